@@ -79,7 +79,10 @@ async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promis
     const topic = place.is_topic_message ? place.message_thread_id : undefined
     await post(bot.api, { chatId: place.chat.id, topic, content: () => contentOf(view, t.locale) })
   } catch (error) {
-    app.log.warn({ updateId: update.update_id, error: describe(error) }, 'apology could not be sent')
+    app.log.warn(
+      { updateId: update.update_id, error: describe(error) },
+      'apology could not be sent',
+    )
   }
 }
 

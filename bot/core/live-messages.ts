@@ -20,7 +20,13 @@ import { RECIPIENT_TESTS } from '../features/recipients/test-follow.ts'
 import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
 import { overviewKey, statusScreen } from '../features/status/view.ts'
 import { awaitStep, nextStep } from '../features/topup/next-step.ts'
-import { hashOfView, nextLookAt, readTopup, stageOf, TOPUP_KINDS } from '../features/topup/topups.ts'
+import {
+  hashOfView,
+  nextLookAt,
+  readTopup,
+  stageOf,
+  TOPUP_KINDS,
+} from '../features/topup/topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
 import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'

@@ -39,11 +39,7 @@ export async function deleteQuestion(db: Db, key: ChatPerson): Promise<boolean> 
 }
 
 /** The person's draft, unless it has expired. */
-export async function findDraft(
-  db: Db,
-  key: ChatPerson,
-  now: Date,
-): Promise<DraftRow | undefined> {
+export async function findDraft(db: Db, key: ChatPerson, now: Date): Promise<DraftRow | undefined> {
   const [row] = await db
     .select()
     .from(drafts)

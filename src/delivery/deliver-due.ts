@@ -76,7 +76,8 @@ export async function deliverDue(
       } catch (error) {
         failed += 1
         failures.push(error)
-        if (failed === 1) deps.log.warn({ error: traceOf(error) }, 'deliveries could not be claimed')
+        if (failed === 1)
+          deps.log.warn({ error: traceOf(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
       if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)

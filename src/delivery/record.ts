@@ -127,7 +127,9 @@ export async function retainUnsent(
 function isUndone({ attemptResult, task }: TaskResult): boolean {
   if (attemptResult.kind === 'aborted' || attemptResult.kind === 'gone') return true
   // A message that cannot be changed stays as it is; deliveries that were to join it are sent separately.
-  return attemptResult.kind === 'failed' && attemptResult.error.permanent && task.change !== undefined
+  return (
+    attemptResult.kind === 'failed' && attemptResult.error.permanent && task.change !== undefined
+  )
 }
 
 async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]): Promise<void> {
@@ -147,8 +149,11 @@ async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]):
 /** Outcomes of the destination that follow from the result. */
 function outcomesIn({ task, at, attemptResult }: TaskResult) {
   if (task.rows.length === 0) return []
-  if (attemptResult.kind === 'delivered') return outcomesOf(task.recipientId, at, attemptResult.receipt)
-  return attemptResult.kind === 'failed' ? outcomesOf(task.recipientId, at, attemptResult.error) : []
+  if (attemptResult.kind === 'delivered')
+    return outcomesOf(task.recipientId, at, attemptResult.receipt)
+  return attemptResult.kind === 'failed'
+    ? outcomesOf(task.recipientId, at, attemptResult.error)
+    : []
 }
 
 function finishedRows(result: TaskResult): store.FinishedRow[] {

@@ -241,7 +241,12 @@ export function createWorker(
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
     for (const task of obsolete) {
-      results.add({ task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'obsolete' } })
+      results.add({
+        task,
+        isTest: false,
+        at: deps.clock.now(),
+        attemptResult: { kind: 'obsolete' },
+      })
     }
     const inBacklog = new Set(
       taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),

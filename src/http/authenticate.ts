@@ -7,7 +7,7 @@ import type { App } from '#src/operations/define.ts'
 const TOKEN_SHAPE = /^fwd_/
 
 /**
- * The caller behind an `Authorization: Bearer` header; undefined without one.
+ * The caller behind an `Authorization: Bearer` header; undefined if there is none.
  *
  * @throws AppError unauthenticated `invalid_token`
  */

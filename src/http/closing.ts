@@ -5,10 +5,10 @@ import type { FastifyInstance } from 'fastify'
 const GRACE_MS = 10_000
 
 /**
- * Lets a server close as soon as the running requests are answered.
+ * Makes a server close as soon as the running requests are answered.
  *
- * Idle connections would delay it until their client closes: those that browsers open in advance, and those
- * kept alive after an answer that was being sent when closing began.
+ * Idle connections would delay closing until the client closes them: connections that browsers open in
+ * advance, and connections that are kept alive after an answer that was being sent when closing began.
  */
 export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void {
   /** Number of running requests, by connection. */
@@ -37,7 +37,7 @@ export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void
   server.addHook('preClose', async () => {
     isClosing = true
     for (const socket of open.keys()) endIfIdle(socket)
-    // A request whose body is never sent, or a client that does not read, would delay it forever.
+    // A request whose body is never sent, or a client that does not read, would delay closing forever.
     setTimeout(() => {
       for (const socket of open.keys()) socket.destroy()
     }, graceMs).unref()

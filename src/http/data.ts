@@ -1,7 +1,7 @@
 /**
  * The metered reverse proxy: `/data/<resource>/*` is forwarded to the resource's upstream, behind its
- * meter. Bodies stream both ways. An upstream's answer below 500 is returned and charged; anything else is
- * a problem of this service, and refunded.
+ * meter. Bodies stream both ways. An upstream's answer with a status below 500 is returned and charged; any
+ * other result is a problem of this service, and the call is refunded.
  */
 import proxy from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
@@ -68,8 +68,8 @@ async function addProxy(
     undici: dispatcherOf(agent),
     disableRequestLogging: true,
     preHandler: meter.meter(resource),
-    // The resource is the root of an upstream without a path. Otherwise the client's own path would be
-    // sent.
+    // If the upstream has no path, the resource is its root. Otherwise the whole path of the client would
+    // be sent.
     handler: (_request, reply, destination, replyOptions) =>
       reply.from(destination === '' ? '/' : destination, replyOptions),
     replyOptions: {
@@ -79,7 +79,7 @@ async function addProxy(
       rewriteHeaders: (headers) => headersForClient(headers, { upstream, prefix }),
       onResponse: (request, reply, { statusCode, stream }) => {
         stream.on('error', (error) => {
-          // A client that disconnected is no fault of the upstream.
+          // A client that disconnected is not a fault of the upstream.
           if (error instanceof errors.RequestAbortedError) return
           app.log.warn(
             { resource, problem: error.message },
@@ -109,7 +109,7 @@ async function addProxy(
 type Undici = NonNullable<Parameters<typeof proxy>[1]['undici']>
 
 /**
- * The agent in the form of the proxy.
+ * Adapts the agent to the type that the proxy expects.
  *
  * When a client disconnects before the answer, the proxy drops the answer and removes its listeners; a
  * later error of the stream must not end the process.
@@ -142,7 +142,7 @@ function refuse(reply: Reply, cause?: Error): void {
   reply.send(new AppError('upstream', 'dependency_unavailable', details, { cause }))
 }
 
-/** Whether a path is unambiguous: without parts that could leave its resource. */
+/** Whether a path is unambiguous, without parts that could leave the resource. */
 function isPlainPath(url: string): boolean {
   const tail = /^\/data\/[^/?]*([^?]*)/.exec(url)?.[1] ?? ''
   if (tail.startsWith('//')) return false

@@ -10,7 +10,7 @@ export interface MetricReading {
   readonly help: string
   /** Prometheus label names; omitted for a single value. */
   readonly labels?: readonly string[]
-  /** One number, or one for each set of labels; undefined: unknown. */
+  /** One number, or one number for each set of labels; undefined if unknown. */
   read(): Promise<number | readonly LabelledValue[] | undefined>
 }
 

@@ -3,7 +3,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { networkOf } from '#src/kernel/network.ts'
 import { RATE_CLASSES, type RateCount } from '#src/operations/limits.ts'
 
-/** Key of a request's rate limit: its token, or the client's network without one. */
+/** Key of a request's rate limit: its token, or the client's network if there is no token. */
 export function limitKeyOf(request: FastifyRequest, caller: Caller | undefined): string {
   return caller?.tokenId === undefined ? networkOf(request.ip) : `token ${caller.tokenId}`
 }

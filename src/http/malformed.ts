@@ -15,7 +15,10 @@ export function answerMalformed(error: ParseError, socket: Socket): void {
   socket.end(rawProblem(statusOf(error.code)), () => socket.destroy())
 }
 
-/** A complete answer for a connection that is closed after it: a problem with its status only. */
+/**
+ * A complete answer for a connection that is closed afterwards: a problem document that contains only the
+ * status.
+ */
 export function rawProblem(status: number, headers: readonly string[] = []): string {
   const title = STATUS_CODES[status] ?? ''
   const body = JSON.stringify({ type: 'about:blank', title, status })

@@ -68,7 +68,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       if (!app.billing.enabled) return
       refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
-        // A client that sends a payment means to pay with it, so no credits may be taken.
+        // A client that sends a payment wants to pay with it, so no credits may be taken.
         const quota = await quotaStatusOf(app, request)
         throw await refusal(app, request, reply, {
           resource,
@@ -114,8 +114,9 @@ function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: 
 }
 
 /**
- * Builds a 402 in both versions of x402: version 1 in the body beside the problem and in its language,
- * version 2 in a header, always in English: other scripts would exceed the header limits of proxies.
+ * Builds a 402 in both versions of x402: version 1 in the body, together with the problem and in its
+ * language; version 2 in a header, always in English, because other scripts would exceed the header limits
+ * of proxies.
  */
 async function refusal(
   app: App,

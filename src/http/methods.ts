@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 /**
  * Collects the methods of each path, from the routes that are added after this call.
  *
- * @returns lookup of a path's methods in the order of their routes; empty without a route. HEAD comes with
- * GET and is not listed. A route for every path counts for none.
+ * @returns lookup of a path's methods in the order of their routes; empty if there is no route. HEAD comes
+ * with GET and is not listed. A route for every path is ignored.
  */
 export function collectMethods(server: FastifyInstance): (path: string) => readonly string[] {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = []

@@ -1,4 +1,7 @@
-/** Any thrown error as a problem document, logged if the caller did not cause it. For REST and agents. */
+/**
+ * Converts any thrown error to a problem document, and logs it if the caller did not cause it. For REST and
+ * agents.
+ */
 import { reportRefusal, toAppError } from '#src/db/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
@@ -11,7 +14,7 @@ import { problemBody } from '#src/operations/problem.ts'
 export interface ReportedProblem {
   readonly problem: AppError
   readonly body: ReturnType<typeof problemBody>
-  /** Seconds of its `Retry-After`; undefined without one. */
+  /** Seconds of the `Retry-After` header; undefined if there is none. */
   readonly retryAfterSeconds: number | undefined
 }
 

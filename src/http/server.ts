@@ -24,13 +24,13 @@ import { cutSlowReaders } from './slow-readers.ts'
 
 /** Timeouts of the server in milliseconds, after which a connection is closed. */
 export interface ServerTimes {
-  /** For receiving a whole request. */
+  /** Timeout for receiving a whole request. */
   readonly requestMs: number
-  /** For receiving a request to `/data`, whose body is streamed. */
+  /** Timeout for receiving a request to `/data`, whose body is streamed. */
   readonly dataRequestMs: number
-  /** For a connection without any traffic, such as that of a client that does not read its answer. */
+  /** Timeout of a connection without traffic, such as that of a client that does not read its answer. */
   readonly stillMs: number
-  /** For sending an answer, plus a second for each 2048 bytes of it. */
+  /** Timeout for sending an answer, plus a second for each 2048 bytes of the answer. */
   readonly readMs: number
 }
 
@@ -47,7 +47,7 @@ const TIMES: ServerTimes = {
   stillMs: 60_000,
   readMs: 60_000,
 }
-/** A bad mobile connection reads several times as fast. */
+/** Minimum speed of reading an answer. A bad mobile connection is several times as fast. */
 const READ_BYTES_PER_SECOND = 2048
 const BODY_BYTES_MAX = 65_536
 /** Text format of Prometheus. */
@@ -65,9 +65,9 @@ export function createServer(
     readonly trustProxy: number | readonly string[]
     readonly upstreams: Upstreams
     readonly times?: ServerTimes
-    /** Upper limit of open connections from one address; unlimited by default. */
+    /** Maximum number of open connections from one address; unlimited by default. */
     readonly connectionsPerAddress?: number | undefined
-    /** Least speed of reading an answer, beyond `readMs`; 2048 by default. */
+    /** Minimum speed of reading an answer, beyond `readMs`; 2048 by default. */
     readonly readBytesPerSecond?: number
   },
 ): FastifyInstance {
@@ -100,12 +100,13 @@ export function createServer(
   if (options.connectionsPerAddress !== undefined)
     limitConnections(server, options.connectionsPerAddress)
   acceptJson(server)
-  // Hooks of every request take a callback: a promise for each would cost more than what they do.
+  // Hooks of every request take a callback, because a promise for each would cost more than the work of the
+  // hook.
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     // The absolute form names another server, and would give one target many names.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
-    // Before the body: an unknown path accepts none, of any type.
+    // Checked before the body is read, because an unknown path accepts no body.
     else if (request.is404) done(refusalOfUnknown(request, reply))
     else done()
   })
@@ -117,7 +118,7 @@ export function createServer(
   return server
 }
 
-/** Refusals of requests to which no route fits: another method of a path, or an unknown path. */
+/** Refusals of requests that match no route: another method of a path, or an unknown path. */
 function createRefusals(server: FastifyInstance) {
   const methodsAt = collectMethods(server)
   return (request: FastifyRequest, reply: FastifyReply): AppError => {

@@ -21,7 +21,7 @@ export function cutSlowBodies(server: FastifyInstance, ms: number): void {
   })
 }
 
-/** Whether a request announces a body; without one it is complete with its headers. */
+/** Whether a request announces a body. A request without a body is complete after its headers. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Least speed of reading an answer. */
+/** Minimum speed of reading an answer. */
 export interface ReadingRate {
-  /** Total time in milliseconds that any answer may wait for its reader. */
+  /** Total time that any answer may wait for its reader. */
   readonly graceMs: number
   /** Grants a further second for each of this number of bytes. */
   readonly bytesPerSecond: number
@@ -11,7 +11,7 @@ export interface ReadingRate {
 
 interface Answer {
   readonly socket: Socket
-  /** Bytes sent on the connection before this answer. */
+  /** Number of bytes that were sent on the connection before this answer. */
   readonly bytesBefore: number
   waitedMs: number
 }
@@ -22,8 +22,8 @@ const POLL_MS_MAX = 1000
 /**
  * Closes connections whose client reads an answer more slowly than `rate`.
  *
- * Only time in which bytes wait for the client counts, not waiting for this service or an upstream. A
- * connection without any traffic is closed by the server's own `connectionTimeout`.
+ * Only time in which bytes wait for the client counts, not time in which the client waits for this service
+ * or an upstream. A connection without any traffic is closed by the server's own `connectionTimeout`.
  */
 export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void {
   const answers = new Set<Answer>()

@@ -1,4 +1,4 @@
-/** What a deletion of several alerts would do, in words: how many, and which. */
+/** Describes in words what a deletion of several alerts would do: how many alerts, and which. */
 import { countAlerts } from '#src/alerts/history.ts'
 import type { AlertSelection } from '#src/alerts/model.ts'
 import { formatDateTime } from '#src/i18n/format.ts'
@@ -9,9 +9,9 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import type { App } from './define.ts'
 
-/** Readers of summaries have no time zone of their own. */
+/** Time zone of summaries, whose readers have no time zone. */
 const ZONE = 'UTC'
-/** Upper limit of the count. */
+/** Maximum count. */
 const COUNTED_MAX = 10_000
 
 export async function aboutAlerts({
@@ -68,7 +68,7 @@ type Filter =
   | 'from'
   | 'before'
 
-/** The label of a watch; the number of one that was deleted, whose alerts remain. */
+/** The label of a watch, or the number of a deleted watch, whose alerts remain. */
 async function watchName(app: App, caller: Caller, watchId: number): Promise<TextValue> {
   try {
     const { label } = await getWatch(app, caller, watchId)

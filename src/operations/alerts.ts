@@ -49,7 +49,7 @@ export const deleteAlerts = defineOperation({
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
 })
 
-/** What anybody can check about an alert on the chain. */
+/** Reads the evidence of an alert, which anybody can check on the chain. */
 export const getAlertEvidence = defineOperation({
   id: 'getAlertEvidence',
   isExtension: true,

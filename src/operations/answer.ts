@@ -1,6 +1,6 @@
 import type { OperationWith } from './define.ts'
 
-/** An operation's output, and whether it is the stored one of an earlier request. */
+/** An operation's output, and whether it is the stored output of an earlier request. */
 export interface Answer<Output> {
   readonly status: number
   readonly output: Output

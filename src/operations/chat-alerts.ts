@@ -16,7 +16,7 @@ import { Id, Instant } from '#src/kernel/units.ts'
 import { TimeZone } from '#src/recipients/model.ts'
 import { defineChatOperation } from './define.ts'
 
-/** Longest stored name of a person. */
+/** Maximum length of a stored name of a person. */
 const PERSON_LENGTH_MAX = 64
 
 const LIMIT_MAX = 50
@@ -35,7 +35,7 @@ const wanted = z.strictObject({
   hours: z.int().positive().optional(),
 })
 
-/** A page of the wallet's alerts in the chat's language, without recoveries, and their number. */
+/** A page of the wallet's alerts in the chat's language, without recoveries, and the number of all. */
 export const listAlertLines = defineChatOperation({
   id: 'listAlertLines',
   scope: 'read',
@@ -48,7 +48,7 @@ export const listAlertLines = defineChatOperation({
   handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
 })
 
-/** Number of alerts that are older than `hours`, or of all. */
+/** Number of alerts that are older than `hours`, or of all alerts. */
 export const countOlderAlerts = defineChatOperation({
   id: 'countOlderAlerts',
   scope: 'read',
@@ -142,7 +142,7 @@ export const unacknowledgeMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.unacknowledgeMessage(app, caller, body),
 })
 
-/** Mutes an alert's episode until it recovers, or ends that. */
+/** Mutes an alert's episode until it recovers, or unmutes it. */
 export const muteEpisode = defineChatOperation({
   id: 'muteEpisode',
   scope: 'write',
@@ -150,7 +150,7 @@ export const muteEpisode = defineChatOperation({
   handle: ({ app, caller, body }) => acting.muteEpisode(app, caller, body),
 })
 
-/** Mutes every alert in one message of a chat until it recovers, or ends that. */
+/** Mutes every alert in one message of a chat until it recovers, or unmutes them. */
 export const muteMessage = defineChatOperation({
   id: 'muteMessage',
   scope: 'write',
@@ -158,7 +158,7 @@ export const muteMessage = defineChatOperation({
   handle: ({ app, caller, body }) => acting.muteMessage(app, caller, body),
 })
 
-/** Mutes the watch of an alert until an instant; null ends that. */
+/** Mutes the watch of an alert until an instant; null unmutes it. */
 export const muteWatchOf = defineChatOperation({
   id: 'muteWatchOf',
   scope: 'write',

@@ -54,8 +54,8 @@ export const removeDestination = defineChatOperation({
 })
 
 /**
- * Sends a test to a destination, named or the wallet's own; `evenIfOff`: also if it is switched off;
- * `watchId`: what this watch would say.
+ * Sends a test to a destination, named or the wallet's own; `evenIfOff`: even if it is switched off;
+ * `watchId`: the watch whose message is sent.
  */
 export const testDestination = defineChatOperation({
   id: 'testDestination',

@@ -1,6 +1,6 @@
 /**
- * Operations on the chat itself, without a route: links, settings and stored data. They pass the same gate
- * and are in no document.
+ * Operations on the chat itself, without a route: links, settings and stored data. They pass the same gate,
+ * and no document describes them.
  */
 import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
@@ -73,7 +73,7 @@ export const updateChat = defineChatOperation({
     chatId: ChatId,
     locale: LocaleCode.exactOptional(),
     timezone: TimeZone.exactOptional(),
-    /** Topic for alerts; null: none. */
+    /** Topic for alerts; null for none. */
     threadId: z.int().positive().nullable().exactOptional(),
   }),
   handle: ({ app, body }) => changeChat(app, body),

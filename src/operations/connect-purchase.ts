@@ -1,6 +1,6 @@
 /**
- * A purchase that a chat requested before it had the right to spend. When its wallet links it with
- * that right, the top-up is drafted; the page then leads to the payment, and the chat shows it.
+ * A purchase that a chat requested before it had the right to spend. When the chat is linked with that
+ * right, the top-up is created; the page then leads to the payment, and the chat shows the top-up.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
@@ -17,8 +17,8 @@ import { invoke } from './invoke.ts'
 import { createTopup } from './topups.ts'
 
 /**
- * Upper limit of the waits for the other process: page and chat draft the same top-up at the same
- * moment, and the second waits for the first.
+ * Maximum number of waits for another process: page and chat may create the same top-up at the same moment,
+ * and the second waits for the first.
  */
 const TRIES_MAX = 15
 const TRY_AGAIN_MS = 200
@@ -26,8 +26,8 @@ const TRY_AGAIN_MS = 200
 /**
  * Drafts the top-up of the purchase that is stored with a used code, once for each code.
  *
- * @returns its handle; undefined without such a purchase, or when it is refused: then the chat
- * offers the purchase again with the reason
+ * @returns the handle of the top-up; undefined if there is no such purchase, or it is refused. In the
+ * latter case the chat offers the purchase again, with the reason
  */
 export async function draftConnectPurchase(
   app: App,

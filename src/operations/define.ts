@@ -27,7 +27,7 @@ import type { Limits, RateClass } from './limits.ts'
 /** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
 export interface App {
   readonly db: Db
-  /** A copy of the database for lists, which may be a little behind; undefined without one. */
+  /** A copy of the database for lists, which may be a little behind; undefined if there is none. */
   readonly replica?: Replica | undefined
   readonly clock: Clock
   readonly log: Logger
@@ -40,11 +40,11 @@ export interface App {
   readonly facts: Facts
   /** Answers about addresses and providers for people who have not signed in. */
   readonly lookUps: LookUps
-  /** Reads what the chain says about alerts, for their evidence. */
+  /** Reads the chain for the evidence of alerts. */
   readonly evidence: EvidenceChain
   /** Replays watches over the stored past. */
   readonly backtests: Backtests
-  /** Undefined if XRP is not configured. */
+  /** Client of the XRP Ledger; undefined if XRP is not configured. */
   readonly xrpl: Xrpl | undefined
   /** Prices and availability of the payment assets. */
   readonly paymentOptions: PaymentOptions
@@ -52,7 +52,7 @@ export interface App {
   readonly metering: Metering
   readonly channels: Channels
   readonly sentMessages: SentMessages
-  /** Sends notices about the service to a wallet's people. */
+  /** Sends notices about the service to the people of a wallet. */
   readonly notices: Notices
   readonly box: SecretBox
   /** Limits requests at all front doors. */
@@ -66,7 +66,7 @@ export interface App {
   /** Every operation with a route, for the OpenAPI document. */
   readonly operations: readonly AnyOperation[]
   readonly chainId: number
-  /** Blocks from the tip, including it, before a block counts as final. */
+  /** Number of confirmations after which a block counts as final; the tip has one. */
   readonly confirmations: number
   readonly billing: {
     readonly enabled: boolean
@@ -106,7 +106,7 @@ type CallerOf<S extends Access> = S extends 'none'
 
 /** An operation for any front door: its checks and its handler. */
 export interface Operation<Params, Query, Body, Output, S extends Access, Prepared = unknown> {
-  /** Unique among all operations. */
+  /** Id, unique among all operations. */
   readonly id: string
   readonly scope: S
   /** Another scope instead of `scope`, depending on the body. */
@@ -119,7 +119,7 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
-  /** Whether it reads from the copy of the database for lists, if there is one and it answers. */
+  /** Whether the operation reads from the copy of the database, if there is a copy and it answers. */
   readonly readsReplica?: true
   /** Rate limit per caller; counted if the front door gives a key. */
   readonly rate?: RateClass
@@ -140,9 +140,10 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Returns the current price of the call as JSON, for people who decide about it. */
   estimate?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<unknown>
   /**
-   * Says in one or two sentences what the call would do, to what, and for how much; for calls that a person confirms.
+   * Says in one or two sentences what the call would do, to which object, and at what price; for calls that
+   * a person confirms.
    *
-   * @throws AppError not_found where its object does not exist
+   * @throws AppError not_found when the object does not exist
    */
   summarize?(input: OperationInput<Params, Query, Body, CallerOf<S>>): Promise<string>
   /**
@@ -167,25 +168,31 @@ export interface RoutedOperation<
   S extends Scope | 'none',
   Prepared = unknown,
 > extends Operation<Params, Query, Body, Output, S, Prepared> {
-  /** Also the OpenAPI operationId and the key of its texts in operations.json. */
+  /** Id of the operation; also the OpenAPI operationId and the key of its texts in operations.json. */
   readonly id: string
   readonly method: Method
-  /** Below `/api/x402`, parameters in braces. */
+  /** Path below `/api/x402`, with parameters in braces. */
   readonly path: string
   /** Tag in the OpenAPI document and page in the reference; the first segment of the path if absent. */
   readonly tag?: string
   readonly rate: RateClass
-  /** Whether it is an addition to the published table of operations: `x-extension` in the OpenAPI document. */
+  /**
+   * Whether the operation is an addition to the specification, marked with `x-extension` in the OpenAPI
+   * document.
+   */
   readonly isExtension?: true
-  /** Whether it accepts `Idempotency-Key`. */
+  /** Whether the operation accepts `Idempotency-Key`. */
   readonly idempotent?: boolean
   /** HTTP status of success. */
   readonly status: number
-  /** Error codes of the handler, besides those that follow from other properties of the entry. */
+  /** Error codes of the handler, in addition to those that follow from other properties of the entry. */
   readonly errors?: readonly ErrorCode[]
   /** Another status for some outputs: 202 for queued work. */
   readonly queued?: { readonly status: number; when(output: Output): boolean }
-  /** Whether the body can name an unknown row: responds 404, like operations with a path parameter. */
+  /**
+   * Whether the body can name an unknown row. The operation then responds with 404, as operations with a
+   * path parameter do.
+   */
   readonly namesRow?: boolean
   /** Media type of the response if it is not JSON; the handler then returns the text in pieces. */
   readonly produces?: 'text/csv' | 'text/plain'
@@ -194,19 +201,19 @@ export interface RoutedOperation<
    */
   readonly noStore?: boolean
   /**
-   * Whether the handler returns the same, immutable object while the output is the same: its text and tag
-   * are computed once.
+   * Whether the handler returns the same immutable object while the output is the same, so that text and
+   * tag are computed once.
    */
   readonly isConstant?: boolean
-  /** Returns a strong ETag, from the output alone. */
+  /** Returns a strong ETag, computed only from the output. */
   etag?(output: Output): string
   /** Returns the `Location` of a created resource. */
   location?(output: Output): string
 }
 
 /**
- * Any entry with this output. Inputs pass its own schemas before its own handler. Properties of a route are
- * present only if it has one.
+ * Any entry with this output. Inputs pass the schemas of the entry before its handler. Properties of a
+ * route are present only if the entry has one.
  */
 export type OperationWith<Output> = Operation<unknown, unknown, unknown, Output, Access> &
   Pick<

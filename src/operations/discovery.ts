@@ -18,7 +18,7 @@ export const getOpenApi = defineOperation({
   handle: async ({ app, query, locale }) => cachedDocument(app, query.locale ?? locale),
 })
 
-/** Created once per service and language: the registry does not change. */
+/** Documents by language. Each is created once per service, because the registry does not change. */
 const documents = new WeakMap<App['operations'], Map<string, Record<string, unknown>>>()
 
 function cachedDocument(

@@ -3,15 +3,16 @@ import { AppError } from '#src/kernel/errors.ts'
 
 /**
  * A strong ETag that starts with the row's version, which `If-Match` compares; `rest` distinguishes
- * representations that changed without it, such as a signal's state.
+ * representations that changed without a new version, such as a signal's state.
  */
 export function tagOfVersion(version: number, ...rest: readonly string[]): string {
   return `"${[version, ...rest].join('.')}"`
 }
 
 /**
- * Versions in the tags of an `If-Match`: the change is made if the row has one of them. Undefined without a
- * header and for `*`, which matches any row. Weak tags and tags of other services match no row.
+ * Versions in the tags of an `If-Match` header: the change is made if the row has one of these versions.
+ * Undefined if there is no header, and for `*`, which matches any row. Weak tags and tags of other services
+ * match no row.
  *
  * @throws AppError stale `etag_mismatch` if no tag can match
  * @see RFC 9110, section 13.1.1

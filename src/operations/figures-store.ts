@@ -2,7 +2,7 @@ import { and, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { figureHours, publicFigures } from './tables.ts'
 
-/** The one row of the public figures. */
+/** Name of the only row of the public figures. */
 const ROW = 'now'
 
 /** Counts of the hours that start in a period, unordered. */
@@ -19,7 +19,7 @@ export function listHours(
     .where(and(eq(figureHours.kind, kind), gte(hour, since), lt(hour, until)))
 }
 
-/** Inserts the counts of an hour; existing ones are kept. */
+/** Inserts the counts of an hour; existing counts are kept. */
 export async function insertHour(
   db: Db,
   row: { readonly kind: string; readonly hour: Date; readonly counts: unknown },
@@ -28,7 +28,8 @@ export async function insertHour(
 }
 
 /**
- * Deletes the hours outside a period: no sum needs them, or a clock that was ahead counted them too early.
+ * Deletes the counts of hours outside a period: no sum needs them, or a clock that was ahead counted them
+ * too early.
  */
 export async function deleteHoursOutside(
   db: Db,

@@ -1,7 +1,8 @@
 /**
- * The public figures. Past hours are counted once and stored as rows; a sum is the totals of the last proof
- * of the ledger, the rows of the hours since, and a count of the current hour. A job counts every half
- * minute and stores the result in one row, which readers get.
+ * The public figures. Past hours are counted once and stored as rows; each figure is the sum of three
+ * parts: the totals at the last proof of the ledger, the stored hours since then, and a count of the
+ * current hour. A job counts every half minute and stores the result in one row, from which readers are
+ * served.
  */
 import { z } from 'zod'
 import { countAlerts } from '#src/alerts/service.ts'
@@ -38,12 +39,15 @@ type Deps = Pick<App, 'db' | 'clock'>
 const DAY_HOURS = 24
 /** Maximum age of shown figures. */
 const FRESH_MS = 60_000
-/** Retried deliveries change the counts of their hour; after this time they are final. */
+/** Retried deliveries change the counts of their hour; after this time the counts are final. */
 const RETRIES_SETTLED_HOURS = 2
-/** Most hours that are counted one by one; earlier ones, as after weeks without a proof, are one count. */
+/**
+ * Maximum number of hours that are counted one by one. Earlier hours, for example after weeks without a
+ * proof, are counted in one query.
+ */
 const HOURS_MAX = 168
 
-/** A computation and its result. */
+/** The computation that concurrent readers share. */
 interface Shared {
   readonly answer: Promise<Stats>
   /** Epoch milliseconds of the figures; undefined while they are computed. */
@@ -74,7 +78,9 @@ export function readStats(app: Deps): Promise<Stats> {
   return next.answer
 }
 
-/** Whether stats are recent; false also for stats of the future, after the clock was set back. */
+/**
+ * Whether figures are recent; also false for figures with a future time, as after the clock was set back.
+ */
 function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
   return Math.abs(clock.now().getTime() - asOfMs) < FRESH_MS
 }
@@ -127,7 +133,7 @@ function lastDay(db: Db, now: Date) {
   return sumHours(db, {
     kind: 'activity',
     counts: ActivityCounts,
-    // The first full hour of the last 24.
+    // The current hour and the 23 hours before it.
     from: new Date(floorHour(now).getTime() - (DAY_HOURS - 1) * HOUR_MS),
     settled: new Date(floorHour(now).getTime() - RETRIES_SETTLED_HOURS * HOUR_MS),
     count: async (span) => ({
@@ -160,11 +166,11 @@ interface Span {
  * Sums counts over time: full hours from their rows, which are created if missing, and the rest by
  * counting.
  *
- * @param of `from` and `settled` are full hours; nothing changes before `settled`
+ * @param query `from` and `settled` are full hours; counts before `settled` are final
  */
 async function sumHours<Counts extends Readonly<Record<string, number>>>(
   db: Db,
-  of: {
+  query: {
     readonly kind: string
     readonly counts: z.ZodType<Counts>
     readonly from: Date
@@ -172,30 +178,31 @@ async function sumHours<Counts extends Readonly<Record<string, number>>>(
     count(span: Span): Promise<Counts>
   },
 ): Promise<Counts> {
-  const { kind, from, settled } = of
+  const { kind, from, settled } = query
   const counted = new Map<number, Counts>()
   for (const { hour, counts } of await store.listHours(db, kind, from, settled)) {
-    const parsed = of.counts.safeParse(counts)
+    const parsed = query.counts.safeParse(counts)
     if (parsed.success) counted.set(hour.getTime(), parsed.data)
   }
   const firstMs = Math.max(from.getTime(), settled.getTime() - HOURS_MAX * HOUR_MS)
   for (let ms = firstMs; ms < settled.getTime(); ms += HOUR_MS) {
     if (counted.has(ms)) continue
     const hour = new Date(ms)
-    const counts = await of.count({ since: hour, until: new Date(ms + HOUR_MS) })
+    const counts = await query.count({ since: hour, until: new Date(ms + HOUR_MS) })
     await store.insertHour(db, { kind, hour, counts })
     counted.set(ms, counts)
   }
   await store.deleteHoursOutside(db, kind, { from, until: settled })
-  const live = await of.count({ since: settled > from ? settled : from, until: undefined })
+  const live = await query.count({ since: settled > from ? settled : from, until: undefined })
   const sums = [...counted].flatMap(([ms, counts]) => (ms < firstMs ? [] : [counts]))
-  if (firstMs > from.getTime()) sums.push(await of.count({ since: from, until: new Date(firstMs) }))
+  if (firstMs > from.getTime())
+    sums.push(await query.count({ since: from, until: new Date(firstMs) }))
   return sums.reduce(add, live)
 }
 
 function add<Counts extends Readonly<Record<string, number>>>(a: Counts, b: Counts): Counts {
   const names = Object.keys(a)
-  // Safe: the same names with their sums.
+  // Safe: the result has the same keys as `a`.
   return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as Counts
 }
 

@@ -5,7 +5,7 @@ import { idempotencyKeys } from './tables.ts'
 
 export type StoredAnswer = typeof idempotencyKeys.$inferSelect
 
-/** Where responses are sealed. */
+/** The column with sealed responses. */
 export const SEALED: Omit<SealedColumn, 'purpose'> = {
   table: idempotencyKeys,
   key: [idempotencyKeys.wallet, idempotencyKeys.operation, idempotencyKeys.key],
@@ -36,7 +36,7 @@ export async function findAnswer(
   return found !== undefined && found.createdAt > after ? found : undefined
 }
 
-/** Stores a response; replaces an expired one. */
+/** Stores a response; replaces an expired response. */
 export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Promise<void> {
   await tx
     .delete(idempotencyKeys)

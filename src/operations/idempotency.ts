@@ -12,15 +12,15 @@ import * as store from './idempotency-store.ts'
 
 /** Time for which a response is stored, in milliseconds. */
 const KEPT_MS = DAY_MS
-/** Purpose that stored responses are sealed for. */
+/** Purpose for which stored responses are sealed. */
 const PURPOSE = 'idempotency'
-/** Kinds of errors that are stored besides successes: repeating the request cannot change them. */
+/** Kinds of errors that are stored, because repeating the request cannot change them. */
 const KEPT_KINDS = ['payment_required', 'conflict'] as const
 
 /**
  * Runs a verb once per wallet, operation and key; repeats get the same response.
  *
- * The key is written in the transaction of the effect: both exist, or neither.
+ * The key is written in the transaction of the effect, so that either both exist or neither.
  *
  * @throws AppError conflict `idempotency_in_progress` while the same request runs, key_reused
  * `idempotency_key_reused` for the same key with another input
@@ -40,7 +40,7 @@ export async function runOnce<Output>(
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
   const known = await store.findAnswer(app.db, of, oldest)
-  // An error here is a result like any other: it is stored below, in the transaction.
+  // An error is stored as a result below, in the transaction.
   const [prepared] = known === undefined ? await Promise.allSettled([verb.prepare()]) : []
   const result = await transact(app.db, async (tx): Promise<StoredResult<Output>> => {
     if (!(await store.holdKey(tx, of))) throw inProgress()
@@ -51,7 +51,7 @@ export async function runOnce<Output>(
       }
       return readAnswer(app, operation, found)
     }
-    // The response was deleted between the two reads: the next request finds none.
+    // The response was deleted between the two reads, so the next request finds none.
     if (prepared === undefined) throw inProgress()
     const stored = await attempt(app, operation, async (inside) => {
       if (prepared.status === 'rejected') throw prepared.reason
@@ -69,7 +69,7 @@ function inProgress(): AppError {
   return new AppError('conflict', 'idempotency_in_progress', { retryAfterSeconds: 1 })
 }
 
-/** A stored error is a result here: its key must be committed with it. */
+/** Result of a request. A stored error is a result, too, because its key must be committed with it. */
 type StoredResult<Output> = Answer<Output> | { readonly error: AppError }
 
 async function attempt<Output>(
@@ -128,7 +128,7 @@ function refusal({ kind, code, details }: AppError) {
   return { kind, code, details }
 }
 
-/** Responses of an earlier release with another schema: they are repeated as stored. */
+/** Responses of an earlier release with another schema, which are repeated as they were stored. */
 const storedAsSent = new WeakSet<object>()
 
 function isObject(value: unknown): value is object {

@@ -76,10 +76,11 @@ export async function invoke<Output>(
 }
 
 /**
- * Checks and counts a call as `invoke` does, says what it would do and computes what it would cost, but does not
- * make it.
+ * Checks and counts a call as `invoke` does, and returns what the call would do and cost, but does not make
+ * the call.
  *
- * @throws AppError as `invoke`, except errors of the verb; not_found without the object of the call
+ * @throws the errors of `invoke`, except those of the verb; AppError not_found when the object of the call
+ * does not exist
  */
 export async function previewCall(
   app: App,
@@ -127,7 +128,7 @@ function check(
     throw new AppError('unauthenticated', 'missing_token')
   }
   const otherScope = operation.otherScope
-  // The body decides which of two scopes is needed; without either, the body is not read.
+  // The body decides which of two scopes is needed. If the caller has neither, the body is not read.
   const mayBeEnough = otherScope !== undefined && rightsOf(caller).includes(otherScope.scope)
   if (!mayBeEnough) requireScope(caller, operation.scope)
   refuse([raw.params, raw.query, raw.body].flatMap(inputErrors))
@@ -143,7 +144,7 @@ function check(
   return { params, query, body, key }
 }
 
-/** Rights of a caller. A link has the right of its kind only. */
+/** Rights of a caller. A link has only the right of its kind. */
 function rightsOf(caller: Caller | LinkCaller | undefined): readonly Access[] {
   if (caller === undefined) return ['none']
   return 'link' in caller ? [`link:${caller.link}`] : ['none', ...caller.scopes]
@@ -154,7 +155,7 @@ function requireScope(caller: Caller | LinkCaller | undefined, scope: Access): v
   throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
 }
 
-/** @param wrong known errors besides those of its schema */
+/** @param wrong known errors, in addition to those of the schema */
 function decode(
   schema: z.ZodType | undefined,
   value: unknown,

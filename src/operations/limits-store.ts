@@ -11,9 +11,9 @@ export interface StoredCount {
 }
 
 /**
- * Adds points to counts, and starts those anew that have ended; one statement. Counts are locked in the order of
- * their keys, which excludes deadlocks. A count that would last longer than twice a new one began before the
- * clock was set back, and has ended.
+ * Adds points to counts in one statement; counts that have ended start again. Counts are locked in the
+ * order of their keys, which prevents deadlocks. A count that would last longer than twice a new one began
+ * before the clock was set back, and has ended.
  *
  * @param added different keys; `expire` is for counts that start
  */
@@ -38,7 +38,10 @@ export async function addPoints(
   return new Map(rows.map((row) => [row.key, row]))
 }
 
-/** Takes points off counts that have not ended, never below zero; one statement, which locks as `addPoints`. */
+/**
+ * Subtracts points from counts that have not ended, never below zero, in one statement that locks like
+ * `addPoints`.
+ */
 export async function takePoints(
   db: Db,
   taken: readonly Pick<StoredCount, 'key' | 'points'>[],

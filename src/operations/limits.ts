@@ -50,7 +50,7 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`; database errors, for classes that all processes share
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
-  /** Takes back the count of a successful request, for classes that count failures only. */
+  /** Takes back the count of a successful request, for classes that count only failures. */
   forgive(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
 }
 
@@ -58,8 +58,8 @@ export interface Limits {
  * Creates one counter per class and key.
  *
  * A shared class counts in this process first: a request beyond this count is refused without asking the
- * database. While the database does not answer, shared classes refuse: sign-in and payments need it anyway,
- * and a limit that opens when the database is slow invites making it slow.
+ * database. While the database does not answer, shared classes refuse requests: sign-in and payments need
+ * the database anyway, and attackers could otherwise lift the limit by slowing down the database.
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
@@ -90,11 +90,12 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
       if (count.points > most) throw tooManyRequests(count)
     },
     async forgive(rate, key, report) {
-      // A request in progress counts as a failure until it succeeds: waiting costs as much as failing.
+      // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,
+      // too.
       if (!countsFailuresOnly(rate)) return
       const asked = sharedKey(rate, key)
       const own = await takeBack(memoryOf(rate), key)
-      // The request has succeeded: a count that the database does not take back expires.
+      // The request has succeeded. If the database does not take the count back, the count expires later.
       const count = asked === undefined ? own : await shared.takeBack(asked).catch(() => undefined)
       if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].points * scale))
     },

@@ -76,7 +76,10 @@ export const getPaymentPage = defineLinkOperation({
   handle: ({ app, caller, locale }) => payment.readPaymentPage(app, { ...caller, locale }),
 })
 
-/** Names a transaction that pays the top-up. Any holder of the link may: payments are public on the chain. */
+/**
+ * Submits a transaction that pays the top-up. Any holder of the link may do so, because payments are public
+ * on the chain.
+ */
 export const confirmLinkedTopup = defineLinkOperation({
   id: 'confirmLinkedTopup',
   scope: 'link:pay',
@@ -113,7 +116,7 @@ export const getLinkedAlert = defineLinkOperation({
   },
 })
 
-/** Reads what anybody can check about the alert on the chain. */
+/** Reads the evidence of the alert, which anybody can check on the chain. */
 export const getLinkedEvidence = defineLinkOperation({
   id: 'getLinkedEvidence',
   scope: 'link:alert',
@@ -122,7 +125,7 @@ export const getLinkedEvidence = defineLinkOperation({
   handle: ({ app, caller: { code }, query }) => readLinkedEvidence(app, code, query.locale),
 })
 
-/** Acknowledges or mutes the alert, if the link is a personal one. */
+/** Acknowledges or mutes the alert, if the link is personal. */
 export const actOnLinkedAlert = defineLinkOperation({
   id: 'actOnLinkedAlert',
   scope: 'link:alert',
@@ -168,7 +171,9 @@ export const claimConnectCode = defineLinkOperation({
   handle: ({ app, caller: { code }, body }) => connect.claimConnectCode(app, { code, ...body }),
 })
 
-/** Drafts the top-up that the linked chat goes on with. Returns its handle; undefined without one. */
+/**
+ * Creates the top-up with which the linked chat continues. Returns its handle; undefined if there is none.
+ */
 export const draftLinkedPurchase = defineLinkOperation({
   id: 'draftLinkedPurchase',
   scope: 'link:connect',

@@ -26,5 +26,5 @@ export const previewMessage = defineOperation({
   },
 })
 
-/** The operations of this module with a route, in the order of the published table. */
+/** The operations of this module with a route, in the order of the specification. */
 export const messageOperations: readonly AnyOperation[] = [previewMessage]

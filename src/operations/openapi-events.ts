@@ -4,7 +4,7 @@ import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/trans
 
 const CLAIM = 'operations:meaning.EvidenceClaim'
 
-/** Values that mean what another value of the description means. */
+/** Values that have the same meaning as another value with a description. */
 const SAME: Readonly<Record<string, TextKey>> = {
   provider: 'operations:field.providerIdentity',
   rewardEpochId: `${CLAIM}.rewardEpoch`,

@@ -1,4 +1,4 @@
-/** Meanings of fields that have no description of their own: one text for all fields of a name. */
+/** Meanings of fields that have no separate description: one text for all fields with the same name. */
 import { z } from 'zod'
 import { builtKey, hasText, type Translate } from '#src/i18n/translate.ts'
 

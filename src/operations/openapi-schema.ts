@@ -11,8 +11,8 @@ const EVENT_DATA = `${FIELD}alertData`
 const EVENTS = describeEventData()
 
 /**
- * Options of schemas for a language. Outputs are encoded, bodies decoded: the JSON side of every codec is
- * its input.
+ * Options of schemas for a language. The JSON format of every codec is its input: outputs are encoded,
+ * bodies are decoded.
  */
 export function optionsFor(t: Translate) {
   return {
@@ -53,7 +53,7 @@ export function jsonSchema(
 }
 
 /**
- * A schema without references, for readers that follow none.
+ * A schema without references, for readers that cannot follow references.
  *
  * @param path names that lead to the schema, as for `jsonSchema`
  */

@@ -16,7 +16,7 @@ import { eventComponent, listEventDataSchemas, webhooksOf } from './openapi-webh
 export const API_PREFIX = '/api/x402'
 const JSON_TYPE = 'application/json'
 
-/** Language and content of a document. */
+/** What depends on the language and the address of the service: translator, addresses and examples. */
 interface Edition {
   readonly t: Translate
   readonly publicUrl: string
@@ -96,7 +96,7 @@ function describeOperation(edition: Edition, operation: AnyOperation): Record<st
   }
 }
 
-/** Responses of success, by status. */
+/** Success responses, and 304, by status. */
 function answers({ t, examples }: Edition, operation: AnyOperation): Record<string, unknown> {
   const { id, output, produces, status, queued } = operation
   const example = examples[id]
@@ -172,20 +172,20 @@ function tagOf({ path = '', tag }: AnyOperation): string {
   return tag ?? path.split('/')[1]?.replace('.json', '') ?? ''
 }
 
-/** Bodies and outputs with names are references; others are inline. */
+/** A reference to a named schema; an unnamed schema is inline. */
 function reference(t: Translate, schema: z.ZodType): unknown {
   const id = z.globalRegistry.get(schema)?.id
   return id === undefined ? jsonSchema(t, schema) : { $ref: componentUri(id) }
 }
 
-/** Every named schema that the given operations use. */
+/** Every named schema that operations, problems, webhooks or events use. */
 function componentSchemas(
   t: Translate,
   registry: readonly AnyOperation[],
 ): Record<string, unknown> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsFor(t), uri: componentUri })
   const ofEvents = eventComponent(t, componentUri)
-  // Names of an event's values have meanings of their own.
+  // The data of events has other descriptions than the fields of operations.
   const events = new Set(listEventDataSchemas().map(({ component }) => component))
   const all: Record<string, unknown> = { ...ofEvents }
   for (const [id, schema] of Object.entries(schemas)) {
@@ -215,7 +215,7 @@ function componentUri(id: string): string {
   return `#/components/schemas/${id}`
 }
 
-/** Removes keywords that only a separate schema needs. */
+/** Removes keywords such as `$schema` that only a standalone schema needs. */
 function withoutMarks({
   $schema: _dialect,
   $id: _id,

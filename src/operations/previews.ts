@@ -14,7 +14,7 @@ export const resolveTarget = defineChatOperation({
   handle: ({ app, caller, body }) => previews.previewTarget(app, caller, body),
 })
 
-/** Names of the chain’s price feeds, in alphabetical order; none while the chain does not list them. */
+/** Names of the chain’s price feeds, in alphabetical order; empty while the chain does not list them. */
 export const listFeeds = defineChatOperation({
   id: 'listFeeds',
   scope: 'read',
@@ -22,7 +22,7 @@ export const listFeeds = defineChatOperation({
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
 })
 
-/** All providers with a public name, by name; none without a published list of names. */
+/** All providers with a public name, sorted by name; empty if no names are published. */
 export const listProviders = defineChatOperation({
   id: 'listProviders',
   scope: 'read',
@@ -30,7 +30,7 @@ export const listProviders = defineChatOperation({
   handle: async ({ app }) => ({ data: await names.listProviders(app) }),
 })
 
-/** Providers by part of their name, or by identity: six at most. */
+/** Providers by part of their name or by identity address; at most six. */
 export const searchProviders = defineChatOperation({
   id: 'searchProviders',
   scope: 'read',

@@ -69,7 +69,7 @@ const SignalEntry = z
   })
   .meta({ id: 'SignalDefinition' })
 
-/** Answer of `GET /pricing`. */
+/** Response of `GET /pricing`. */
 export const PricingDocument = z
   .object({
     docs: z.string(),
@@ -159,7 +159,7 @@ export async function pricingDocument(
   }
 }
 
-/** Without billing there are no watches on credits. */
+/** Watch types in the document; watches on credits are left out if billing is off. */
 function shownTypes({ enabled }: App['billing']) {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || enabled)
 }
@@ -170,7 +170,7 @@ function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetStat
   return state
 }
 
-/** An asset without quotes has no price here, rather than an uncertain one. */
+/** Terms of an asset. An asset for which quotes are impossible has no price. */
 function assetTerms({ asset, available, paused, price }: AssetState) {
   const amount = available && price ? unitsFor(1000, usdRateOf(asset.key, price)) : undefined
   return {

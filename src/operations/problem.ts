@@ -7,7 +7,7 @@ import { statusOf } from '#src/kernel/problems.ts'
 export interface ProblemView {
   readonly code: ErrorCode
   readonly requestId: string
-  /** Values for the placeholders of its texts. */
+  /** Values for the placeholders of the error's texts. */
   readonly values?: TextValues | undefined
   /** Further members of the body. */
   readonly members?: Readonly<Record<string, unknown>> | undefined

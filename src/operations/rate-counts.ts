@@ -10,7 +10,7 @@ import { addPoints, type StoredCount, takePoints } from './limits-store.ts'
 /** A count to change by one. */
 interface Change {
   readonly key: string
-  /** Length of a count that starts. */
+  /** Length of a new count. */
   readonly seconds: number
 }
 
@@ -18,7 +18,7 @@ interface Change {
 export interface RateCounts {
   /** Counts a request. Each of concurrent requests gets its own number. */
   add(change: Change): Promise<RequestCount>
-  /** Takes a request back; undefined if its count has ended. */
+  /** Takes the count of a request back; undefined if the count has ended. */
   takeBack(change: Change): Promise<RequestCount | undefined>
 }
 
@@ -64,7 +64,7 @@ export function createRateCounts(db: Db): RateCounts {
   }
 }
 
-/** Counts of the requests of one key: when counted, the last of them has the stored count. */
+/** Counts of concurrent requests of one key; the last request has the stored count. */
 function numbered(
   group: Group<Change>,
   stored: StoredCount | undefined,
@@ -88,7 +88,7 @@ function createCounting(together: Together): (change: Change) => Promise<Counted
       try {
         return await together(groups)
       } catch (error) {
-        // The statement changed nothing: a count that cannot be stored fails its own requests only.
+        // The statement changed nothing. A count that cannot be stored fails only its own requests.
         if (groups.length === 1 || isConnectionFailure(error)) throw error
         return []
       }

@@ -1,8 +1,8 @@
 /**
- * What calls that spend or delete would do, in words for the person who decides. Each names the object as its owner
- * knows it, and every amount of credits with its price.
+ * Describes in words what calls that spend or delete would do, for the person who decides. Each summary
+ * names the object as its owner knows it, and every amount of credits with its price.
  *
- * @throws AppError not_found where the object does not exist
+ * @throws AppError not_found when the object does not exist
  */
 import { getAlert } from '#src/alerts/card.ts'
 import { listTokens } from '#src/auth/service.ts'
@@ -36,7 +36,7 @@ interface Asked {
 
 type ById = Asked & { readonly params: { readonly id: number } }
 
-/** Readers of summaries have no time zone of their own. */
+/** Time zone of summaries, whose readers have no time zone. */
 const ZONE = 'UTC'
 
 export async function aboutWatch({ app, caller, locale, params: { id } }: ById): Promise<string> {

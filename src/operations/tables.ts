@@ -20,7 +20,7 @@ export const idempotencyKeys = pgTable(
   ],
 )
 
-/** Public figures of full hours, counted once each; sums use these rows. */
+/** Public figures of full hours, each counted once. Sums use these rows. */
 export const figureHours = pgTable(
   'figure_hours',
   {

@@ -14,7 +14,7 @@ import { roundsGrid } from './rounds-view.ts'
 /** Input of the alert's page. */
 export interface AlertFacts {
   readonly page: AlertPage
-  /** Rounds of its provider. */
+  /** The alert's provider, with its rounds. */
   readonly provider: ProviderView | undefined
   readonly now: Date
 }
@@ -76,7 +76,7 @@ interface Chip {
   readonly text: string
 }
 
-/** Severity as glyph and word, so that colour alone carries no meaning. */
+/** Severity as glyph and word, so that it does not depend on colour. */
 function chips(t: Translate, page: AlertPage): readonly Chip[] {
   const { message, state, muted } = page
   const end = page.closedAt === null ? {} : { closedAt: page.closedAt }

@@ -5,7 +5,7 @@ import { type ApiDocs, apiDocs } from './docs-api.ts'
 
 type Documented = Pick<App, 'publicUrl' | 'operations'>
 
-/** Cache by service and locale: the registry is constant. */
+/** Cache by service and locale; the registry does not change. */
 const made = new WeakMap<App['operations'], Map<string, ApiDocs>>()
 
 /** The API reference of a service in a locale. */

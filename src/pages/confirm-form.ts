@@ -18,7 +18,8 @@ export interface Question {
 }
 
 /**
- * Answers with a question on a page of its own. Only the answer, a POST to the same URL, changes anything.
+ * Responds with a page that only asks a question. Only the answer, a POST to the same URL, changes
+ * anything.
  */
 export function sendQuestion(
   app: App,

@@ -22,7 +22,7 @@ import { qrImage } from './qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
 
-/** Form values of a reader who signs elsewhere. */
+/** Form values of a reader who signs in another program. */
 interface Elsewhere {
   readonly wallet: string
   readonly spend: boolean
@@ -35,8 +35,8 @@ interface Elsewhere {
 
 /**
  * `/connect/<code>`: signs a wallet in and links the code's chat to it. The rights of the chat are shown
- * first. With a wallet in the browser a script does it; otherwise the text is signed elsewhere and the
- * signature pasted.
+ * first. With a wallet in the browser a script does this; otherwise the reader signs the text in another
+ * program and pastes the signature.
  */
 export function connectPage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'connect')
@@ -86,7 +86,7 @@ async function claim(ask: AskByLink, request: FastifyRequest<LinkRoute>) {
     ...(isTimeZone(textOf(timezone)) && { timezone }),
   }
   const claimed = await ask(request, claimConnectCode, { body })
-  // The purchase that the chat asked for goes on at once.
+  // The purchase that the chat requested continues at once.
   const handle = await ask(request, draftLinkedPurchase)
   return { ...claimed, ...(handle !== undefined && { next: `/pay/${handle}` }) }
 }
@@ -123,7 +123,7 @@ async function answerForm(
     return await sendOffer(app, request, reply, offer, { ...filled, ...made })
   } catch (error) {
     const refusal = refusalOf(error, localeOf(request, offer.locale))
-    // A refused challenge is used up; one that could not be checked is not.
+    // A refused challenge is used up; a challenge that could not be checked is not.
     const isKept = ['dependency_unavailable', 'validation_failed'].includes(refusal.code)
     const kept = isKept ? textOf(message).replaceAll('\r\n', '\n') : undefined
     return await sendOffer(app, request, reply, offer, { ...filled, message: kept, refusal })

@@ -1,4 +1,4 @@
-/** The API reference as its pages show it, generated from the OpenAPI document. Pure. */
+/** The content of the API reference's pages, generated from the OpenAPI document. Pure. */
 import { z } from 'zod'
 import { type CallExample, callExamples } from './docs-calls.ts'
 
@@ -53,9 +53,9 @@ const Document = z.looseObject({
 
 /** One row of a table of fields. */
 export interface FieldRow {
-  /** Dotted from the top; `[]` after a list. */
+  /** Path of the field, with dots from the top and `[]` after a list. */
   readonly name: string
-  /** In programmers' notation: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
+  /** Type in the notation of programmers: `string`, `integer | null`, `"a" | "b"`, `object[]`. */
   readonly type: string
   readonly required: boolean
   readonly description: string | undefined
@@ -86,7 +86,7 @@ export interface OperationDoc {
   readonly inputs: readonly Input[]
   /** Example body as JSON; undefined without one. */
   readonly bodyExample: string | undefined
-  /** Effect that a reader confirms before a call of the console; undefined for harmless ones. */
+  /** Effect that a reader confirms before a call of the console; undefined for harmless calls. */
   readonly asksFirst: 'spend' | 'delete' | undefined
 }
 
@@ -106,11 +106,11 @@ export interface ApiDocs {
   readonly webhook: readonly FieldRow[]
 }
 
-/** Depth of nested fields; deeper ones are in the example. */
+/** Maximum depth of nested fields; deeper fields are in the example. */
 const DEPTH_MAX = 3
 /**
- * Largest number of values of a type that are all named; of more, such as events, only the first
- * are.
+ * Maximum number of values of a type that are named. If there are more, as for events, only the first are
+ * named.
  */
 const NAMES_MAX = 16
 const NAMES_SHOWN = 4
@@ -255,7 +255,7 @@ function listIn(context: Context, schema: Schema): Schema | undefined {
   return lists.find((list) => list !== undefined)
 }
 
-/** The object of a schema, of its variants, or of its items; several are merged. */
+/** The object of a schema, of its variants, or of its items; several objects are merged. */
 function objectIn(context: Context, schema: Schema): Schema | undefined {
   const found = resolve(context, schema)
   if (found.properties !== undefined) return found
@@ -266,7 +266,7 @@ function objectIn(context: Context, schema: Schema): Schema | undefined {
   return among.length < 2 ? among[0] : merged(among)
 }
 
-/** Merges objects: all properties of any, required if all require them. */
+/** Merges objects: the result has all properties, which are required if all objects require them. */
 function merged(objects: readonly Schema[]): Schema {
   const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
   const properties = [...names].map((name): [string, unknown] => {

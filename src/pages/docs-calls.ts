@@ -5,7 +5,7 @@ export interface Call {
   readonly method: string
   readonly address: string
   readonly isAuthenticated: boolean
-  /** JSON body; undefined without one. */
+  /** JSON body; undefined if there is none. */
   readonly body: unknown
   readonly answer: 'json' | 'text' | 'none'
 }

@@ -5,7 +5,7 @@ import type { App } from '#src/operations/define.ts'
 import { apiReference } from './api-reference.ts'
 import { eventList, offeredTypes, typePath } from './docs-watches.ts'
 
-/** Longest query; the rest of a longer one is ignored. */
+/** Maximum length of a query; the rest of a longer query is ignored. */
 export const QUERY_LENGTH_MAX = 100
 const RESULTS_MAX = 30
 
@@ -16,17 +16,17 @@ export interface Result {
   readonly anchor: string
   readonly title: string
   readonly text: string
-  /** Name for programs, such as a method and path; undefined without one. */
+  /** Name for programs, such as a method and path; undefined if there is none. */
   readonly code: string | undefined
 }
 
 interface Entry extends Result {
-  /** Normal forms to look in. */
+  /** Normalized texts that are searched. */
   readonly heading: string
   readonly all: string
 }
 
-/** Cache by service and locale; its content is constant. */
+/** Cache by service and locale; the content does not change. */
 const made = new WeakMap<App['operations'], Map<string, readonly Entry[]>>()
 
 /** The places that contain every word of a query, best first: words in a heading count most. */

@@ -1,10 +1,10 @@
-/** Side list of the docs: the parts, and below the open one its pages. */
+/** Sidebar of the documentation: its sections, and the pages of the current section. */
 import type { Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiReference } from './api-reference.ts'
 import { watchTypes } from './docs-watches.ts'
 
-/** The parts of the docs, in reading order. */
+/** The sections of the documentation, in reading order. */
 const PARTS = [
   ['', 'pages:docs.start'],
   ['/api', 'pages:docs.api'],
@@ -14,7 +14,7 @@ const PARTS = [
 ] as const
 export type DocsPart = (typeof PARTS)[number][0]
 
-/** A page or, with an anchor, a place on the open page. */
+/** A link to a page or, with an anchor, to a heading on the current page. */
 export interface SideLink {
   readonly path: string
   readonly label: string
@@ -23,10 +23,10 @@ export interface SideLink {
 }
 
 /**
- * The side list of a page.
+ * Builds the sidebar of a page.
  *
- * @param part undefined outside of the parts
- * @param path of the open page
+ * @param part the current section; undefined for a page in no section, such as the search
+ * @param path path of the current page
  */
 export function sideList(
   app: App,
@@ -73,7 +73,7 @@ function tags(app: App, t: Translate, path: string): readonly SideLink[] {
   })
 }
 
-/** A sentence as a heading: without its full stop. */
+/** Removes the full stop of a sentence, for use as a heading. */
 export function asHeading(sentence: string): string {
   return sentence.replace(/[.。।]$/u, '')
 }

@@ -31,7 +31,7 @@ export function findType(app: App, name: string): WatchTypeDefinition | undefine
   return offeredTypes(app).find((type) => type.name === name)
 }
 
-/** Without billing there are no credits to watch. */
+/** Watch types that are offered; types about credits are left out if billing is off. */
 export function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
   return WATCH_TYPES.filter(({ reads }) => reads === 'chain' || billing.enabled)
 }

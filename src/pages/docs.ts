@@ -23,7 +23,7 @@ const VERIFIERS = [
 ] as const
 const EXAMPLES = new URL('../../examples/verify/', import.meta.url)
 
-/** A page of the docs without its frame. */
+/** Content of a page of the docs. */
 interface DocsPage {
   /** Section of the docs; undefined for the search page. */
   readonly part: DocsPart | undefined
@@ -179,8 +179,8 @@ function sendDocs(
 }
 
 /**
- * Pairs each operation with the first one of the page that has the same answer, so that its fields
- * are listed once.
+ * Pairs each operation with the first operation of the page that has the same response, so that fields are
+ * listed once.
  */
 function withoutRepeats(operations: readonly OperationDoc[]) {
   const first = new Map<string, OperationDoc>()

@@ -31,7 +31,7 @@ export function answerFailure(
   })
 }
 
-/** Title and text of a problem. For a page, missing rights look like a missing page. */
+/** Title and text of a problem. On pages, missing rights are shown as a missing page. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
   const values = { ...details.values, seconds: retryAfterOf(problem) ?? 0 }

@@ -8,12 +8,12 @@ import { servedChain } from '#src/kernel/chains.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
 import { helpBlocks } from './help-text.ts'
 
-/** Calldata on the page in characters; the JSON has all of it. */
+/** Number of characters of calldata that the page shows; the JSON has all of it. */
 const INPUT_SHOWN = 400
 
 type Encoded = z.input<typeof AlertEvidence>
 
-/** Template data of the page of an alert's evidence: first in words, then as the document says it. */
+/** Template data of the page of an alert's evidence: first in words, then as in the document. */
 export function evidenceView(
   t: Translate,
   { evidence, message, timezone }: LinkedEvidence,
@@ -90,7 +90,7 @@ function transactionView(t: Translate, one: Encoded['transactions'][number]) {
   }
 }
 
-/** The figures of a claim, one for each property with its meaning; lists and objects as JSON. */
+/** The values of a claim, one for each property, with its meaning; lists and objects are shown as JSON. */
 function figuresOf(
   t: Translate,
   claim: JsonObject,

@@ -9,7 +9,10 @@ import { evidenceView } from './evidence-view.ts'
 import { queryOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
-/** `/a/<code>/evidence` and `/a/<code>/evidence.json`: what anybody can check about an alert on the chain. */
+/**
+ * `/a/<code>/evidence` and `/a/<code>/evidence.json`: the evidence of an alert, which anybody can check on
+ * the chain.
+ */
 export function evidencePage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'alert')
   const read = async (request: FastifyRequest<LinkRoute>) => {

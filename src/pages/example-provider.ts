@@ -6,7 +6,7 @@ import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
 const ROUNDS = 20
 /** Length of a voting round. */
 const ROUND_MS = 90_000
-/** Number of rounds since a late signature, so that the picture shows more than one state. */
+/** Number of rounds since a late signature, which shows another state in the picture. */
 const LATE = 11
 
 /** Data of the example alert about its provider. */
@@ -18,7 +18,7 @@ const Data = z.object({
   roundStart: z.iso.datetime().transform((text) => new Date(text)),
 })
 
-/** The invented provider of an example alert, with its last rounds, in which commits are missing. */
+/** The fictional provider of an example alert, with its last rounds, in which commits are missing. */
 export function exampleProvider({ data }: Envelope): ProviderView {
   const { provider, rewardEpochId, votingRoundId, firstRoundId, roundStart } = Data.parse(data)
   return {

@@ -17,12 +17,12 @@ import { choicesOf, localeOf, queryOf, sendPage, zoneOf } from './layout.ts'
 import { answerView, exampleCard } from './look-up-view.ts'
 import { priceCards } from './price-cards.ts'
 
-/** Longest text of the box; more is cut. */
+/** Maximum length of the box's text; a longer text is cut. */
 const INPUT_MAX = 200
 
 /**
- * `/`: a box that answers about an address or a provider without sign-in, an example of an alert, prices,
- * and entry points. `?q=`: the text of the box.
+ * `/`: a search box for an address or a provider, which needs no sign-in, an example of an alert, prices,
+ * and links to start. `?q=`: the text of the box.
  */
 export function homePage(server: FastifyInstance, app: App): void {
   server.get('/', async (request, reply) => {
@@ -37,7 +37,7 @@ export function homePage(server: FastifyInstance, app: App): void {
   })
 }
 
-/** The text of the box, without characters that nobody types. */
+/** The text of the box, without invisible characters. */
 function typedIn(request: FastifyRequest): string {
   const { q = '' } = queryOf(request)
   return q
@@ -63,7 +63,7 @@ async function sendHome(
   const hrefOf = (text: string) => `/?${new URLSearchParams([['q', text], ...choices])}`
   return sendPage(app, request, reply, {
     view: 'home',
-    // An answer is soon out of date.
+    // An answer is soon out of date, so it is not cached.
     secret: asked !== undefined,
     data: (t) => {
       const reader = { locale: t.locale, timezone }
@@ -87,14 +87,16 @@ async function sendHome(
   })
 }
 
-/** The public figures; undefined while they are unavailable: the page is shown without them. */
+/**
+ * The public figures; undefined while they are unavailable, in which case the page is shown without them.
+ */
 async function readStats(app: App) {
   try {
     return (await invoke(app, getStats, undefined, {})).output
   } catch (error) {
     app.log.warn(
       { error: traceOf(error) },
-      'public figures not available; the start page is shown without them',
+      'public figures are not available; the start page is shown without them',
     )
     return undefined
   }
@@ -110,7 +112,7 @@ function alertMessage(t: Translate, example: Envelope, now: Date) {
   }
 }
 
-/** Watch types; without billing those of credits are omitted. */
+/** Watch types; types about credits are omitted if billing is off. */
 function watchTypes(app: App, t: Translate) {
   const shown = REGISTRY.filter(({ reads }) => reads === 'chain' || app.billing.enabled)
   return shown.map(({ name, form }) => ({

@@ -26,7 +26,7 @@ export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
 /** Folder of the pages' scripts. */
 export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
 
-/** Allows only this service's own files, and no page in a frame. */
+/** Allows only files of this service, and no embedding in frames. */
 export const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],
@@ -51,7 +51,10 @@ export interface Page {
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly secret?: boolean
-  /** Time for which everybody may cache the page, with a tag to ask again by; 300 without a tag by default. */
+  /**
+   * Time for which shared caches may keep the page, with an ETag for revalidation. By default 300 seconds,
+   * without an ETag.
+   */
   readonly freshSeconds?: number
 }
 
@@ -168,13 +171,13 @@ function linker(request: FastifyRequest): (path: string) => string {
   return (path) => `${path}${choices}`
 }
 
-/** This page in another language. */
+/** Address of this page in another language. */
 function hrefIn(request: FastifyRequest, locale: Locale): string {
   const { lang: _, ...others } = queryOf(request)
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
-/** Path with a single leading slash: two would name another host in a link. */
+/** Path with a single leading slash, because two slashes would name another host in a link. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
 }

@@ -15,7 +15,7 @@ import { botUrl } from './bot-url.ts'
 import { exampleProvider } from './example-provider.ts'
 import { roundsGrid } from './rounds-view.ts'
 
-/** Answer of the search box. At most one of its parts is set. */
+/** Answer of the search box. At most one of its fields is set. */
 export interface AnswerView {
   /** A sentence about a text that has no answer. */
   readonly sentence?: string
@@ -42,7 +42,7 @@ interface Action {
   readonly href: string
 }
 
-/** The parts of the request that the view needs. */
+/** The data of the request that the view needs. */
 interface Place {
   readonly timezone: string
   /** Address of the page on which the search box answers this text, in the reader's language. */
@@ -93,7 +93,7 @@ export function answerView(
   }
 }
 
-/** Card of the invented provider in an example alert. */
+/** Card of the fictional provider in an example alert. */
 export function exampleCard(t: Translate, example: Envelope, timezone: string): Card {
   const view = exampleProvider(example)
   return {
@@ -184,8 +184,8 @@ function accountCard(
 }
 
 /**
- * Links to the watch types that can watch an address, `provider-fsp` first: to the bot's wizard, or without a
- * bot to the docs.
+ * Links to the watch types that can watch an address, `provider-fsp` first: to the bot's wizard, or to the
+ * docs if there is no bot.
  */
 export function watchesOf(
   app: App,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '#src/kernel/errors.ts'
 
-/** Answers unknown URLs: a page for browsers, the server's own refusal for programs. */
+/** Answers unknown URLs: a page for browsers, the same refusal as on other paths for programs. */
 export function notFoundPage(server: FastifyInstance): void {
   server.get('/*', async (request, reply) => {
     const { url, headers } = request

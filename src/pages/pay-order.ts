@@ -23,7 +23,7 @@ export interface OrderLine {
   readonly value: string
   /** Whether the value is an address or a hash, which runs from left to right. */
   readonly isCode?: boolean
-  /** Part of the line above. */
+  /** Whether the line is a part of the line above. */
   readonly isPart?: boolean
   readonly isTotal?: boolean
 }
@@ -32,7 +32,7 @@ export interface OrderLine {
 interface Row {
   readonly label: string
   readonly value: string
-  /** Text for the copy button, null without one; the value by default. */
+  /** Text for the copy button, by default the value; null if there is no button. */
   readonly copy?: string | null
   readonly href?: string
   readonly isBig?: boolean
@@ -104,7 +104,9 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
   ]
 }
 
-/** Remarks on the order: the price of a unit and its validity; of a whole order also the smallest top-up. */
+/**
+ * Remarks on the order: the price of a unit and its validity; for a whole order also the minimum top-up.
+ */
 export function orderRemarks(
   t: Translate,
   topup: Topup,
@@ -139,7 +141,8 @@ export function detailRows(t: Translate, topup: Topup): readonly Row[] {
     ...(isToken
       ? [
           { label: t('pages:pay.details.token'), value: approval.token },
-          // Tokens sent directly to the contract would be lost: it is shown for comparison only.
+          // Tokens that are sent directly to the contract would be lost, so its address is only shown for
+          // comparison.
           { label: t('pages:pay.details.contract'), value: payTo, copy: null },
           { label: t('pages:pay.details.units'), value: String(amount) },
         ]
@@ -186,8 +189,8 @@ export function receiptsOf(
 }
 
 /**
- * The slots that were bought, with their price, and what they left of the top-up. The wallet's balance is not
- * shown: the reference of a payment is public on its chain, and opens this page.
+ * The slots that were bought, with their price, and the credits of the top-up that are left. The wallet's
+ * balance is not shown: the reference of a payment is public on its chain, and opens this page.
  */
 function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
   const { then, creditedCredits } = topup
@@ -202,7 +205,7 @@ function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
   })
   return [
     line(t('pages:pay.receipt.spent', { what }), totalCredits),
-    // A part was paid from credits that the wallet had before.
+    // If part of the price was paid from earlier credits of the wallet, nothing is left.
     ...(left < 0 ? [] : [line(t('pages:pay.receipt.left'), left)]),
   ]
 }

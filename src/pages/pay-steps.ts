@@ -1,4 +1,4 @@
-/** The steps of a payment as the pay page lists them: what the payer does, then what the chain does. */
+/** The steps of a payment for the pay page: what the payer does, then what the chain does. */
 import type { Topup, TopupStatus } from '#src/billing/topups/model.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { payAmountText, slotsText } from './pay-order.ts'
@@ -8,7 +8,7 @@ export interface PayStep {
   readonly name: 'connect' | 'approve' | 'send' | 'confirm' | 'credit' | 'slots'
   readonly text: string
   readonly state: 'open' | 'next' | 'done'
-  /** Whether it exists only with a wallet in the browser, and so only with a script. */
+  /** Whether the step exists only with a wallet in the browser, and therefore only with scripts. */
   readonly isScripted?: boolean
 }
 
@@ -26,7 +26,7 @@ export function payStepsOf(
   { due, isOpen }: { readonly due: Topup; readonly isOpen: boolean },
 ): readonly PayStep[] {
   const isSeen = SEEN.includes(topup.status)
-  // The remainder of a credited payment is paid like a new one.
+  // The remainder of a credited payment is paid like a new top-up.
   if (!isOpen && !isSeen) return []
   const isCredited = topup.status === 'credited' && !isOpen
   const isPaid = isSeen && !isOpen

@@ -35,7 +35,7 @@ export interface PayPage extends PaymentPage {
   readonly address: string
   /** Data URL of the QR code. */
   readonly qr: string
-  /** Reason why it could not be renewed. */
+  /** Reason why the quote could not be renewed. */
   readonly refusal: RefusalView | undefined
 }
 
@@ -86,7 +86,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     addSlots: topup.then?.status === 'done' ? undefined : botUrl(app, 'slots'),
     qr: page.qr,
     xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
-    // An unknown transaction has not failed: its sender must not be asked to pay again.
+    // An unknown transaction has not failed, so its sender must not be asked to pay again.
     failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
     apps: walletApps(page.address),
     address: page.address,

@@ -20,7 +20,7 @@ import { answerScript, type RefusalView, refusalOf } from './refusal-page.ts'
 
 /**
  * `/pay/<handle>`: payment instructions and state of a top-up, for holders of the link. Payments are found
- * automatically; naming the transaction only speeds that up. An expired quote can be renewed.
+ * automatically; submitting the transaction only makes that faster. An expired quote can be renewed.
  */
 export function payPage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'pay')
@@ -38,7 +38,7 @@ export function payPage(server: FastifyInstance, app: App): void {
       const renewed = await ask(request, renewLinkedTopup, { body })
       const query = request.url.split('?')[1]
       const search = query === undefined ? '' : `?${query}`
-      // A new quote has a page of its own.
+      // A new quote has another page.
       return reply.redirect(`/pay/${(renewed ?? page.topup).handle}${search}`, 303)
     } catch (error) {
       const refusal = refusalOf(error, localeOf(request))
@@ -69,7 +69,10 @@ function sendGone(app: App, request: FastifyRequest, reply: FastifyReply): Fasti
   })
 }
 
-/** State of the payment as the chain shows it, with its sentence; no other data of the wallet. */
+/**
+ * State of the payment, which is public on the chain, with a sentence about it; no other data of the
+ * wallet.
+ */
 function publicFacts(t: Translate, topup: Topup) {
   return {
     status: topup.status,
@@ -99,7 +102,7 @@ async function sendPayment(
 ): Promise<FastifyReply> {
   const due = page.rest ?? page.topup
   const address = `${page.topup.page}${choicesOf(request)}`
-  // The code of XRP is a payment; any other opens this page.
+  // The QR code for XRP contains a payment; any other QR code opens this page.
   const qr = await qrImage(due.destinationTag === null ? address : due.pageQr)
   const now = app.clock.now()
   return sendPage(app, request, reply, {

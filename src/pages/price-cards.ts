@@ -33,7 +33,7 @@ interface PriceCard {
 interface Row {
   readonly label: string
   readonly value: string
-  /** Whether the value has no letters that would give it a direction. */
+  /** Whether the value contains no letters, so that its direction must be set. */
   readonly isNumber?: boolean
   readonly usd?: string
 }

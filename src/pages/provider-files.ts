@@ -13,9 +13,9 @@ import type { FoundProvider } from './provider-view.ts'
 
 /** Time for which everybody may cache a file: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60
-/** Rendering takes a fraction of a second of a thread: one at a time, and few wait. */
+/** Limits of rendering, which takes a fraction of a second of a thread. */
 const RENDERING = { atOnce: 1, waitingMax: 20, waitMs: 5000 } as const
-/** Upper limit of the kept PNGs, of about 60 KB each, and the time for which one is kept. */
+/** Maximum number of cached PNGs, of about 60 KB each, and the time for which a PNG is cached. */
 const KEPT_MAX = 100
 const KEPT_MS = 10 * MINUTE_MS
 
@@ -36,7 +36,7 @@ const FILES = {
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createWorkLimiter(RENDERING)
-  // Keyed by the drawing, so that an unchanged one is not rendered again for any request.
+  // The key is the drawing, so that an unchanged drawing is not rendered again.
   const pngs = createSharedCache<string, Buffer>(app.clock, {
     max: KEPT_MAX,
     freshMs: () => KEPT_MS,

@@ -1,4 +1,4 @@
-/** A provider's page: all stored and present data about it, in the reader's language. */
+/** A provider's page: all stored and current data about the provider, in the reader's language. */
 import {
   formatAmount,
   formatDuration,
@@ -25,7 +25,7 @@ export type FoundProvider = Extract<AddressAnswer, { kind: 'provider' }>
 interface Field {
   readonly label: string
   readonly value: string
-  /** Whether the value is words of the reader's language around numbers. */
+  /** Whether the value is a text in the reader's language. */
   readonly isSentence?: true
   /** Address or other text that is copied and never translated. */
   readonly code?: string
@@ -125,7 +125,7 @@ function notListedText(t: Translate, { validators }: ProviderView): string | und
   return t('bot:provider.notListed', { count: gone.length, node: id(first.nodeId) })
 }
 
-/** Eligibility of the last calculation, and the rates of the minimal conditions now. */
+/** Eligibility by the last published eligibility data, and the current rates of the minimal conditions. */
 function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): readonly Field[] {
   const rates = (['anchor', 'fdc', 'uptime'] as const).flatMap((name): Field[] => {
     const condition = view.minimalConditions[name]
@@ -152,7 +152,7 @@ function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): reado
     ...(passes === null
       ? []
       : [{ label: t('pages:provider.passes'), value: formatNumber(passes, t.locale) }]),
-    // Words of the calculation, which come from outside and are not translated.
+    // Words of the eligibility data, which come from outside and are not translated.
     ...(isFailed
       ? [{ label: t('pages:provider.failures'), value: '', code: failures.join(', ') }]
       : []),

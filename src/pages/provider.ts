@@ -49,7 +49,7 @@ export function providerPage(server: FastifyInstance, app: App): void {
 }
 
 /**
- * The provider with the identity or another address in the path.
+ * The provider to which the address in the path belongs.
  * @throws AppError not_found; upstream while the chain does not answer and nothing is stored; rate_limited
  */
 export async function requireProvider(

@@ -10,7 +10,7 @@ import { LISTED_ROUNDS, type ListedProvider } from '#src/watches/provider-list.t
 import { toneOfRounds } from '#src/watches/round-counts.ts'
 import { choicesOf, queryOf, sendPage } from './layout.ts'
 
-/** Longest text of the search; more is cut. */
+/** Maximum length of the search text; a longer text is cut. */
 const INPUT_MAX = 100
 const FRESH_SECONDS = 60
 

@@ -10,12 +10,12 @@ export function isScript({ headers }: FastifyRequest): boolean {
   return headers.accept === 'application/json'
 }
 
-/** Answers a page's script. */
+/** Sends JSON to a page's script. */
 function sendFacts(reply: FastifyReply, facts: object): FastifyReply {
   return reply.header('cache-control', 'no-store').send(facts)
 }
 
-/** A refusal in the words of a page. */
+/** A refusal, with its texts for a page. */
 export interface RefusalView {
   readonly code: string
   /** The problem and the remedy, in one or two sentences. */

@@ -13,8 +13,8 @@ import { askerByLink, type LinkRoute } from './link.ts'
 type UnsubscribeOutcome = 'stopped' | 'limited' | 'undone'
 
 /**
- * `/unsubscribe/<code>`: the reader of a mailbox ends its mail. Only the POST changes anything; a mail
- * program's one-click request ends all mail without a question.
+ * `/unsubscribe/<code>`: the reader of a mailbox stops its e-mails. Only the POST changes anything; a mail
+ * program's one-click request stops all e-mails without a question.
  *
  * @see RFC 8058
  */
@@ -101,7 +101,7 @@ function done(
   result: {
     readonly subscription: Subscription
     readonly outcome: UnsubscribeOutcome
-    /** The previous limit, for undoing. */
+    /** The previous limit, to which the reader can return. */
     readonly undo?: Severity | undefined
   },
 ): FastifyReply {

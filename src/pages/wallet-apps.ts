@@ -1,4 +1,4 @@
-/** Wallet apps with a browser of their own, which gives pages access to the wallet. */
+/** Wallet apps that contain a browser, which gives pages access to the wallet. */
 const APPS: readonly { readonly name: string; link(url: URL): string }[] = [
   {
     name: 'MetaMask',

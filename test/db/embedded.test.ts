@@ -265,7 +265,9 @@ describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to oth
     dataDir = join(closed, 'data')
     const first = await start()
     await query(first.url, 'create table kept as select 1 as one')
-    expect(infos).toEqual(['the database is outside the data directory, because its user has no access to the data directory'])
+    expect(infos).toEqual([
+      'the database is outside the data directory, because its user has no access to the data directory',
+    ])
     expect(await readlink(join(dataDir, 'postgres'))).toMatch(new RegExp(`^${sharedDir}/`))
     await first.stop()
     const second = await start()

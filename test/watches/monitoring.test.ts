@@ -56,7 +56,9 @@ test('a clock that is put back behind the chain is logged once each time, and ca
         await other.devnet.mine(2, 1)
         await other.look()
       }
-      expect(errors).toEqual(Array(times).fill('clock of this host is behind the time of the newest block'))
+      expect(errors).toEqual(
+        Array(times).fill('clock of this host is behind the time of the newest block'),
+      )
     }
     expect(await other.events()).toEqual([])
   } finally {

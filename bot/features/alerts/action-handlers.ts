@@ -163,7 +163,8 @@ async function muteWatch(
 
 /** Unmutes the watch. The message of an alert stays; any other message becomes the watch's card. */
 onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
-  const id = alertIdOfMessage(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
+  const id =
+    alertIdOfMessage(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
   if (id === undefined) return unmute(ctx, watchId)
   await act(ctx, id, async ({ card, link }) => {
     await muteWatch(ctx, card.status, link, null)

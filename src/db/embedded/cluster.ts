@@ -127,7 +127,10 @@ async function placeElsewhere(made: string, link: string, options: ClusterOption
     await rm(place, { recursive: true, force: true })
     throw error
   }
-  options.logger.info({ place, link }, 'the database is outside the data directory, because its user has no access to the data directory')
+  options.logger.info(
+    { place, link },
+    'the database is outside the data directory, because its user has no access to the data directory',
+  )
 }
 
 async function initialise(draft: string, options: NewCluster): Promise<string> {

@@ -194,7 +194,10 @@ export function createVoteFacts({
     const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
     if (firstSignedAt === null || ageMs < UNREADABLE_MS) return null
     const fields = { epoch, since: firstSignedAt }
-    log.warn(fields, 'published rewards cannot be read; they count as published with the first vote')
+    log.warn(
+      fields,
+      'published rewards cannot be read; they count as published with the first vote',
+    )
     const data = { merkleRoot: null }
     const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
     await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))

@@ -21,7 +21,7 @@ export interface ToolCaller {
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** Calls a tool through the gate. A refusal is a result, too: the problem that REST answers with. */
+/** Calls a tool through the gate. A refusal is a result, too: the same problem document as in REST. */
 export async function callTool(
   app: App,
   toolCaller: ToolCaller,

@@ -1,6 +1,7 @@
 /**
- * Confirmations of calls that spend or delete: a signed text for one wallet, tool and arguments. Nothing is stored;
- * its id is the idempotency key of the call, so a charge happens once.
+ * Confirmations of calls that spend or delete: a signed text for one wallet, tool and arguments.
+ * Confirmations are not stored. The id of a confirmation is the idempotency key of the call, so a charge
+ * happens once.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
@@ -34,7 +35,7 @@ export function makeConfirmation(
   return { confirmation: box.signLink(PURPOSE, payload), expiresAt }
 }
 
-/** The id of a confirmation; undefined if it is not one of this call, or expired. */
+/** The id of a confirmation; undefined if the confirmation is of another call, or expired. */
 export function readConfirmation(
   { box, clock }: Deps,
   confirmation: string,

@@ -23,8 +23,8 @@ const ToolCall = z.looseObject({
 })
 
 /**
- * Adds the front door of agents: the Model Context Protocol over streamable HTTP, without sessions. Each request has
- * a server object of its own, which knows the caller and forgets everything afterwards.
+ * Adds the front door of agents: the Model Context Protocol over streamable HTTP, without sessions. Each
+ * request has a separate server object, which knows the caller and is dropped afterwards.
  */
 export function registerMcp(server: FastifyInstance, app: App): void {
   server.post(PATH, { config: { operation: 'mcp' } }, async (request, reply) => {
@@ -64,8 +64,8 @@ function toolCallerOf(
 }
 
 /**
- * Refuses requests of pages of other origins. A page that reaches this address under a name of its own (DNS
- * rebinding) sends its own origin, too; programs send none.
+ * Refuses requests of pages of other origins. A page that reaches this service under another host name (DNS
+ * rebinding) sends its own origin, too; programs send no origin.
  *
  * @throws AppError forbidden `origin_not_allowed`
  */
@@ -111,7 +111,7 @@ function serverFor(app: App, toolCaller: ToolCaller): Server {
   return server
 }
 
-/** The request without its token, which was read before. The body is passed parsed. */
+/** The request without its token, which was read before. The parsed body is passed. */
 function webRequest({ publicUrl }: App, request: FastifyRequest): Request {
   const { authorization: _token, 'content-length': _length, ...others } = request.headers
   const headers = new Headers()

@@ -7,7 +7,7 @@ const LABEL = 'deploy script'
 const NONCE = 'b1f06c4dd2a94be7305d7a8c61e2f943'
 const ISSUED_AT = at('08:30:00')
 const EXPIRES_AT = '2026-12-20T08:30:12.000Z'
-/** Has the right length; no key can sign like this. */
+/** A signature of the right length that no key can create. */
 const SIGNATURE = `0x${'00'.repeat(64)}1b`
 
 /** Sign-in. The message contains the service's URL. */

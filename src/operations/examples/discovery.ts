@@ -44,7 +44,7 @@ const PLACE = {
   serviceTokenSymbol: story.SERVICE_TOKEN,
 } as const
 
-/** One payment asset as an example for all. */
+/** One payment asset, as an example for all. */
 const PAID_IN_FLR = {
   asset: assetOf('FLR'),
   place: { payTo: story.PAY_TO, token: undefined },
