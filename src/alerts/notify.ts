@@ -52,10 +52,7 @@ export interface Notification extends RecordedAlert {
   readonly escalatedTo?: readonly number[]
   /** Whether the alert is sent only to `escalatedTo`, without recipients that already got it. */
   readonly isEscalation?: boolean
-  /**
-   * Severity that decides about delivery: the severity of the episode, because a recovery itself is only
-   * info.
-   */
+  /** Severity that decides about delivery: the episode's, because a recovery itself is only info. */
   readonly effectiveSeverity: Severity
   readonly isRecovery: boolean
   /** The earlier alert that this notification follows. */
@@ -68,10 +65,7 @@ export interface Notification extends RecordedAlert {
   readonly takenBy?: string
   readonly notes?: readonly Note[]
   readonly reminder?: Parameters<typeof asReminder>[1]
-  /**
-   * Whether the alert is recorded for chats and mailboxes but not sent: it is muted, or the signal is
-   * flapping.
-   */
+  /** Whether it is recorded for people but not sent: it is muted, or the signal is flapping. */
   readonly isQuiet: boolean
 }
 
@@ -156,10 +150,7 @@ async function targetsOf(
   })
 }
 
-/**
- * Runs `plan`, which does not use the database. If it throws, the alert is put into quarantine and has no
- * deliveries.
- */
+/** Runs `plan`. If it throws, the alert is put into quarantine and has no deliveries. */
 function attempt(
   { quarantine }: NotifyDeps,
   { alertId }: Notification,
@@ -173,10 +164,7 @@ function attempt(
   }
 }
 
-/**
- * Whether a recipient gets a notification. Alerts about the wallet's own credits are not sent to groups,
- * whose members do not manage the wallet.
- */
+/** Whether a recipient gets a notification. Groups get no alerts about the wallet's own credits. */
 function isFor({ type, only, except }: Notification, { id, isGroup }: NotificationTarget): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
@@ -222,10 +210,7 @@ function deliveryOf(
 
 type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 
-/**
- * Plans a delivery: settings, mutes and quiet hours apply to chats and mailboxes; programs get everything
- * except reminders.
- */
+/** Plans a delivery. Settings and mutes apply to people; programs get all except reminders. */
 function planFor(
   notification: Notification,
   recipient: NotificationTarget,
@@ -253,10 +238,7 @@ function planFor(
     : { status: 'pending' }
 }
 
-/**
- * Delays a recovery until the summary that contains its alert, if there is one: a recovery is never sent
- * before its alert.
- */
+/** Delays a recovery until the summary that contains its alert, if there is one. */
 function withAlert(plan: Plan, deferredUntil: Date | undefined): Plan {
   const isSent = plan.status === 'pending' || plan.status === 'held'
   return isSent && deferredUntil !== undefined ? { status: 'held', deferredUntil } : plan

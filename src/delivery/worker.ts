@@ -63,8 +63,7 @@ export interface Worker {
   /** Increases with everything that may make more deliveries due. */
   recordings(): number
   /**
-   * Waits until something may be due, because deliveries were written, results were recorded, or time has
-   * passed.
+   * Waits until deliveries may be due, at most until the next poll.
    *
    * @param last the last claim; `restMs`: the wait after a failed claim
    */
@@ -223,8 +222,7 @@ export function createWorker(
 
   /** Claims deliveries that are sent as separate messages. */
   async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
-    // The claimed deliveries were written before both statements, so the destinations that are read are not
-    // older than the deliveries.
+    // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
       due.claimDue(deps.claimsDb, idsOf(taken), context),
       openAll(taken),

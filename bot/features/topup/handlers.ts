@@ -104,10 +104,7 @@ async function showAssetsFor(
   await show(ctx, view, taskOfPurchase(ctx))
 }
 
-/**
- * The task of the message of a purchase. A purchase that began in the wizard continues in the wizard's
- * message.
- */
+/** The task of a purchase's message. A purchase that began in the wizard continues there. */
 function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
   const messageId = callbackQuery?.message?.message_id
   return messageId !== undefined && messageId === knownChat.currentMessages.wizard

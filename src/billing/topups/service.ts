@@ -47,8 +47,8 @@ const TAG_MAX = 2 ** 32 - 1
 const TAG_ATTEMPTS = 5
 
 /**
- * Creates a quote for credits, locked for ten minutes. Without an asset, the quote is in the service's own
- * token, or in FLR if that token is not available.
+ * Creates a quote for credits, locked for ten minutes. Without an asset: in the service's token, or FLR if
+ * that is not available.
  *
  * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
  * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
@@ -332,10 +332,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   ]
 }
 
-/**
- * State of a submitted transaction. A transaction that no endpoint knows is `unknown`, whether the service
- * still looks for it or has given up.
- */
+/** State of a submitted transaction; `unknown` while, or because, no endpoint knows it. */
 function namedState({ state, reason }: store.SubmissionRow): Attempt['state'] {
   return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
 }

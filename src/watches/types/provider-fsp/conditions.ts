@@ -7,10 +7,7 @@ import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
 import { EXAMPLE } from './round-examples.ts'
 
-/**
- * The minimal conditions of a reward epoch, judged over the last rounds with evidence. A rate that stays
- * too low in these rounds will be too low over the epoch.
- */
+/** The minimal conditions of a reward epoch, judged over the last rounds with evidence. */
 
 /** Maximum number of rounds with evidence that count: two hours, if there are no gaps. */
 export const ROUNDS_KEPT = 80
@@ -44,10 +41,7 @@ const Rate = z
 export interface RateCondition {
   readonly id: 'mc-anchor' | 'mc-fdc'
   readonly protocolMinimum: number
-  /**
-   * Number of fulfilled and of possible cases in a round; undefined without evidence, then the round is
-   * skipped.
-   */
+  /** Number of fulfilled and of possible cases in a round; undefined: skipped. */
   count(observation: ProviderObservation): readonly [number, number] | undefined
 }
 
@@ -170,10 +164,7 @@ export const mcAnchor = rateSignal(ANCHOR, 0.76)
 export const mcFdc = rateSignal(PARTICIPATION, 0.74)
 
 const NodesState = z.object({
-  /**
-   * For each node: number of polls in which it was connected, and of all polls, in each round, oldest
-   * first.
-   */
+  /** For each node and round: number of connected polls, and of all polls, oldest first. */
   kept: z.record(z.string(), Counts),
   isLow: z.boolean(),
 })
@@ -277,10 +268,7 @@ const Listing = z.object({
   stakeEndsAt: Instant.exactOptional(),
 })
 
-/**
- * Fires while a node of the provider is not a current validator; recovers when all nodes are validators
- * again.
- */
+/** Fires while a node of the provider is not a current validator; recovers when all are. */
 function notListed(
   previous: ListedState,
   { provider, nodes }: ProviderObservation,
