@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PROCESS_ENVIRONMENT } from './support/environment.ts'
-import { ROOT } from './support/process.ts'
+import { ROOT } from './support/service-process.ts'
 
 type Resolved = readonly [specifier: string, parent: string, url: string, format: string | null]
 

@@ -64,13 +64,13 @@ export function watchOutage(
         if (isUnavailable()) outage.isWaking = true
         // Clearing an empty set allocates another one.
         if (outage.failed.size > 0) outage.failed.clear()
-      } else if (ending.kind === 'failed' && isUnanswered(ending.error)) {
+      } else if (attemptResult.kind === 'failed' && isUnanswered(attemptResult.error)) {
         if (hasAnswered) outage.failed.add(partitionKey)
         if (isUnavailable()) outage.isWaking = false
       }
     },
     async resume(batch) {
-      const isWorking = batch.some(({ ending }) => ending.kind === 'delivered')
+      const isWorking = batch.some(({ attemptResult }) => attemptResult.kind === 'delivered')
       if (!isWorking || !outage.isWaking) return false
       try {
         const isMore = await store.resumeUnanswered(db, key, clock.now())

@@ -100,7 +100,7 @@ async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Pro
     if (outcomes.length === 0) return { stopped: [], madeDue }
     await notifyTopicsGone(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
-    await keepWaiting(deps, tx, off)
+    await retainUnsent(deps, tx, off)
     return { stopped: off, madeDue }
   })
   for (const { id, channel, statusReason } of stopped) {

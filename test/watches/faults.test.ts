@@ -251,7 +251,9 @@ describe('while one endpoint', () => {
 describe('while each endpoint', () => {
   allInOneWorld()
 
-  test.each(CASES)('%s, no alert fires, and all alerts fire afterwards', async (what, fail, name) => {
+  test.each(
+    CASES,
+  )('%s, no alert fires, and all alerts fire afterwards', async (what, fail, name) => {
     const wallet = await watchBalance()
     const provider = await watch('provider-eligibility', name)
     await world.see()
