@@ -1,10 +1,10 @@
-import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { PEOPLE } from './devnet/accounts.ts'
 import { startAnvil } from './devnet/anvil.ts'
 import { connectClient, type DevnetClient, type SnapshotId } from './devnet/client.ts'
 import { type DevnetContracts, useContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
+import { flare } from './devnet/flare.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
 import { createSender, type MinedTransaction, type Send } from './devnet/sending.ts'
 

@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { createClient, createWalletClient, http, isHex } from 'viem'
 import { z } from 'zod'
-import { flare } from '#src/chain/flare.ts'
 import { Address } from '#src/kernel/units.ts'
 import { PEOPLE, type Person } from './devnet/accounts.ts'
+import { flare } from './devnet/flare.ts'
 
 /** Server side of the wallet, called after its user has agreed. */
 export interface SandboxWallet {

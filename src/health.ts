@@ -114,8 +114,8 @@ export function healthChecks({
 }
 
 /**
- * The problem of this host's clock beside the database's, and of both beside the chain's: a block's time
- * has passed.
+ * The problem of this host's clock compared with the database's clock, or of both compared with the chain:
+ * the newest block has a time that they have not reached.
  */
 async function wrongClock(
   deps: Pick<JobApp, 'clock' | 'checkClock'>,

@@ -13,7 +13,7 @@ import {
   walletActions,
 } from 'viem'
 import { z } from 'zod'
-import { flare } from '#src/chain/flare.ts'
+import { flare } from './flare.ts'
 import { postJson } from './post.ts'
 
 /** Id of a stored state of the chain. */

@@ -4,13 +4,8 @@ import { Hash } from '#src/kernel/units.ts'
 import type { BlockRef } from './chain.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError } from './failures.ts'
-import { Quantity } from './quantity.ts'
+import { Quantity, SECONDS_MAX } from './quantity.ts'
 
-/**
- * Latest block time that is accepted: the end of the year 9999, which a `Date` and the database can
- * represent.
- */
-const SECONDS_MAX = 253_402_300_799n
 const Block = z.object({
   number: Quantity.refine((number) => number <= BigInt(Number.MAX_SAFE_INTEGER)),
   hash: Hash,

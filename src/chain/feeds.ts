@@ -9,6 +9,7 @@ import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './feed-names.ts'
 import { forEachAtOnce } from './parallel.ts'
+import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
 
 /** Dependencies of reading prices. */
@@ -43,8 +44,6 @@ const AGE_MAX_MS = 10 * MINUTE_MS
 /** Time for which the list of feeds is cached. */
 const LIST_KEPT_MS = 10 * MINUTE_MS
 const APART_AT_ONCE = 4
-/** Latest time that is accepted: the end of the year 9999. */
-const SECONDS_MAX = 253_402_300_799n
 
 /**
  * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because its

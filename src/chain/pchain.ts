@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
+import { SECONDS_MAX } from './quantity.ts'
 
 /** A current validator, as the queried node sees it. */
 export interface Validator {
@@ -22,10 +23,6 @@ export interface PChain {
 }
 
 const TIMEOUT_MS = 10_000
-/**
- * Latest time that is accepted: the end of the year 9999, which a `Date` and the database can represent.
- */
-const SECONDS_MAX = 253_402_300_799
 /** Epoch seconds, as text or as a number. */
 const Seconds = z.preprocess(
   (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),

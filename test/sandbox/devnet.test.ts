@@ -8,10 +8,10 @@ import { createPublicClient, erc20Abi, http, parseAbi, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { connectClient } from '#sandbox/devnet/client.ts'
+import { flare } from '#sandbox/devnet/flare.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
-import { flare } from '#src/chain/flare.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address

@@ -1,12 +1,12 @@
 import { concatHex, encodeFunctionData, type Hex, isHex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import forwarder from '#sandbox/contracts/Forwarder.json' with { type: 'json' }
+import { flare } from '#sandbox/devnet/flare.ts'
 import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
 import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
 import { SUBMIT_UPDATES_SELECTOR } from '#sandbox/devnet/fsp/install.ts'
 import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { registration } from '#sandbox/devnet/fsp/votes.ts'
-import { flare } from '#src/chain/flare.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 

@@ -1,5 +1,5 @@
 import { encodeFunctionData, type Hex } from 'viem'
-import { flare } from '#src/chain/flare.ts'
+import { flare } from '../flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
 import { type BallotKind, createBallots } from './ballots.ts'
 import { policyBytes } from './encode.ts'

@@ -1,5 +1,5 @@
 import { defineChain } from 'viem'
-import { MULTICALL3_ADDRESS } from './contracts.ts'
+import { MULTICALL3_ADDRESS } from '#src/chain/contracts.ts'
 
 /**
  * Flare Mainnet in viem's format, for the sandbox and tests, whose local chain has the same id. Importing
