@@ -37,10 +37,7 @@ import {
   worstOf,
 } from './wording.ts'
 
-/**
- * Maximum length of a body, so that an e-mail always stays under 60 kB. The service's texts are much
- * shorter.
- */
+/** Maximum length of a body, so that an e-mail stays under 60 kB. The service's texts are much shorter. */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
@@ -187,7 +184,7 @@ function linesOf({ glyph, title, lines }: Card) {
   }
 }
 
-/** A plain text has no words that open a page. */
+/** Writer of values in plain text, where words cannot be links. */
 const TEXT_FACTS: FactWriter = { text: (text) => text, code: (text) => text, link: undefined }
 
 function htmlFacts(writer: MailWriter): FactWriter {
@@ -259,9 +256,7 @@ function afterLabel(text: string, label: string | undefined): string {
   return label === undefined ? text : `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
 }
 
-/**
- * Whether a message is the test of a destination, whose title says so; other tests show an example alert.
- */
+/** Whether a message is the test of a destination, whose title says so; other tests show an example. */
 function isOfDestination({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }

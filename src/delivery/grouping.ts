@@ -1,16 +1,14 @@
 /**
- * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient are sent next, and
- * whether each is a message, several are one message, or they become part of a message that was already
- * sent.
+ * Grouping for chats and mailboxes: decides which waiting deliveries of a recipient are sent next, and whether
+ * each is a message, several are one, or they join a message that was sent.
  *
- * The first delivery of a watch goes out immediately. Further deliveries of the watch within five seconds
- * join its message: by editing it if the channel can, otherwise in one message after the five seconds.
- * After six messages in a minute, everything goes into one roll-up until there are fewer. A delivery with
- * sound never joins a message that arrived without sound, or a sent one that has an alert of its signal: it
- * happened again, and an edit makes no sound. It gets its own. Within an order key nothing
- * overtakes, whatever its urgency. Where a message stands for an outage, a critical alert never joins it.
- * Raised severities and reminders that are written together are one message as well, in reply to the one about
- * their alerts.
+ * The first delivery of a watch is sent immediately. Further deliveries of the watch within five seconds join
+ * its message, which is edited if the channel can do that; otherwise they are one message after the five
+ * seconds. After six messages in a minute, everything goes into one roll-up until there are fewer. An edit
+ * makes no sound, so a delivery with sound never joins a message that was sent without sound, or that already
+ * has an alert of its signal. Deliveries of one order key stay in order, whatever their urgency. A critical
+ * alert never joins a message that stands for an outage. Raised severities and reminders that are written
+ * together are one message, which replies to the message about their alerts.
  */
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'

@@ -51,27 +51,19 @@ const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 type Opened = ReadonlyMap<number, OpenedDestination>
 
+/** The last claim; `restMs` is the wait after a failed one. */
+type LastClaim = { readonly claimMs: number; readonly restMs: number; readonly found: boolean }
+
 /** Claims, sends and records due deliveries of one channel, until `stop`. */
 export interface Worker {
-  /**
-   * Claims due deliveries and starts to send them.
-   * @returns whether there were any
-   */
+  /** Claims due deliveries and starts to send them. @returns whether there were any */
   claim(): Promise<boolean>
   /** Whether nothing is in progress or waits to be recorded. */
   isIdle(): boolean
   /** Increases with everything that may make more deliveries due. */
   recordings(): number
-  /**
-   * Waits until deliveries may be due, at most until the next poll.
-   *
-   * @param last the last claim; `restMs`: the wait after a failed claim
-   */
-  pause(last: {
-    readonly claimMs: number
-    readonly restMs: number
-    readonly found: boolean
-  }): Promise<void>
+  /** Waits until deliveries may be due, at most until the next poll. */
+  pause(lastClaim: LastClaim): Promise<void>
   /** Ends a pause. */
   wake(): void
   /** Waits until everything claimed is sent and recorded; after a stop only for a short time. */
@@ -89,7 +81,7 @@ export function createWorker(
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
-  /** Their number below which the last claim is repeated, because it may have left something without a place. */
+  /** With fewer in flight the last claim is repeated, because it may have left deliveries without a place. */
   let refillAt = 0
   /** Number of messages in progress to each recipient of a chat or mailbox. */
   const busy = new Map<number, number>()
