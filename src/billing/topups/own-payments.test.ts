@@ -17,7 +17,7 @@ const coins: QuoteWithPayment = {
   amountUnits: 500n,
   createdAt: at(0),
   expiresAt: at(10),
-  txHash: null,
+  payment: null,
 }
 const tokens = { ...coins, token: TOKEN, payTo: ROUTER, contractPayTo: null }
 
@@ -58,9 +58,24 @@ describe('an outgoing move pays for a quote', () => {
   })
 
   test('whose payment is recorded with its transaction, also in another amount and late', () => {
-    const late = move({ asset: TOKEN, units: 7n, at: at(600) })
-    expect(paysFor(late, { ...tokens, txHash: '0x01' })).toBe(true)
-    expect(paysFor(late, { ...tokens, txHash: '0x02' })).toBe(false)
-    expect(paysFor({ ...late, transactionHash: null }, tokens)).toBe(false)
+    const late = move({ asset: TOKEN, units: 7n, at: at(600), counterparty: WALLET })
+    const payment = { way: 'router', txHash: '0x01', asset: TOKEN, amountUnits: 7n } as const
+    expect(paysFor(late, { ...tokens, payment })).toBe(true)
+    expect(paysFor(late, { ...tokens, payment: { ...payment, txHash: '0x02' } })).toBe(false)
+    expect(paysFor({ ...late, transactionHash: null }, { ...tokens, payment })).toBe(false)
+    const native = { way: 'native', txHash: '0x01', asset: 'FLR', amountUnits: 7n } as const
+    expect(paysFor(move({ units: 8n, at: at(600) }), { ...tokens, payment: native })).toBe(true)
+  })
+
+  test.each([
+    ['another asset', { asset: WALLET }],
+    ['another amount', { units: 1_000_000n }],
+    ['coins, to another address', { asset: 'FLR', counterparty: WALLET }],
+  ])('but not %s that left in the transaction of a payment, which anybody may make', (_, over) => {
+    const taken = move({ asset: TOKEN, units: 7n, counterparty: WALLET, ...over })
+    const payment = { way: 'router', txHash: '0x01', asset: TOKEN, amountUnits: 7n } as const
+    expect(paysFor(taken, { ...tokens, payment })).toBe(false)
+    const inCoins = { ...payment, asset: 'FLR' }
+    expect(paysFor(taken, { ...tokens, payment: inCoins })).toBe(false)
   })
 })

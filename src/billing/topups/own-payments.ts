@@ -37,18 +37,35 @@ export async function areOwnPayments(
 }
 
 /**
- * Whether a move pays for a quote: its payment is recorded, or the quote was open and the move fits. Coins go to the
- * quote's address; tokens go through the router to the treasury, in the amount of the quote.
+ * Whether a move pays for a quote: it is the recorded payment, or the quote was open and the move fits. Coins go to
+ * the quote's address; tokens go through the router to the treasury, in the amount of the quote.
  */
 export function paysFor(move: OutgoingMove, quote: QuoteWithPayment): boolean {
-  if (quote.txHash !== null && quote.txHash === move.transactionHash) return true
+  if (quote.payment !== null && isPayment(move, quote, quote.payment)) return true
   const at = move.at.getTime()
   const wasOpen =
     quote.createdAt.getTime() <= at + SKEW_MS && at <= quote.expiresAt.getTime() + LATE_MS
   if (!wasOpen || move.asset !== (quote.token ?? 'FLR')) return false
-  if (quote.token !== null) return move.units === quote.amountUnits
-  return (
-    move.counterparty !== null &&
-    [quote.payTo, quote.contractPayTo].some((address) => address === move.counterparty)
-  )
+  return quote.token === null ? isToAddress(move, quote) : move.units === quote.amountUnits
+}
+
+/**
+ * Whether a move is a recorded payment. Its transaction alone proves nothing: anybody may pay a quote, and take
+ * something else from the wallet in the same transaction.
+ */
+function isPayment(
+  move: OutgoingMove,
+  quote: QuoteWithPayment,
+  { way, txHash, asset, amountUnits }: NonNullable<QuoteWithPayment['payment']>,
+): boolean {
+  if (move.transactionHash !== txHash || move.asset !== asset) return false
+  if (asset !== 'FLR') return move.units === amountUnits
+  return way === 'native' || isToAddress(move, quote)
+}
+
+function isToAddress(
+  { counterparty }: OutgoingMove,
+  { payTo, contractPayTo }: QuoteWithPayment,
+): boolean {
+  return counterparty !== null && [payTo, contractPayTo].includes(counterparty)
 }

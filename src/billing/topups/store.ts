@@ -71,7 +71,11 @@ export interface QuoteWithPayment {
   readonly amountUnits: bigint
   readonly createdAt: Date
   readonly expiresAt: Date
-  readonly txHash: string | null
+  /** How, in which transaction, in what and how much was paid; null if no payment is recorded. */
+  readonly payment: Pick<
+    typeof topupPayments.$inferSelect,
+    'way' | 'txHash' | 'asset' | 'amountUnits'
+  > | null
 }
 
 /** Quotes of these wallets since then, each as often as it has payments, and once without any. */
@@ -89,7 +93,12 @@ export function listQuotesWithPayments(
       amountUnits: topups.amountUnits,
       createdAt: topups.createdAt,
       expiresAt: topups.expiresAt,
-      txHash: topupPayments.txHash,
+      payment: {
+        way: topupPayments.way,
+        txHash: topupPayments.txHash,
+        asset: topupPayments.asset,
+        amountUnits: topupPayments.amountUnits,
+      },
     })
     .from(topups)
     .leftJoin(topupPayments, eq(topupPayments.handle, topups.handle))
