@@ -450,6 +450,9 @@ describe('other messages', () => {
       ['Show alerts 1:alert.list:aad:'],
       ['Mute all 1\u00a0h 1:mute.all:1h'],
     ])
+    // Muting the chat needs no right to the wallet.
+    const received = alertView(envelopeOf({ kind: 'rollup', items }), {}, { isReceiveOnly: true })
+    expect(buttons(received)).toEqual(buttons(view))
   })
 
   test('a roll-up keeps the direction of what its newest title holds, and counts no single ones', () => {

@@ -26,7 +26,7 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
 /** Mark before the label of the part that is open. */
 const TICK = '✓ '
 
-/** Verbs of these buttons that need the right to manage watches. */
+/** Verbs of these buttons that need the right to manage watches. A chat may mute itself without it. */
 const CHANGES: ReadonlySet<Verb> = new Set([
   'alert.ack',
   'alert.unack',
@@ -34,7 +34,6 @@ const CHANGES: ReadonlySet<Verb> = new Set([
   'alert.unackAll',
   'alert.mute',
   'watch.unmute',
-  'mute.all',
   'settings.remind',
 ])
 
