@@ -167,8 +167,8 @@ export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>
 }
 
 /**
- * Locks those of the given rows that are due until the transaction ends, and reads them, the longest due
- * first. Rows that another transaction has locked are left for the next run.
+ * Reads those of the given rows that are due, the longest due first, and locks them until the transaction
+ * ends. Rows that another transaction has locked are left for the next run.
  */
 export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>>(
   tx: Db,

@@ -29,8 +29,8 @@ const PAYING = new Set<TopupStatus>(['credited', 'confirming', 'submitted'])
 const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'unknown'] as const
 
 /**
- * The state that follows from the attempts: the best of their states, or `open` or `expired` by the clock
- * if there are none.
+ * The state that follows from the attempts: the best of their states, or `draft` or `expired` by the clock
+ * if there are none or all are unknown.
  *
  * Amounts and credits are those of all attempts in the best state. If transactions are unknown, the last
  * one is returned, because it corrects the earlier ones.
