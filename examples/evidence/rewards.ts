@@ -68,12 +68,14 @@ async function publishedOf(
     .map(readReward)
     .filter((one) => one !== undefined)
   const accounts = [provider, member?.signingPolicy]
-  return own.filter((reward) => {
+  const proven = own.filter((reward) => {
     const isOwn = accounts.includes(reward.beneficiary) && OWN_TYPES.includes(reward.type)
     if (isOwn && (reward.epoch !== epoch || rootOf(reward) !== root))
       throw new Unchecked(`a published reward of reward epoch ${epoch} does not fit the root`)
     return isOwn
   })
+  // The root proves a reward as often as it is published, but it is paid once.
+  return [...new Map(proven.map((reward) => [bodyOf(reward), reward])).values()]
 }
 
 function readReward(one: unknown): Reward | undefined {

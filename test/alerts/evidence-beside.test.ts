@@ -131,6 +131,19 @@ describe('unclaimed rewards', () => {
     })
   })
 
+  test('that are published twice are not counted twice', async () => {
+    const { rewardsUrl } = world.published ?? {}
+    const body = await (await fetch(`${rewardsUrl}452/reward-distribution-data.json`)).json()
+    const repeated = { ...body, rewardClaims: [...body.rewardClaims, ...body.rewardClaims] }
+    const doubled = structuredClone(rewards)
+    doubled.claim['amountWei'] = '3500000000000000000000'
+    doubled.data['amountWei'] = doubled.claim['amountWei']
+    const { contracts, rpcUrl } = world.devnet
+    const read = async () => repeated
+    expect((await verify(doubled, [rpcUrl], contracts.registry, { read })).code).toBe(1)
+    expect((await verify(rewards, [rpcUrl], contracts.registry, { read })).code).toBe(0)
+  })
+
   test('that were claimed since are confirmed of then, and refuted of now', async () => {
     await world.simulation().recover('Collector')
     await world.simulation().playRounds(3)
