@@ -37,14 +37,17 @@ export interface ChargedRow {
   readonly tokenId: number
   readonly lastUsedAt: Date | null
   readonly wallet: string
-  /** Undefined if another transaction held the lock of the account, and nothing was changed. */
+  /**
+   * Undefined if nothing was changed: another transaction held the lock of the account, or an earlier row
+   * has the same wallet.
+   */
   readonly charge: RowCharge | undefined
 }
 
 /** Settlement of the calls of a row. */
 export interface RowCharge {
   readonly balanceBeforeCredits: number
-  /** Number of free calls, including these calls; null when none were left. */
+  /** Number of calls counted as free on this day, including these calls; null when none were left. */
   readonly counted: number | null
   readonly free: number
   readonly paid: number

@@ -114,7 +114,7 @@ async function create(
  * Reads the state of the asset of a new top-up, and starts looking for payments in that asset. Never call
  * it inside a transaction.
  *
- * @throws the errors of `createTopup` does
+ * @throws the errors of `createTopup`
  */
 export async function readOffer(
   deps: TopupDeps,
