@@ -148,8 +148,11 @@ function claimData({ beneficiary, epoch }: Reward, rewards: readonly Reward[]): 
 /** Rewards expire a fixed time after the planned end of their epoch. */
 async function checkExpiry(protocol: Protocol, claim: Claim, oldest: number): Promise<void> {
   const { expiresAt } = claim
-  if (expiresAt === null) return
   const manager = await protocol.contract('FlareSystemsManager')
+  if (expiresAt === null) {
+    const offset = await protocol.view(manager, VIEWS.rewardExpirySeconds)
+    return must(offset === undefined, 'the chain has a time at which rewards expire')
+  }
   const read = async (selector: string) => numberOf((await protocol.view(manager, selector))?.[0])
   const first = await read(VIEWS.firstEpochAt)
   const ends = first + (oldest + 1) * (await read(VIEWS.epochSeconds))

@@ -101,6 +101,7 @@ describe('unclaimed rewards', () => {
       amount: (await both('amountWei', '1750000000000000000001')).code,
       twice: (await both('epochs', [452, 452])).code,
       expiry: (await both('expiresAt', rewards.firedAt)).code,
+      noExpiry: (await both('expiresAt', null)).code,
       severity: (
         await forged(rewards, (evidence) => {
           evidence.severity = 'warning'
@@ -112,7 +113,9 @@ describe('unclaimed rewards', () => {
         })
       ).code,
     }
-    expect(codes).toEqual({ claimed: 1, amount: 1, twice: 1, expiry: 1, severity: 1, time: 1 })
+    expect(codes).toEqual({
+      ...{ claimed: 1, amount: 1, twice: 1, expiry: 1, noExpiry: 1, severity: 1, time: 1 },
+    })
   })
 
   test('with a proof that does not lead to the root are not confirmed', async () => {
