@@ -299,7 +299,7 @@ describe('an alert in a chat', () => {
     expect(ann.labels().flat()).toContain('Causes')
   })
 
-  test('shows a chat that may only receive a popup with the refusal', async () => {
+  test('shows a chat that may only receive a popup with the refusal, and lets it mute itself', async () => {
     const reader = await linked('carol', ['read'])
     const watch = await world.addWatch('carol', { label: 'Node R' })
     const id = await alerted(reader, watch, COMMIT)
@@ -318,6 +318,11 @@ describe('an alert in a chat', () => {
     expect(message(reader, id).text.length).toBeGreaterThan(text.length)
     expect(labelsOf(reader, id).flat()).not.toContain('Acknowledge')
     expect((await newest('carol')).state).toBe('firing')
+    const mute = world.telegram.pressRaw(reader.id, id, packed('mute.all', { duration: '1h' }))
+    await world.settle()
+    expect(await mute.answer()).toMatchObject({
+      text: expect.stringContaining('This chat is muted until'),
+    })
   })
 })
 
