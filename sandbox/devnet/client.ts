@@ -19,8 +19,9 @@ import { postJson } from './post.ts'
 /** Id of a stored state of the chain. */
 export type SnapshotId = `0x${string}`
 
-/** How often a transaction's receipt is looked for. */
+/** How often, and for how long, a transaction's receipt is looked for. */
 const RECEIPT_INTERVAL_MS = 5
+const RECEIPT_MS = 60_000
 
 /** viem's public, wallet and test actions in one client. */
 export type DevnetClient = ReturnType<typeof connectClient>
@@ -46,11 +47,13 @@ export function connectClient(url: string, chainId: number = flare.id) {
     .extend((client) => ({
       /** viem's own looks once a block, and misses a receipt that its block does not have yet. */
       waitForTransactionReceipt: async ({ hash }: { readonly hash: Hash }) => {
+        const until = performance.now() + RECEIPT_MS
         for (;;) {
           try {
             return await client.getTransactionReceipt({ hash })
           } catch (error) {
-            if (!(error instanceof TransactionReceiptNotFoundError)) throw error
+            const isMissing = error instanceof TransactionReceiptNotFoundError
+            if (!isMissing || performance.now() > until) throw error
           }
           await sleep(RECEIPT_INTERVAL_MS)
         }
