@@ -76,8 +76,8 @@ describe('a person with Telegram and a wallet', () => {
     expect(phone.effort()).toEqual({ taps: 8, confirmations: 3, visits: 1 })
   })
 
-  test('sees that the payment left the wallet', async () => {
-    await phone.read('500 FLR left the wallet')
+  test('is told that the payment for the top-up left the wallet', async () => {
+    await phone.read('Top-up of your credits: 500 FLR')
   })
 
   test('is notified when few credits are left', async () => {
