@@ -92,7 +92,9 @@ describe('the sign-in message', () => {
     ['a short nonce', { nonce: '0123456' }],
     ['a nonce with a space', { nonce: '01234567 89' }],
   ])('is not written with %s', (_, changed) => {
-    expect(() => writeMessage({ ...KNOWN, ...changed })).toThrow('cannot be written into a sign-in message')
+    expect(() => writeMessage({ ...KNOWN, ...changed })).toThrow(
+      'cannot be written into a sign-in message',
+    )
   })
 
   test('is printable ASCII and line feeds', () => {
