@@ -102,6 +102,22 @@ describe('price-move (evaluation rule 2)', () => {
     ])
   })
 
+  test('stays at one alert when the move passes twice the percentage inside the window, and is critical after it', () => {
+    const seen = Array.from({ length: 244 }, (_, index) => ({
+      seconds: index * 30,
+      value: index === 0 ? 100_000n : index === 1 ? 106_000n : 159_000n,
+    }))
+    const notified = fold(seen).map(({ seconds, severity, data }) => [
+      seconds,
+      severity,
+      data.movePercent,
+    ])
+    expect(notified).toEqual([
+      [at(30), 'warning', 6],
+      [at(3630), 'critical', 50],
+    ])
+  })
+
   test('starts from zero after a gap longer than the window', () => {
     const after = [
       { seconds: 0, value: 100_000n },
