@@ -7,7 +7,7 @@ import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { listRecipients } from '#src/operations/recipients.ts'
+import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
@@ -482,6 +482,20 @@ describe('a mailbox', () => {
     await chat.press('Time zone')
     await chat.say('/cancel')
     expect(chat.last().text).toContain('Night <b>shift')
+  })
+
+  test('that is a default is not called unused, and is when it is no default and no watch names it', async () => {
+    const chat = await linked('carol')
+    const { id } = await recipientOf('carol', 'Night <b>shift')
+    const isDefault = (on: boolean) =>
+      world.as('carol', updateRecipient, { params: { id: String(id) }, body: { default: on } })
+    await isDefault(true)
+    await chat.say(`/start r${id}`)
+    expect(chat.last().text).toContain('Default: yes. This recipient gets alerts from watches')
+    expect(chat.last().text).not.toContain('No watch uses this recipient.')
+    await isDefault(false)
+    await chat.say(`/start r${id}`)
+    expect(chat.last().text).toContain('No watch uses this recipient.')
   })
 
   test('says before its deletion how many watches use only the defaults', async () => {

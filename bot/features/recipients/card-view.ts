@@ -120,9 +120,9 @@ function reasonLines(
 function notifiedLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
   if (destination.own) return undefined
   const watches = firstLabels(t, namedBy)
-  return watches === undefined
-    ? t.html('bot:rec.namedByNone')
-    : t.html('bot:rec.namedBy', { names: watches })
+  if (watches !== undefined) return t.html('bot:rec.namedBy', { names: watches })
+  // A default recipient gets the alerts of watches that name none.
+  return destination.default ? undefined : t.html('bot:rec.namedByNone')
 }
 
 function settingsLine({ t }: Reader, destination: Destination): string {
