@@ -217,8 +217,11 @@ export function cut(text: string): string {
     : `${characters.slice(0, ECHO_MAX - 1).join('')}…`
 }
 
-/** Key of the prompt for a number or duration, below buttons with choices. */
-export function sendKey({ kind }: SettingField) {
-  if (kind === 'duration') return 'bot:edit.sendDuration'
-  return kind === 'integer' ? 'bot:edit.sendWhole' : 'bot:edit.sendNumber'
+/** Key of the prompt for a number, percentage or duration, below buttons with choices. */
+export function sendKey(field: SettingField) {
+  if (field.kind === 'duration') return 'bot:edit.sendDuration'
+  if (field.kind === 'integer') return 'bot:edit.sendWhole'
+  return field.kind === 'decimal' && field.unit === 'percent'
+    ? 'bot:edit.sendPercent'
+    : 'bot:edit.sendNumber'
 }

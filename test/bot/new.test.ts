@@ -276,6 +276,7 @@ describe('a watch of a price', () => {
     expect(ann.labels()[0]).toEqual(['Calm', 'Usual', 'Nervous'])
     expect(ann.labels().flat()).toContain('Window: 1 hr, 30 min')
     await ann.press('Percentage: 2%')
+    expect(ann.last().text).toContain('Send a percentage, such as 5 or 2.5, or choose:')
     await ann.say('১২.৫')
     await ann.press('Percentage: 12.5%')
     expect(ann.last().text).toContain('How far must the price move?')

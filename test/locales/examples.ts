@@ -53,6 +53,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   'bot:muted.notUnderstood': duration,
   'bot:edit.sendNumber': readBy(4),
   'bot:edit.sendWhole': readBy(0),
+  'bot:edit.sendPercent': readBy(2),
   'bot:typed.no_address': address,
   'bot:new.ask.address': address,
   'bot:new.ask.feed': feed,
