@@ -286,6 +286,7 @@ describe('a watch of a price', () => {
     await ann.press('Down')
     await ann.press('Next')
     expect(ann.last().text).toContain('Alert: a fall of 2% or more (within 1 hour, 30 minutes).')
+    expect(ann.last().text).toContain('one alert per window, even if the price moves further.')
     await ann.press('Create')
     expect(await watches()).toMatchObject([
       {
