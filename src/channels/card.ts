@@ -4,10 +4,12 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import {
+  isHealthy,
   isStillSilent,
   lastRecovery,
   lossOf,
   openIn,
+  recoveriesIn,
   sharedBody,
   sharedField,
   stateIn,
@@ -135,19 +137,18 @@ function groupCard(
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
   const { cause, ...uncaused } = envelope
-  const isSilence = cause?.kind === 'silent'
   const isSilent = isStillSilent(envelope, state)
   const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   const recoveredAt =
     isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined
-  const recoveries = items.flatMap((item) => recoveryOf(item) ?? [])
-  const loss = lossOf(recoveries)
+  const loss = lossOf(recoveriesIn(envelope, items, state))
   const times = { since, recoveredAt, loss }
   const line = groupLine(envelope, { ...times, worst, isSilent, state, writer })
   // The recovery says what has ended; nothing repeats it.
   const isPast = isOver && envelope.of !== undefined
   const count = items.length
-  const heading = groupHeading(isSilence && !isOver && !isSilent ? uncaused : envelope, {
+  const isCaused = isSilent || (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
+  const heading = groupHeading(isCaused ? envelope : uncaused, {
     ...{ ...times, watch: worst.watchLabel, count, isOver: isOver && !isPast },
   })
   // An alert that is over, acknowledged or muted needs no reminder any more.

@@ -29,12 +29,26 @@ describe('the cause of several alerts', () => {
   })
 
   test.each([
+    'fast-updates',
+    'chill',
+    'fdc-participation',
+    'balance-low',
+  ])('is silence whatever else is wrong: %s', (event) => {
+    const other = part(event, { since: '2026-11-20T20:00:00.000Z', streak: 9 })
+    const parts = [other, ...DUTIES.map((one) => missed(one)), other]
+    expect(causeOf(parts)).toEqual({ kind: 'silent', since: '2026-11-20T22:18:00.000Z', rounds: 2 })
+  })
+
+  test.each([
     ['four duties', DUTIES.slice(1).map((event) => missed(event))],
     [
       'one that is late',
       [...DUTIES.slice(1).map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
     ],
-    ['another alert', [...DUTIES.map((one) => missed(one)), part('balance-low', {})]],
+    [
+      'one that is late the second time',
+      [...DUTIES.map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
+    ],
     ['nothing', []],
   ])('is not silence with %s', (_, parts) => {
     expect(causeOf(parts)).toBeUndefined()

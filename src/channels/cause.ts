@@ -18,6 +18,11 @@ export function isFailedDuty(event: string): boolean {
   return DUTIES.has(event)
 }
 
+/** Whether the end of an alert proves that a provider sends something again. */
+export function endsSilence(event: string): boolean {
+  return isFailedDuty(event) || event === 'fsp.fast-updates'
+}
+
 type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 
 /** The common cause of the alerts in one message; undefined if there is none. */
@@ -25,12 +30,12 @@ export function causeOf(parts: readonly Part[]): Cause | undefined {
   return silence(parts) ?? health(parts)
 }
 
+/** Silence: every duty was missed. Alerts about anything else, such as fast updates, do not contradict it. */
 function silence(parts: readonly Part[]): Cause | undefined {
-  const missed = parts.filter(({ message, data }) => {
-    return DUTIES.has(message.event) && data['reason'] === 'missing'
-  })
+  const failed = parts.filter(({ message }) => isFailedDuty(message.event))
+  const missed = failed.filter(({ data }) => data['reason'] === 'missing')
   const events = new Set(missed.map(({ message }) => message.event))
-  if (missed.length !== parts.length || events.size !== DUTIES.size) return undefined
+  if (missed.length !== failed.length || events.size !== DUTIES.size) return undefined
   const [since] = missed.flatMap(({ data }) => textOf(data['since'])).sort()
   const rounds = Math.max(0, ...missed.flatMap(({ data }) => numberOf(data['streak'])))
   return since === undefined ? undefined : { kind: 'silent', since, rounds }

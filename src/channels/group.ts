@@ -1,6 +1,7 @@
 /** Messages with several alerts of one watch. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
+import { endsSilence, isFailedDuty } from './cause.ts'
 import type {
   Envelope,
   EnvelopeMessage,
@@ -30,9 +31,16 @@ export function openIn(
 /** Whether the message says that a provider sends nothing: one that sends some of its votes again is not silent. */
 export function isStillSilent(envelope: Envelope, state: MessageState): boolean {
   const { message, items = [], cause } = envelope
-  const count = items.length === 0 ? 1 : items.length
-  if (cause?.kind !== 'silent' || hasEnded(state)) return false
-  return !message.isRecovery && openIn(envelope, state).length === count
+  if (cause?.kind !== 'silent' || message.isRecovery || hasEnded(state)) return false
+  return items.every((item) => !endsSilence(item.event) || !hasEnded(stateIn(state, item)))
+}
+
+/**
+ * Whether the message may say that the provider is healthy again: each of its alerts has recovered. One that
+ * cannot recover, such as a chill, has not.
+ */
+export function isHealthy(items: readonly EnvelopeMessage[], state: MessageState): boolean {
+  return state.closedAt === undefined && items.every((item) => item.isRecovery || item.canRecover)
 }
 
 /** What to do first in a group. */
@@ -58,6 +66,18 @@ export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | 
   const text = first?.source && helpText(t, first.source, 'action')
   if (first?.alertId == null || text === undefined) return undefined
   return { alertId: first.alertId, title: first.title, text }
+}
+
+/** The recoveries of a group that say how long its outage lasted: those of the duties, if it was a silence. */
+export function recoveriesIn(
+  envelope: Envelope,
+  items: readonly EnvelopeMessage[],
+  state: MessageState,
+): readonly RecoverySummary[] {
+  const isSilence = envelope.cause?.kind === 'silent'
+  return items
+    .filter(({ event }) => !isSilence || isFailedDuty(event))
+    .flatMap((item) => stateIn(state, item).recovery?.(envelope) ?? [])
 }
 
 /**

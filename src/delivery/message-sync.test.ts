@@ -1,6 +1,16 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { MessageState } from '#src/channels/envelope.ts'
+import { alertMail } from '#src/channels/mail-content.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
+import { translate } from '#src/i18n/translate.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { groupEnvelope } from './message-sync.ts'
+import { groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
+
+const READER = {
+  address: 'ops@example.org',
+  wallet: `0x${'1'.repeat(40)}`,
+  unsubscribeUrl: undefined,
+}
 
 test('alerts of one instant are listed in the order of their ids', () => {
   const parts = [5, 3, 4].map((alertId) => ({
@@ -12,4 +22,106 @@ test('alerts of one instant are listed in the order of their ids', () => {
   const { items, message } = groupEnvelope('group', 'd', parts)
   expect(items?.map(({ alertId }) => alertId)).toEqual([3, 4, 5])
   expect(message).toMatchObject({ alertId: 4, severity: 'critical' })
+})
+
+describe('an outage of a provider to which other signals are added', () => {
+  const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+  const COMMIT = 1
+  const FAST_UPDATES = 6
+  const OTHER = 7
+
+  const partOf = (alertId: number, signal: string, over: object = {}): ShownPart => {
+    const since = '2026-11-20T09:10:00.000Z'
+    return {
+      alertId,
+      envelope: envelopeOf({
+        type: 'provider-fsp',
+        signal,
+        data: { reason: 'missing', since, streak: 2 },
+        timezone: 'UTC',
+        message: {
+          alertId,
+          watchLabel: 'Alpha',
+          event: `fsp.${signal}`,
+          severity: 'warning',
+          title: `No ${signal}`,
+          firedAt: `2026-11-20T09:13:0${alertId}.000Z`,
+          canRecover: true,
+          fields: [],
+          ...over,
+        },
+      }),
+    }
+  }
+  const duties = DUTIES.map((signal, index) => partOf(index + 1, signal))
+  const parts = [
+    ...duties,
+    partOf(FAST_UPDATES, 'fast-updates', { severity: 'critical' }),
+    partOf(OTHER, 'chilled', { severity: 'critical', canRecover: false }),
+  ]
+  const lowGas = partOf(OTHER, 'balance-low')
+  const body = translate('en', 'messages:group.silentBody')
+  const action = translate('en', 'messages:group.silentAction')
+  const heading = '\u2068Alpha\u2069 has sent nothing since 09:10 (2 rounds)'
+
+  const over = (seconds: number): MessageState => ({
+    recoveredAt: new Date('2026-11-20T09:40:00Z'),
+    recovery: () => ({ title: 'Well again', seconds, rounds: 8 }),
+  })
+  const shown = (
+    all: readonly ShownPart[],
+    states: ReadonlyMap<number, MessageState> = new Map(),
+  ) => {
+    const fate = messageFate({ id: 'd', kind: 'group', help: 'action' }, all, states)
+    if (fate === undefined) throw new Error('no message')
+    return alertView(fate.envelope, fate.state).plain
+  }
+
+  test('keeps its cause, its damage and its first step, and lists them', () => {
+    const text = shown(parts)
+    expect(text.split('\n').slice(0, 4)).toEqual([
+      `🔴 ${heading}`,
+      'Critical · at 09:13:01\u00a0UTC',
+      '',
+      body,
+    ])
+    expect(text).toContain('🔴 No fast-updates #6\n🔴 No chilled #7')
+    expect(text.endsWith(`\n\n${action}`)).toBe(true)
+  })
+
+  test('keeps the subject and the first step of its mail', () => {
+    const { subject, text } = alertMail(groupEnvelope('group', 'd', parts), READER)
+    expect(subject).toContain('Alpha has sent nothing since 09:10 (2 rounds)')
+    expect(text).toContain('1. Check on the server that the client is running')
+    expect(text).not.toContain('No ftso-commit\n1.')
+  })
+
+  test('is still silent when another signal has recovered, unless that shows that it sends', () => {
+    const all = [...duties, parts[5], lowGas].flatMap((one) => one ?? [])
+    expect(shown(all, new Map([[OTHER, over(60)]]))).toContain(heading)
+    for (const alertId of [COMMIT, FAST_UPDATES]) {
+      expect(shown(all, new Map([[alertId, over(60)]]))).toMatch(/^🟠|^🔴/)
+      expect(shown(all, new Map([[alertId, over(60)]]))).not.toContain('has sent nothing')
+    }
+  })
+
+  test('lasted as long as its duties were missed', () => {
+    const states = new Map([1, 2, 3, 4, 5].map((id) => [id, over(1800)]))
+    const all = [...duties, lowGas]
+    expect(
+      shown(all, states.set(OTHER, over(90_000)))
+        .split('\n')
+        .slice(0, 2),
+    ).toEqual([
+      '🟢 \u2068Alpha\u2069 is healthy again · 30 min, 8 rounds lost',
+      'Recovered · 09:10 to 09:40\u00a0UTC',
+    ])
+  })
+
+  test('does not end in health while the provider is chilled, or when its watch was deleted', () => {
+    const recovered = new Map([1, 2, 3, 4, 5, FAST_UPDATES].map((id) => [id, over(1800)]))
+    expect(shown(parts, recovered)).toContain('\u2068Alpha\u2069: 7 alerts have ended')
+    const closed = new Map(DUTIES.map((_, index) => [index + 1, { closedAt: new Date(0) }]))
+    expect(shown(duties, closed)).toContain('\u2068Alpha\u2069: 5 alerts have ended')
+  })
 })
