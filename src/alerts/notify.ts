@@ -293,13 +293,20 @@ function envelopeOf(
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
     ...(takenBy !== undefined && { takenBy }),
-    ...(notification.notes?.some(({ kind: note }) => note === 'stillFiring') && {
-      hasOthers: true,
-    }),
+    ...envelopeNotes(notification),
     ...(answers !== undefined && {
       answers: answers.alertId,
       answered: { severity: answers.severity, title },
     }),
+  }
+}
+
+/** What the notes of a notification tell a message with several alerts. */
+function envelopeNotes({ notes = [] }: Notification) {
+  const escalated = notes.find((note) => note.kind === 'escalated')
+  return {
+    ...(notes.some(({ kind }) => kind === 'stillFiring') && { hasOthers: true }),
+    ...(escalated && { unacknowledgedSeconds: escalated.seconds }),
   }
 }
 

@@ -10,11 +10,10 @@ import {
   lossOf,
   openIn,
   recoveriesIn,
-  sharedBody,
   sharedField,
   stateIn,
 } from './group.ts'
-import { groupHeading, groupLine, titleIn } from './group-wording.ts'
+import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
 import {
   asWritten,
   cut,
@@ -158,7 +157,7 @@ function groupCard(
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
     title: isReminder || isPast ? t(isPast ? OVER : STILL, { title: heading }) : heading,
     lines: [line],
-    body: isSilent ? t('messages:group.silentBody') : isReminder ? sharedBody(items) : '',
+    body: groupBody(envelope, { items, isSilent, isOver, isReminder, state }),
     fields: isPast ? [] : sharedField(items),
     ...listed(t, isPast ? [] : items, 0, (item) => ({
       glyph: glyphOf(item, stateIn(state, item)),

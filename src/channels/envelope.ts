@@ -125,6 +125,11 @@ export interface Envelope {
   readonly cause?: Cause
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean
+  /**
+   * For escalations: seconds for which the alert has been active without an acknowledgement; for a group, the
+   * longest of its escalations.
+   */
+  readonly unacknowledgedSeconds?: number
   /** Rows of buttons of a notice or summary. The buttons of an alert are derived from the alert. */
   readonly buttons?: readonly (readonly MessageButton[])[]
 }
@@ -199,6 +204,7 @@ export const StoredEnvelope = z.object({
     })
     .exactOptional(),
   hasOthers: z.boolean().exactOptional(),
+  unacknowledgedSeconds: z.number().exactOptional(),
   buttons: z
     .array(
       z.array(

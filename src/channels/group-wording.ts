@@ -1,8 +1,9 @@
-/** Texts of a message with several alerts: its heading, the line below it, the lines of its alerts. Pure. */
+/** Texts of a message with several alerts: its heading, the line and the text below it, the lines of its alerts. Pure. */
+import { formatDuration } from '#src/i18n/format.ts'
 import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { causeHeading, outageSpan } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import type { lossOf } from './group.ts'
+import { type lossOf, sharedBody, stateIn } from './group.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
@@ -58,6 +59,29 @@ export function groupHeading(
     causeHeading(envelope, { ...of, watch }) ??
     t(isOver ? 'messages:group.over' : 'messages:group.heading', named)
   )
+}
+
+/** The text of a group: its damage, how long nobody has acknowledged it, or what its reminders say. */
+export function groupBody(
+  { locale, unacknowledgedSeconds: seconds }: Envelope,
+  of: {
+    readonly items: readonly EnvelopeMessage[]
+    readonly isSilent: boolean
+    readonly isOver: boolean
+    readonly isReminder: boolean
+    readonly state: MessageState
+  },
+): string {
+  const { items, isSilent, isOver, isReminder, state } = of
+  const t = translator(locale)
+  const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
+  const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
+  return [
+    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [sharedBody(items)] : []),
+    ...(isUntaken
+      ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]
+      : []),
+  ].join('\n')
 }
 
 /** Title of an alert of a group: of one that has recovered, that of its recovery. */

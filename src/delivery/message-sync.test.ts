@@ -124,4 +124,20 @@ describe('an outage of a provider to which other signals are added', () => {
     const closed = new Map(DUTIES.map((_, index) => [index + 1, { closedAt: new Date(0) }]))
     expect(shown(duties, closed)).toContain('\u2068Alpha\u2069: 5 alerts have ended')
   })
+
+  test('says how long nobody has acknowledged it where it was escalated, until somebody does', () => {
+    const escalated = (seconds: number, { alertId, envelope }: ShownPart): ShownPart => {
+      return { alertId, envelope: { ...envelope, unacknowledgedSeconds: seconds } }
+    }
+    const line = 'No one has acknowledged this alert. It has been active for 15 minutes.'
+    const all = duties.map((part, index) => escalated(900 - index * 60, part))
+    expect(shown([...all, lowGas])).toContain(`${body}\n${line}`)
+    const [first, second] = all
+    const pair = [first, second].flatMap((part) => part ?? [])
+    expect(shown(pair)).toContain(`\n\n${line}\n\n🟠 No ftso-commit`)
+    expect(shown(duties)).not.toContain('No one has acknowledged')
+    const acknowledged = { at: new Date('2026-11-20T09:30:00Z'), by: null }
+    expect(shown(pair, new Map([[COMMIT, { acknowledged }]]))).not.toContain('No one has')
+    expect(shown(pair, new Map([1, 2].map((id) => [id, over(1800)])))).not.toContain('No one has')
+  })
 })

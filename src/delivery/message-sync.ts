@@ -43,6 +43,7 @@ export function groupEnvelope(
   const startedAt = startOf(inOrder)
   const answersEach = [...new Set(inOrder.flatMap((envelope) => envelope.answers ?? []))]
   const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
+  const unacknowledged = inOrder.flatMap((envelope) => envelope.unacknowledgedSeconds ?? [])
   const place = { deliveryId, type, signal, group, data, locale, timezone }
   return {
     ...place,
@@ -52,6 +53,7 @@ export function groupEnvelope(
     ...(cause && { cause }),
     ...(startedAt !== undefined && { startedAt }),
     ...(takenBy !== '' && { takenBy }),
+    ...(unacknowledged.length > 0 && { unacknowledgedSeconds: Math.max(...unacknowledged) }),
     ...(of && { of }),
     ...(of && answers !== undefined && { answers }),
     ...(answersEach.length > 0 && { answersEach }),

@@ -79,6 +79,7 @@ describe('DecodedEnvelope', () => {
       more: 3,
       cause: { kind: 'silent', since: '2026-11-20T13:00:00.000Z', seconds: 151, rounds: 2 },
       hasOthers: true,
+      unacknowledgedSeconds: 900,
       buttons: [[{ label: 'Open', url: 'https://watchdog.example.org/a/abc123' }]],
     }
     expect(DecodedEnvelope.parse(whole)).toEqual(whole)

@@ -70,6 +70,11 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
     const delivery = world.receiver.deliveries.find(({ hook }) => hook === 'pager')
     expect(JSON.stringify(delivery?.json)).toContain('No one has acknowledged this alert.')
+    // A message with several alerts says it from this.
+    const [kept] = await world.sql`
+      select envelope -> 'unacknowledgedSeconds' as seconds from deliveries
+      where recipient_id = ${pager}`
+    expect(kept).toEqual({ seconds: 900 })
     await minutes(600)
     expect(paged()).toEqual([LOW])
   })
