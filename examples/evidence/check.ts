@@ -3,8 +3,9 @@
 import type { Beside, Claim } from './claim.ts'
 import { CHECKS } from './claims.ts'
 import { checkEvent } from './events.ts'
+import { checkData, checkSubject } from './figures.ts'
 import { createProtocol } from './protocol.ts'
-import { checkSilence } from './round-claims.ts'
+import { checkSilence, checkTimes } from './round-claims.ts'
 import { framesOf } from './rounds.ts'
 import { createRpc, Refuted, type Rpc, Unchecked } from './rpc.ts'
 import { checkMessage, type StatedAlert, statementOf } from './statement.ts'
@@ -53,11 +54,17 @@ async function checkBlocks(rpc: Rpc, { blocks }: Evidence): Promise<void> {
   }
 }
 
-/** An alert is of the time of the last block that was read for it; that of a transaction may be earlier. */
-function checkTime({ blocks, firedAt }: Evidence, claim: Claim): void {
-  if (blocks === null || claim['kind'] === 'failed-call') return
-  const { at } = blocks.last
+/**
+ * An alert is of the last block that was read for it, and so is its claim; a transaction may be of an earlier one.
+ *
+ * @returns whether this says when the alert was raised
+ */
+function checkTime({ blocks, firedAt }: Evidence, claim: Claim): boolean {
+  if (blocks === null || claim['kind'] === 'failed-call') return false
+  const { at, number } = blocks.last
   must(Date.parse(at) === Date.parse(firedAt), `the alert is of ${firedAt}, its block of ${at}`)
+  must((claim['block'] ?? number) === number, `the alert is of block ${number}`)
+  return true
 }
 
 /** The transactions that the alert names must be in the evidence as they are in their blocks. */
@@ -92,40 +99,6 @@ async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
       payload: `0x${payload.toString('hex')}`,
     }))
     must(JSON.stringify(frames) === JSON.stringify(one.frames), `${one.hash} has other frames`)
-  }
-}
-
-/** Names of figures in the alert, where they differ from those in the claim. */
-const IN_DATA: Readonly<Record<string, string>> = {
-  rewardEpoch: 'rewardEpochId',
-  round: 'votingRoundId',
-  firstRound: 'firstRoundId',
-  required: 'rounds',
-  transaction: 'tx',
-  sender: 'from',
-  receiver: 'to',
-  probability: 'probabilityOfSilence',
-  startRound: 'startVotingRoundId',
-}
-/** The reward epoch of a calculation is not the one in force. */
-const OF_ELIGIBILITY: Readonly<Record<string, string>> = { rewardEpoch: 'eligibilityEpochId' }
-
-/** The claim must be that of the alert. */
-function checkData({ data, claim }: Evidence): void {
-  const { values = {}, ...rest } = claim ?? {}
-  // A rate counts rounds under the name that a streak has for its rule.
-  for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
-    const said =
-      data[
-        (rest['kind'] === 'eligibility' && OF_ELIGIBILITY[name]) ||
-          (rest['kind'] === 'round' && IN_DATA[name]) ||
-          (name in data ? name : IN_DATA[name]) ||
-          name
-      ]
-    must(
-      said === undefined || JSON.stringify(said) === JSON.stringify(value),
-      `the alert says ${JSON.stringify(said)} for ${name}, the claim ${JSON.stringify(value)}`,
-    )
   }
 }
 
@@ -184,14 +157,23 @@ async function confirm(
   const rpc = createRpc(urls)
   const chainId = Number(await rpc.call('eth_chainId', []))
   if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)
-  checkData(evidence)
+  const left = checkData(evidence.data, claim)
   const silence = checkEvent(evidence, claim)
   await checkBlocks(rpc, evidence)
-  checkTime(evidence, claim)
+  const isTimed = checkTime(evidence, claim)
   await checkTransactions(rpc, evidence)
   const protocol = createProtocol(rpc, registry)
   const found = await check(protocol, claim, chainId, beside)
   if (silence !== undefined) await checkSilence(protocol, claim, chainId, silence)
+  if (kind === 'round') await checkTimes(protocol, claim, evidence.data)
+  checkSubject(evidence.data, claim)
+  // Only the message says which alert it is.
+  const ofMessage = message === undefined ? ['alertId', ...(isTimed ? [] : ['firedAt'])] : []
+  const unchecked = [...ofMessage, ...left]
   const taken = rpc.unproven()
-  return taken.length === 0 ? found : `${found} (taken from the endpoint: ${taken.join(', ')})`
+  const limits = [
+    ...(taken.length === 0 ? [] : [`taken from the endpoint: ${taken.join(', ')}`]),
+    ...(unchecked.length === 0 ? [] : [`not checked: ${unchecked.join(', ')}`]),
+  ]
+  return limits.length === 0 ? found : `${found} (${limits.join('; ')})`
 }

@@ -129,6 +129,11 @@ const silence: Check = async (protocol, claim) => {
     member,
     sum: policy.sumWithKeys,
   })
+  if (to - last > blocks) {
+    throw new Unchecked(
+      `there is no fast update in ${to - last} blocks, not ${blocks}: the service left out some, or lies`,
+    )
+  }
   return `no fast update in the ${to - last} blocks from ${last + 1} to ${to}`
 }
 

@@ -51,6 +51,51 @@ function elsewhereOf(claim: Claim): readonly string[] {
   return typeof sentTo === 'string' ? [sentTo.toLowerCase()] : []
 }
 
+/** Whose duties are judged, and which. */
+interface Judged {
+  readonly voter: string
+  readonly checks: readonly string[]
+  readonly chainId: number
+}
+
+/** The verdicts of checks in a round; none where the round has no such duty. */
+function verdictsOf(one: Round, { voter, checks, chainId }: Judged): readonly Verdict[] {
+  const place = placeOf(one, voter)
+  const all: Readonly<Record<string, Verdict>> = {
+    ...judge(one, place, chainId),
+    feedValues: feedVerdict(one, place),
+  }
+  // A round without requests has no duty in the FDC.
+  return checks.some((check) => check in all) ? checks.map((check) => all[check]) : []
+}
+
+/**
+ * Counts the bad rounds in a row up to the last, and the most of them before. Refutes rounds of which the first is not
+ * bad, and rounds with one in which every check that was bad has been good: there, the streak ended.
+ */
+function streakOf(
+  rounds: readonly Round[],
+  judged: Judged,
+): { readonly run: number; readonly longest: number } {
+  let [run, longest] = [0, 0]
+  let bad: readonly string[] = []
+  for (const [index, one] of rounds.entries()) {
+    const verdicts = verdictsOf(one, judged)
+    const isBad = Boolean(worst(verdicts))
+    must(index > 0 || isBad, `round ${one.round} is not bad, so that nothing began with it`)
+    if (verdicts.length === 0) continue
+    run = isBad ? run + 1 : 0
+    longest = Math.max(longest, run)
+    bad = judged.checks.filter((check, at) => {
+      const verdict = verdicts[at]
+      return verdict || (verdict === undefined && bad.includes(check))
+    })
+    const isGood = bad.length === 0 && verdicts.includes(null)
+    must(!isGood, `round ${one.round} is good, so that the bad rounds began after it`)
+  }
+  return { run, longest }
+}
+
 /** Duties that were missed in several rounds in a row. */
 export const round: Check = async (protocol, claim, chainId) => {
   const [last, streak, required] = [
@@ -59,39 +104,51 @@ export const round: Check = async (protocol, claim, chainId) => {
     whole(claim, 'required'),
   ]
   must(streak >= 1, 'there is no bad round')
-  const first = Math.max(whole(claim, 'firstRound'), last + 1 - ROUNDS_MAX)
-  must(last + 1 - first >= Math.min(streak, ROUNDS_MAX), 'the streak is longer than its rounds')
+  const first = whole(claim, 'firstRound')
+  must(last + 1 - first >= streak, 'the streak is longer than its rounds')
   const epoch = whole(claim, 'rewardEpoch')
   const voter = text(claim, 'provider')
   await mustBeOf(protocol, epoch, last)
   const checks = claim['checks'] as readonly string[]
   for (const check of checks) must(CHECKS.includes(check), `there is no duty ${check}`)
-  const span = { epoch, from: first, to: last }
-  const { rounds, blocks } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
-  // Rounds in a row that are bad up to now, and the most of them so far.
-  let [run, longest] = [0, 0]
-  for (const one of rounds) {
-    const place = placeOf(one, voter)
-    const all: Readonly<Record<string, Verdict>> = {
-      ...judge(one, place, chainId),
-      feedValues: feedVerdict(one, place),
-    }
-    const verdicts = checks.map((check) => all[check])
-    if (one.round === last) {
-      const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
-      must(
-        verdicts.some((verdict) => verdict && isEqual(verdict, claim['values'])),
-        `in round ${last} the chain says ${said}`,
-      )
-    }
-    // A round without requests has no duty in the FDC.
-    if (!checks.some((check) => check in all)) continue
-    run = worst(verdicts) ? run + 1 : 0
-    longest = Math.max(longest, run)
+  const judged = { voter, checks, chainId }
+  const collect = (from: number, to: number) =>
+    collectRounds(protocol, { epoch, from, to }, voter, elsewhereOf(claim))
+  if (last + 1 - first > ROUNDS_MAX) {
+    streakOf((await collect(first, first)).rounds, judged)
+    throw new Unchecked(`${last + 1 - first} rounds are more than the ${ROUNDS_MAX} read here`)
   }
-  must(run >= Math.min(streak, ROUNDS_MAX), `only ${run} rounds in a row are bad, not ${streak}`)
-  must(longest >= Math.min(required, ROUNDS_MAX), `only ${longest} of ${required} rounds are bad`)
+  const { rounds, blocks } = await collect(first, last)
+  const verdicts = rounds.slice(-1).flatMap((one) => verdictsOf(one, judged))
+  const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
+  must(
+    verdicts.some((verdict) => verdict && isEqual(verdict, claim['values'])),
+    `in round ${last} the chain says ${said}`,
+  )
+  const { run, longest } = streakOf(rounds, judged)
+  must(run >= streak, `only ${run} rounds in a row are bad, not ${streak}`)
+  must(longest >= required, `only ${longest} of ${required} rounds are bad`)
+  if (run > streak) {
+    throw new Unchecked(
+      `${run} rounds in a row are bad, not ${streak}: the service left out rounds that it was not sure of, or lies`,
+    )
+  }
   return `${run} rounds in a row up to ${last} are bad (${checks.join(', ')}), in blocks ${blocks.join(' to ')}`
+}
+
+/** The times of an alert about rounds must be those at which its rounds began. */
+export async function checkTimes(protocol: Protocol, claim: Claim, data: Claim): Promise<void> {
+  const { first, length } = await protocol.clock()
+  const times = { since: 'firstRound', roundStart: 'round' }
+  for (const [name, of] of Object.entries(times)) {
+    if (data[name] === undefined) continue
+    const at = first + whole(claim, of) * length
+    const isSame = Date.parse(String(data[name])) === 1000 * at
+    must(
+      isSame,
+      `the alert says ${JSON.stringify(data[name])} for ${name}, the round began at ${at}`,
+    )
+  }
 }
 
 /** Duties of every round, and those of a round with attestation requests. */

@@ -1,0 +1,81 @@
+/** Compares the figures of an alert with those of its claim, and says which of them nothing on the chain decides. */
+import { type Claim, must } from './claim.ts'
+import { Unchecked } from './rpc.ts'
+
+/** Names of figures in the alert, where they differ from those in the claim. */
+const IN_DATA: Readonly<Record<string, string>> = {
+  rewardEpoch: 'rewardEpochId',
+  round: 'votingRoundId',
+  firstRound: 'firstRoundId',
+  required: 'rounds',
+  transaction: 'tx',
+  sender: 'from',
+  receiver: 'to',
+  probability: 'probabilityOfSilence',
+  startRound: 'startVotingRoundId',
+}
+/** The reward epoch of a calculation is not the one in force. */
+const OF_ELIGIBILITY: Readonly<Record<string, string>> = { rewardEpoch: 'eligibilityEpochId' }
+
+/**
+ * Figures of claims that the chain does not decide, or does not decide exactly: settings of the watch, for which the
+ * claim only must be true, and figures that the service estimates.
+ */
+const UNDECIDED: Readonly<Record<string, readonly string[]>> = {
+  round: ['required'],
+  silence: ['probability', 'sampleSize', 'threshold', 'onePercentBlocks'],
+  registration: ['minutes'],
+  balance: ['role', 'limitWei'],
+  vote: ['openedAt', 'minutes'],
+}
+/** Figures of an alert that are checked although its claim does not have them. */
+const CHECKED: Readonly<Record<string, readonly string[]>> = { round: ['since', 'roundStart'] }
+
+/** Figures that say what a claim is about: about another round or epoch it may be as true. */
+const SUBJECTS = ['rewardEpoch', 'round']
+
+/** The name in the alert of a figure of the claim. */
+function nameIn(data: Claim, kind: string, name: string): string {
+  return (
+    (kind === 'eligibility' && OF_ELIGIBILITY[name]) ||
+    (kind === 'round' && IN_DATA[name]) ||
+    // A rate counts rounds under the name that a streak has for its rule.
+    (name in data ? name : IN_DATA[name]) ||
+    name
+  )
+}
+
+/** Does not confirm a claim whose subject the alert does not have. */
+export function checkSubject(data: Claim, claim: Claim): void {
+  const kind = String(claim['kind'])
+  const missing = SUBJECTS.find(
+    (name) => name in claim && data[nameIn(data, kind, name)] === undefined,
+  )
+  if (missing !== undefined) throw new Unchecked(`the alert does not have the claim’s ${missing}`)
+}
+
+/**
+ * Refutes a claim that is not that of the alert.
+ *
+ * @returns names of the figures of both that are not checked
+ */
+export function checkData(data: Claim, claim: Claim): readonly string[] {
+  const { values = {}, ...rest } = claim
+  const kind = String(rest['kind'])
+  const compared = new Set(CHECKED[kind])
+  for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
+    const inData = nameIn(data, kind, name)
+    const said = data[inData]
+    compared.add(inData)
+    must(
+      said === undefined || JSON.stringify(said) === JSON.stringify(value),
+      `the alert says ${JSON.stringify(said)} for ${name}, the claim ${JSON.stringify(value)}`,
+    )
+  }
+  // Without an update, nothing says where the silence began: a shorter one is as true.
+  const isOpen = kind === 'silence' && claim['lastUpdateBlock'] === null
+  const undecided = [...(UNDECIDED[kind] ?? []), ...(isOpen ? ['blocksSinceUpdate'] : [])].filter(
+    (name) => (claim[name] ?? null) !== null,
+  )
+  return [...undecided, ...Object.keys(data).filter((name) => !compared.has(name))]
+}
