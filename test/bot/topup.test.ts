@@ -683,12 +683,12 @@ describe('a payment for slots', () => {
       'For 1 slot, 30 days: 500 credits (0.50 USD). You top up 10,000 credits (10 USD). Left afterwards: 9,500 credits (9.50 USD).',
     )
     expect(says(bob)).toContain(
-      'Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
+      'Auto-renew is off: the term ends after 30 days, and nothing more is charged.',
     )
     await bob.press('FLR')
     for (const text of [
       'For 1 slot, 30 days: 500 credits (0.50 USD). The slots are added',
-      'Auto-renew is off: the slots end after 30 days',
+      'Auto-renew is off: the term ends after 30 days',
     ]) {
       expect(says(bob)).toContain(text)
     }
@@ -701,7 +701,7 @@ describe('a payment for slots', () => {
     expect(bob.all()).toHaveLength(count)
     for (const text of [
       '✅ 10,000 credits added',
-      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the slots end',
+      '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the term ends',
       `You have ${balanceCredits.toLocaleString('en')} credits`,
       'New watch · Credits · 1/2',
     ]) {

@@ -287,7 +287,7 @@ describe('the summary of a call', () => {
     expect(
       await said('createTopup', { body: { asset: 'FLR', then: { slots: 1, periods: 1 } } }),
     ).toBe(
-      'Make a quote to top up 10,000 credits (10 USD). Once it is paid, it buys 1 slot for 30 days at 500 credits (0.50 USD). Auto-renew is off: the slots end after 30 days, and nothing more is charged.',
+      'Make a quote to top up 10,000 credits (10 USD). Once it is paid, it buys 1 slot for 30 days at 500 credits (0.50 USD). Auto-renew is off: the term ends after 30 days, and nothing more is charged.',
     )
     expect(await said('deleteAlerts', { body: { all: true } })).toBe(
       'Delete all alerts from the history: 0 alerts.',
