@@ -1,7 +1,7 @@
 /** Lines about a purchase of slots that several screens share: HTML. */
 import { renewalText } from '#src/billing/price-text.ts'
+import { firstLabels } from '#src/i18n/first-labels.ts'
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
-import { firstLabels } from '#src/notices/words.ts'
 
 /** Says whether the slots are renewed, and at what price. */
 export function renewalLine(t: Translate, bought: Parameters<typeof renewalText>[1]): string {

@@ -9,6 +9,7 @@ import { envelopeOf } from '../../test/support/envelopes.ts'
 import { inMessages, noticesTogether } from './notices-together.ts'
 
 const t = translator('en')
+const AS = { deliveryId: 'id', now: new Date('2026-12-20T12:00:00.000Z') }
 
 function noticeOf(title: string, buttons: readonly MessageButton[], severity: Severity = 'info') {
   const message = { title, body: `${title}, in a sentence.`, severity, isRecovery: false }
@@ -19,16 +20,95 @@ const labelsOf = ({ buttons = [] }: Envelope) => buttons.flat().map(({ label }) 
 
 test('one notice stays as it is', () => {
   const one = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
-  expect(noticesTogether(t, [one], 'id')).toEqual({ ...one, deliveryId: 'id' })
+  expect(noticesTogether(t, [one], AS)).toEqual({ ...one, deliveryId: 'id' })
 })
 
 test('several have the content of all, the worst first', () => {
   const parts = [noticeOf('A', []), noticeOf('B', [], 'warning'), noticeOf('C', [])] as const
-  const { message, deliveryId, buttons } = noticesTogether(t, parts, 'id')
+  const { message, deliveryId, buttons } = noticesTogether(t, parts, AS)
   expect(deliveryId).toBe('id')
-  expect(message.title).toBe('B · 2 more')
-  expect(message.body).toBe('B, in a sentence.\n\n▪️ A\nA, in a sentence.\n\n▪️ C\nC, in a sentence.')
+  expect(message.title).toBe('3 messages about your account')
+  expect(message.body).toBe(
+    '▪️ B\nB, in a sentence.\n\n▪️ A\nA, in a sentence.\n\n▪️ C\nC, in a sentence.',
+  )
   expect(buttons).toEqual([])
+})
+
+/** A notice with what it counts, as `notices/service` writes it. */
+function countedOf(
+  event: string,
+  facts: { readonly count: number; readonly endsAt?: string; readonly stopping?: string[] },
+  body = 'In a sentence.',
+): Envelope {
+  const { endsAt = null, stopping = null, count } = facts
+  const one = noticeOf(`${event} ${count}`, [])
+  return {
+    ...one,
+    data: { facts: { count, endsAt, stopping } },
+    timezone: 'UTC',
+    message: { ...one.message, event: `notice.${event}`, body },
+  }
+}
+
+const DEC_27 = '2026-12-27T12:00:00.000Z'
+
+test('slots that end on one day are added up, with the watches of all', () => {
+  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['FLR/USD'] })
+  const two = countedOf('slots-end', { count: 2, endsAt: DEC_27, stopping: ['Alpha', 'FLR/USD'] })
+  const { message } = noticesTogether(t, [one, two], AS)
+  expect(message.title).toBe('3 slots end on Dec 27, 2026')
+  expect(message.body).toBe(
+    'Without renewal, these watches will be suspended: \u2068Alpha\u2069 and \u2068FLR/USD\u2069.',
+  )
+  const other = countedOf('slots-end', {
+    count: 1,
+    endsAt: '2026-12-29T12:00:00.000Z',
+    stopping: [],
+  })
+  expect(noticesTogether(t, [one, other], AS).message.title).toBe('2 messages about your slots')
+})
+
+test('slots whose renewals cost something of their own are listed', () => {
+  const ends = (count: number) =>
+    countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)
+  const { title, body } = noticesTogether(t, [ends(1), ends(2)], AS).message
+  expect(title).toBe('2 messages about your slots')
+  expect(body).toBe('▪️ slots-end 1\nCosts 1.\n\n▪️ slots-end 2\nCosts 2.')
+})
+
+test('suspended watches are added up beside a receipt, unless some run again', () => {
+  const suspended = (label: string) => countedOf('suspended', { count: 1 }, `${label}.\nKept.`)
+  const renewed = countedOf('renewed', { count: 1, endsAt: DEC_27 }, 'Paid.')
+  const { title, body } = noticesTogether(t, [suspended('A'), renewed, suspended('B')], AS).message
+  expect(title).toBe('2 messages about your slots')
+  expect(body).toBe('▪️ 2 watches suspended\nA.\nB.\nKept.\n\n▪️ renewed 1\nPaid.')
+  const again = countedOf('resumed', { count: 1 })
+  expect(noticesTogether(t, [suspended('A'), again, suspended('A')], AS).message.title).toBe(
+    '3 messages about your slots',
+  )
+})
+
+test('a reminder that is sent after the end says that the end is over', () => {
+  const late = { ...AS, now: new Date(DEC_27) }
+  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const over = 'The term of 1 slot ended on Dec 27, 2026'
+  const delayed = 'This message was delayed. Your current slots are listed under Slots.'
+  expect(noticesTogether(t, [one], late).message).toMatchObject({ title: over, body: delayed })
+  expect(noticesTogether(t, [one, one], late).message.title).toBe(
+    'The term of 2 slots ended on Dec 27, 2026',
+  )
+  const trial = countedOf('trial-ends', { count: 1, endsAt: DEC_27 })
+  expect(noticesTogether(t, [trial, one], late).message.body).toBe(
+    `▪️ Your trial has ended\n${delayed}\n\n▪️ ${over}\n${delayed}`,
+  )
+})
+
+test('facts that are no facts leave the notice as it is', () => {
+  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const broken = { ...one, data: { facts: { count: 'x', endsAt: 'soon' } } }
+  const { title, body } = noticesTogether(t, [broken, one], { ...AS, now: new Date(0) }).message
+  expect(title).toBe('2 messages about your slots')
+  expect(body).toContain('▪️ slots-end 1\nIn a sentence.')
 })
 
 test('buttons with one label for several subjects lead to the list of them, and none closes', () => {
@@ -37,15 +117,15 @@ test('buttons with one label for several subjects lead to the list of them, and 
       { label: 'It was me', act: packed('close') },
       { label: 'Remove…', act: packed('rec.delete', { id }) },
     ])
-  expect(labelsOf(noticesTogether(t, [linked(7), linked(8)], 'id'))).toEqual(['Recipients'])
+  expect(labelsOf(noticesTogether(t, [linked(7), linked(8)], AS))).toEqual(['Recipients'])
   const other = noticeOf('Credits', [{ label: 'Slots', act: packed('slots') }])
-  expect(labelsOf(noticesTogether(t, [linked(7), other], 'id'))).toEqual(['Remove…', 'Slots'])
+  expect(labelsOf(noticesTogether(t, [linked(7), other], AS))).toEqual(['Remove…', 'Slots'])
 })
 
 test('links with one label for several subjects lead to the menu of the bot', () => {
   const linked = (id: number) =>
     noticeOf(`Chat ${id}`, [{ label: 'Remove…', url: `https://t.me/watchdog_bot?start=r${id}` }])
-  expect(noticesTogether(t, [linked(7), linked(8)], 'id').buttons).toEqual([
+  expect(noticesTogether(t, [linked(7), linked(8)], AS).buttons).toEqual([
     [{ label: 'Menu', url: 'https://t.me/watchdog_bot?start=menu' }],
   ])
 })
@@ -63,7 +143,7 @@ test('no message of several notices is cut, and none is lost or moved', () => {
       expect(messages.flat()).toEqual(rows)
       for (const [first, ...others] of messages) {
         const envelopes = others.map(({ envelope }) => envelope)
-        const { plain } = alertView(noticesTogether(t, [first.envelope, ...envelopes], 'id'))
+        const { plain } = alertView(noticesTogether(t, [first.envelope, ...envelopes], AS))
         for (const { index } of [first, ...others]) expect(plain).toContain(`end of ${index}.`)
       }
     }),

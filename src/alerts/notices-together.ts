@@ -1,8 +1,10 @@
 /** Several notices for one reader in one message. Pure. */
 import { packed } from '#src/actions/codec.ts'
-import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
+import { addedUp, asOf } from './notices-added.ts'
 
 const CLOSE = packed('close')
 /** Maximum number of notices in one message. */
@@ -32,8 +34,8 @@ export function inMessages<Row extends { readonly envelope: Envelope }>(
 }
 
 /**
- * Joins notices to one. The notice of the highest severity gives the heading; every other notice is a
- * separate line with its sentences.
+ * Joins notices to one. Notices of one kind are added up. If several remain, the heading says how many and
+ * what they are about, and each is listed with its title and its sentences, the most severe first.
  *
  * A button that occurs once stays. Several buttons with the same label are replaced by one button that
  * opens the recipients or slots. No button deletes the message.
@@ -41,29 +43,45 @@ export function inMessages<Row extends { readonly envelope: Envelope }>(
 export function noticesTogether(
   t: Translate,
   notices: readonly [Envelope, ...Envelope[]],
-  deliveryId: string,
+  { deliveryId, now }: { readonly deliveryId: string; readonly now: Date },
 ): Envelope {
-  const [oldest, ...later] = notices
+  const [oldest, ...later] = addedUp(t, notices)
   const worst = later.reduce(
     (envelope, other) => (rankOf(other.message) > rankOf(envelope.message) ? other : envelope),
     oldest,
   )
-  if (later.length === 0) return { ...oldest, deliveryId }
-  const others = notices.filter((notice) => notice !== worst)
-  const buttons = buttonsOf(t, [worst, ...others])
+  if (notices.length === 1) return { ...asOf(t, oldest, now), deliveryId }
+  const all = [worst, ...[oldest, ...later].filter((notice) => notice !== worst)]
+  const buttons = buttonsOf(t, all)
   return {
     ...worst,
     deliveryId,
     message: {
       ...worst.message,
-      title: `${worst.message.title} · ${t('notices:more', { count: others.length })}`,
-      body: [
-        worst.message.body,
-        ...others.map(({ message }) => `▪️ ${message.title}\n${message.body}`),
-      ].join('\n\n'),
+      ...textOf(
+        t,
+        all.map((notice) => asOf(t, notice, now).message),
+      ),
     },
     buttons: buttons.length === 0 ? [] : [buttons],
   }
+}
+
+function textOf(t: Translate, messages: readonly EnvelopeMessage[]) {
+  const [first, ...others] = messages
+  if (first !== undefined && others.length === 0) return { title: first.title, body: first.body }
+  const topics = new Set(messages.map(({ event }) => topicOf(event)))
+  const [topic = 'account'] = topics
+  const heading = topics.size === 1 ? topic : 'account'
+  return {
+    title: titleOnChain(t(`notices:together.${heading}`, { count: messages.length })),
+    body: messages.map(({ title, body }) => `▪️ ${title}\n${body}`).join('\n\n'),
+  }
+}
+
+function topicOf(event: string): 'slots' | 'recipients' | 'account' {
+  if (/^notice\.(slots|trial|renew|suspended|resumed)/.test(event)) return 'slots'
+  return /^notice\.(linked|refused|destination-off)/.test(event) ? 'recipients' : 'account'
 }
 
 function buttonsOf(t: Translate, notices: readonly Envelope[]): readonly MessageButton[] {

@@ -196,7 +196,7 @@ async function readNotices(
       envelope: noticesTogether(
         translator(locale),
         [first.envelope, ...chunk.slice(1).map(({ envelope }) => envelope)],
-        delivery.newDeliveryId(now),
+        { deliveryId: delivery.newDeliveryId(now), now },
       ),
     }
   })

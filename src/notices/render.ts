@@ -1,5 +1,6 @@
 import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { assetOf } from '#src/billing/topups/rules.ts'
+import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
@@ -8,7 +9,6 @@ import { destinationOff, linkedText, optOutText } from './render-destination.ts'
 import {
   creditsText,
   dateText,
-  firstLabels,
   type NoticeOf,
   type NoticeReader,
   type NoticeText,

@@ -23,6 +23,7 @@ import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/s
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import { type FittedWatches, listBeyond } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
+import { factsIn } from './facts.ts'
 import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
@@ -297,12 +298,13 @@ function envelopeOf(
   const { title: bare, lines } = renderNotice(notice, { t, timezone })
   const title = titleOnChain(bare)
   const inChat = accountId !== null
+  const facts = factsIn(notice)
   return {
     deliveryId,
     type: null,
     signal: null,
     group: null,
-    data: { glyph },
+    data: { glyph, ...(facts && { facts }) },
     locale,
     timezone,
     kind: 'notice',

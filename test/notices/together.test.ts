@@ -73,7 +73,8 @@ describe('notices within ten minutes', () => {
     await run()
     const [, together, ...others] = await sent()
     expect(others).toEqual([])
-    expect(together?.title).toBe('2 slots renewed until Dec 20, 2026 · 1 more')
+    expect(together?.title).toBe('2 messages about your slots')
+    expect(together?.body).toContain('▪️ 2 slots renewed until Dec 20, 2026\n')
     expect(together?.body).toContain('Paid: 500 credits (0.50\u00a0USD).')
     expect(together?.body).toContain('▪️ 1 watch resumed\n')
     expect(together?.body).toContain('Resumed: \u2068Alpha\u2069.')
@@ -106,7 +107,7 @@ describe('notices within ten minutes', () => {
     expect(await sent()).toHaveLength(2)
   })
 
-  test('have the most severe notice as their heading, and each button whose meaning is unambiguous', async () => {
+  test('begin with the most severe, and have each button whose meaning is unambiguous', async () => {
     await chatOf(world, alice)
     await renewed(1)
     await resumed()
@@ -122,9 +123,35 @@ describe('notices within ten minutes', () => {
     )
     minutes(10)
     await run()
-    const together = (await notices(world)).find(({ title }) => title.includes('more'))
-    expect(together).toMatchObject({ title: '2 watches suspended · 1 more', severity: 'warning' })
+    const together = (await notices(world)).find(({ title }) => title.includes('messages'))
+    expect(together).toMatchObject({ title: '2 messages about your slots', severity: 'warning' })
+    expect(together?.body).toMatch(/^▪️ 2 watches suspended\n/)
     expect(together?.buttons.flat().map(({ label }) => label)).toEqual(['Get slots', 'Watches'])
+  })
+
+  test('add up slots that end on one day, and say so if the day has passed when they are sent', async () => {
+    await chatOf(world, alice)
+    const endsAt = new Date('2026-11-20T12:30:00.000Z')
+    const ends = async (id: number) => {
+      const at = world.clock.now()
+      const ending = { id, term: id, quantity: id, endsAt, renewal: null, slotsLeft: 0, at }
+      await world.app.db.transaction((tx) =>
+        world.app.notices.slotsEnd(tx, { ...ending, wallet: alice.caller.wallet }),
+      )
+    }
+    await ends(1)
+    await ends(2)
+    await ends(3)
+    minutes(10)
+    await run()
+    expect((await sent()).map(({ title }) => title)).toEqual([
+      '1 slot ends on Nov 20, 2026',
+      '5 slots end on Nov 20, 2026',
+    ])
+    await ends(4)
+    minutes(60)
+    await run()
+    expect((await sent()).at(-1)?.title).toBe('The term of 4 slots ended on Nov 20, 2026')
   })
 
   test('are collected for each recipient separately', async () => {
@@ -198,7 +225,7 @@ describe('a stop of the process', () => {
     await run()
     expect((await sent()).map(({ title }) => title)).toEqual([
       '1 slot renewed until Dec 20, 2026',
-      '2 slots renewed until Dec 20, 2026 · 1 more',
+      '5 slots renewed until Dec 20, 2026',
     ])
   })
 })

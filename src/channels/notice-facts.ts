@@ -1,0 +1,18 @@
+/** What a notice counts. It lies in the data of the envelope, so that several notices can be added up. */
+import { z } from 'zod'
+import type { Envelope } from './envelope.ts'
+
+const NoticeFacts = z.object({
+  /** Slots or watches that the title counts. */
+  count: z.int(),
+  /** The end that the title names; null if it names none. */
+  endsAt: z.iso.datetime().nullable(),
+  /** Labels of the watches that the end suspends; null if the text has more than that. */
+  stopping: z.array(z.string()).nullable(),
+})
+export type NoticeFacts = z.infer<typeof NoticeFacts>
+
+/** The facts of a notice; undefined if it has none, as those written before facts existed. */
+export function factsOf({ data }: Pick<Envelope, 'data'>): NoticeFacts | undefined {
+  return NoticeFacts.safeParse(data.facts).data
+}

@@ -1,0 +1,15 @@
+import { formatList } from './format.ts'
+import { isolate, withoutDirections } from './isolates.ts'
+import type { Translate } from './translate.ts'
+
+/** Maximum number of watches that are named in one sentence; the rest is counted. */
+const NAMES_MAX = 5
+
+/** The first labels, and the number of the others; undefined if there are none. */
+export function firstLabels(t: Translate, labels: readonly string[]): string | undefined {
+  if (labels.length === 0) return undefined
+  const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
+  const rest = labels.length - shown.length
+  const all = rest === 0 ? shown : [...shown, t('notices:more', { count: rest })]
+  return formatList(all, t.locale)
+}
