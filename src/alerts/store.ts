@@ -14,7 +14,7 @@ import {
   type SQL,
   sql,
 } from 'drizzle-orm'
-import { ANY_LENGTH, jsonTexts } from '#src/db/arrays.ts'
+import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { withoutScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
@@ -71,7 +71,7 @@ export async function insertAlerts(
       ${column(({ group }) => group)}::text[],
       ${column(({ event }) => event)}::text[],
       ${column(({ severity }) => severity)}::text[],
-      string_to_array(${jsonTexts(candidates.map(({ data }) => data))}, e'\\x1f')::jsonb[],
+      string_to_array(${joinedJson(candidates.map(({ data }) => data))}, e'\\x1f')::jsonb[],
       ${column(({ position }) => position)}::bigint[],
       ${column(({ firedAt }) => firedAt)}::timestamptz[],
       ${column(({ isRecovery }) => isRecovery)}::bool[],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyCharacter } from '../../test/support/any-character.ts'
-import { arrayText, jsonTexts, parseArray } from './arrays.ts'
+import { arrayText, joinedJson, parseArray } from './arrays.ts'
 
 describe('array text', () => {
   test('is parsed to the texts that were written, with nulls and nested arrays', () => {
@@ -37,7 +37,7 @@ describe('array text', () => {
       fc.property(fc.array(fc.json({ stringUnit: 'binary' }), { minLength: 1 }), (texts) => {
         const values = texts.map((text) => JSON.parse(text))
         expect(
-          jsonTexts(values)
+          joinedJson(values)
             .split('\x1f')
             .map((text) => JSON.parse(text)),
         ).toEqual(values)

@@ -13,7 +13,7 @@ import { type SQL, sql } from 'drizzle-orm'
 export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
 
 /** UUIDs as an array, for `= any(…)`. The statement has the same plan for any number of UUIDs. */
-export function oneOf(ids: readonly string[]): SQL {
+export function uuidArray(ids: readonly string[]): SQL {
   return sql`array(select id from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH})
     as asked(id, nothing))`
 }
@@ -74,7 +74,7 @@ function quoted(text: string): string {
  * JSON values joined into one text, for `string_to_array(…, e'\\x1f')`. JSON never contains that character,
  * so no value is quoted; quoting large values costs more than writing them.
  */
-export function jsonTexts(values: readonly unknown[]): string {
+export function joinedJson(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join('\x1f')
 }
 

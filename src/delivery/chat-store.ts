@@ -1,6 +1,6 @@
 /** Unfinished deliveries of chats and mailboxes, by recipient. */
 import { sql } from 'drizzle-orm'
-import { ANY_LENGTH, oneOf } from '#src/db/arrays.ts'
+import { ANY_LENGTH, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
 import type { WaitingDelivery } from './grouping.ts'
@@ -101,7 +101,7 @@ export async function claimRows(
     update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
     where d.id = any(array(
       select d.id from deliveries d
-      where d.id = any(${oneOf(ids)}) and ${IS_UNFINISHED}
+      where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED}
         and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
         and ${isFree(now)}
       for update skip locked))

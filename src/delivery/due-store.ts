@@ -1,7 +1,7 @@
 /** Claims and releases due deliveries. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { oneOf } from '#src/db/arrays.ts'
+import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { sameKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -178,7 +178,7 @@ export async function claimDue(
           and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
       ) as blocked
       from deliveries d
-      where d.id = any(${oneOf(ids)}) and ${IS_UNFINISHED} and ${isReady(now)}
+      where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED} and ${isReady(now)}
       for update skip locked
     ),
     claimed as (
@@ -316,6 +316,6 @@ export async function releaseAborted(
   await db.execute(sql`
     update deliveries d set leased_until = null, attempts = d.attempts - 1
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
       and d.attempts = r.attempt and ${IS_UNFINISHED}`)
 }

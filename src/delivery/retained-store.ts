@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { oneOf } from '#src/db/arrays.ts'
+import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { sameKey } from '#src/db/partitions.ts'
 import { KEPT_MAX } from './model.ts'
@@ -106,7 +106,7 @@ export async function recordSummarized(
   await tx.execute(sql`
     update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
-    where d.id = any(${oneOf(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
+    where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
 }
 
 /** Time until which the next delivery of an order key can join the key's messages. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { ANY_LENGTH, jsonTexts, oneOf } from '#src/db/arrays.ts'
+import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { sameKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
@@ -47,7 +47,7 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
         ${column(({ orderKey }) => orderKey)}::text[],
         ${column(({ firedAt }) => firedAt)}::timestamptz[],
         ${column(({ position }) => position)}::bigint[],
-        string_to_array(${jsonTexts(rows.map(({ envelope }) => envelope))}, e'\\x1f')::json[],
+        string_to_array(${joinedJson(rows.map(({ envelope }) => envelope))}, e'\\x1f')::json[],
         ${column(({ status }) => status)}::text[],
         ${column(({ createdAt }) => createdAt)}::timestamptz[],
         ${column(({ deferredUntil }) => deferredUntil ?? null)}::timestamptz[],
@@ -173,7 +173,7 @@ async function recordResults(tx: Db, rows: readonly FinishedRow[]): Promise<void
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
-    where d.id = any(${oneOf(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)
 }

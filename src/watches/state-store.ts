@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { jsonTexts } from '#src/db/arrays.ts'
+import { joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { storedAddress } from '#src/kernel/units.ts'
@@ -128,7 +128,7 @@ export async function saveStates(
     select r.* from unnest(
       ${sql.param(rows.map(({ watchId }) => watchId))}::int[],
       ${column(({ signal }) => signal)}::text[],
-      string_to_array(${jsonTexts(rows.map(({ state }) => state.state))}, e'\\x1f')::jsonb[],
+      string_to_array(${joinedJson(rows.map(({ state }) => state.state))}, e'\\x1f')::jsonb[],
       ${column(({ phase }) => phase)}::text[],
       ${column(({ since }) => since)}::timestamptz[],
       ${column(({ streak }) => streak)}::int[],
