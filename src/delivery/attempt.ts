@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import type { OpenDestination, OpenedDestination } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
-import { canBeSentTo, UNREADABLE } from './rules.ts'
+import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { AttemptResult, Task, TaskResult } from './task.ts'
 import { logFieldsOfEach } from './trail.ts'
@@ -89,7 +89,7 @@ function checked(
 }
 
 function unreadable(cause: unknown): DeliveryError {
-  return new DeliveryError(UNREADABLE, { permanent: true, isOurFault: true, cause })
+  return new DeliveryError(UNREADABLE_REASON, { permanent: true, isOurFault: true, cause })
 }
 
 async function sendOrChange(

@@ -3,11 +3,11 @@ import { isFailedDuty } from '#src/channels/cause.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
 
-export type OutagePictureKind = 'outage' | 'recovery'
+export type MessagePictureKind = 'outage' | 'recovery'
 
 /** A picture that may follow a message. */
-export interface OutagePicture {
-  readonly kind: OutagePictureKind
+export interface MessagePicture {
+  readonly kind: MessagePictureKind
   readonly provider: Address
   /** Label of the watch. */
   readonly name: string
@@ -23,7 +23,7 @@ const DUTIES_MIN = 2
 export function pictureOf(
   { kind, of, items = [], cause }: Envelope,
   added: readonly Envelope[],
-): OutagePicture | undefined {
+): MessagePicture | undefined {
   if (kind !== 'group' || of !== undefined) return undefined
   const [about] = added.flatMap(({ data, message }) => {
     const provider = Address.safeParse(data['provider'])

@@ -1,5 +1,5 @@
 /** A scan over recipients in bounded steps. */
-import { HOPS, type RecipientRound } from './sending.ts'
+import { HOPS, type RecipientScan } from './sending.ts'
 
 /** Minimum interval between two scans that find nothing. */
 const QUIET_MS = 200
@@ -26,7 +26,7 @@ export interface ScanProgress {
  * @throws errors of the step; the next step runs after a second
  */
 export async function nextRound<T extends { readonly last: number | undefined }, None>(
-  round: RecipientRound,
+  round: RecipientScan,
   { now, none }: { readonly now: Date; readonly none: None },
   scan: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
 ): Promise<None | (T & ScanProgress)> {
@@ -45,8 +45,8 @@ export async function nextRound<T extends { readonly last: number | undefined },
  * Records the result of a step. While something is found the next step runs immediately, otherwise a little
  * later and over more recipients. A round is quiet when a whole pass found nothing.
  */
-export function recordEnd(
-  round: RecipientRound,
+export function recordStep(
+  round: RecipientScan,
   { ran, isEnd }: ScanProgress,
   { found, now }: { readonly found: boolean; readonly now: Date },
 ): void {
@@ -70,7 +70,7 @@ export function recordEnd(
  * Whether a step may run, by the service's clock or the process's monotonic clock. Two clocks are compared,
  * because the first may have been set back.
  */
-function isTime({ restsSince }: RecipientRound, now: Date): boolean {
+function isTime({ restsSince }: RecipientScan, now: Date): boolean {
   if (restsSince === undefined) return true
   const sinceMs = Math.abs(now.getTime() - restsSince.now.getTime())
   return Math.max(sinceMs, performance.now() - restsSince.ms) >= QUIET_MS

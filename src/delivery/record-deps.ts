@@ -20,7 +20,7 @@ export interface RecordDeps {
   /**
    * Listeners that are notified of destinations that were switched off or moved, in the same transaction.
    */
-  readonly notices: SwitchedOffListener & TopicListener
+  readonly notices: SwitchedOffListener & TopicGoneListener
 }
 
 /** A chat whose topic was deleted, so that its alerts go to the topic General from now on. */
@@ -34,6 +34,6 @@ export interface TopicGone {
 }
 
 /** Notifies a chat of its deleted topic, in the transaction that removes the topic from the destination. */
-export interface TopicListener {
+export interface TopicGoneListener {
   topicGone(tx: Db, gone: TopicGone): Promise<void>
 }

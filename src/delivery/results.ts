@@ -18,8 +18,8 @@ const RECORD_GAP_MS = 20
 /** First wait before a failed recording is repeated; doubles each time. */
 const REWRITE_MS = { first: 50, max: 2000 } as const
 
-/** Results of a worker. */
-export interface Results {
+/** Results that a worker has not recorded yet. */
+export interface ResultQueue {
   add(result: TaskResult): void
   /** Repeats failed recordings, and drops those whose lease has ended. */
   retry(): void
@@ -39,7 +39,7 @@ export interface Results {
  *
  * @param on `recorded`: after each recording, with whether others may have become due; `release`: for every result that is recorded or dropped
  */
-export function createResults(
+export function createResultQueue(
   deps: RecordDeps,
   unwritten: UnrecordedResult[],
   on: {
@@ -47,7 +47,7 @@ export function createResults(
     readonly recorded: (batch: readonly TaskResult[], madeDue: boolean) => Promise<void>
     readonly idle: () => void
   },
-): Results {
+): ResultQueue {
   const stopped = new AbortController()
   /** Time until which failed recordings are repeated. */
   const untilOf = new WeakMap<TaskResult, number>()

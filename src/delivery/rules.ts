@@ -10,7 +10,7 @@ export const RETRY_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as con
 const JITTER = 0.2
 
 /** Reason of a failure because the delivery or its destination is unreadable. */
-export const UNREADABLE = 'unreadable'
+export const UNREADABLE_REASON = 'unreadable'
 
 /** State of a delivery after an attempt. */
 export interface RetryState {
@@ -100,7 +100,7 @@ export function waitSeconds(
 /** Reasons of a channel for a missing response. */
 const NO_ANSWER = new Set(['timeout', 'unknown_host', 'refused', 'reset', 'unreachable'])
 /** Faults of this service that another attempt does not resolve. */
-const OWN_FAULTS = new Set(['internal', UNREADABLE])
+const OWN_FAULTS = new Set(['internal', UNREADABLE_REASON])
 
 /** Whether a failed attempt may be due to an outage of the whole channel. */
 export function isUnanswered(error: DeliveryError): boolean {

@@ -22,9 +22,9 @@ export interface ChannelSending {
   /** Results that could not be recorded; recording is repeated while their leases last. */
   readonly unwritten: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
-  readonly backlog: RecipientRound
+  readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
-  readonly stale: RecipientRound
+  readonly stale: RecipientScan
   /** Time of the last check for very long queues, by a monotonic clock. */
   tidiedAt: number
   readonly outage: ChannelOutage
@@ -38,7 +38,7 @@ export interface UnrecordedResult {
 }
 
 /** A repeated scan over recipients in the order of their ids, in bounded steps. */
-export interface RecipientRound {
+export interface RecipientScan {
   /** Last recipient that was read; 0 at the beginning. */
   after: number
   /** Recipients per step. */
@@ -112,7 +112,7 @@ export function createSending(channels: Channels): SendingState {
   }
 }
 
-function newRound(): RecipientRound {
+function newRound(): RecipientScan {
   return {
     after: 0,
     hops: HOPS.first,

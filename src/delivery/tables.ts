@@ -16,7 +16,7 @@ import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
-import type { OutagePictureKind } from './picture-rules.ts'
+import type { MessagePictureKind } from './picture-rules.ts'
 
 /**
  * Condition: a delivery `d` that is found by its id is unfinished. The condition matches no partial index.
@@ -134,7 +134,7 @@ export const outagePictures = pgTable(
   {
     recipientId: integer('recipient_id').notNull(),
     watchId: integer('watch_id').notNull(),
-    kind: text('kind').notNull().$type<OutagePictureKind>(),
+    kind: text('kind').notNull().$type<MessagePictureKind>(),
     provider: text('provider').notNull(),
     /** Label of the watch. */
     name: text('name').notNull(),

@@ -3,7 +3,7 @@ import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
-import type { OutagePicture } from './picture-rules.ts'
+import type { MessagePicture } from './picture-rules.ts'
 
 /** A message to send, or a sent message to change. */
 export interface Task {
@@ -37,7 +37,7 @@ export interface StoredMessage {
   /** Known state of each alert in the message, by id. */
   readonly states: ReadonlyMap<number, MessageState>
   /** The picture that may follow the message. */
-  readonly picture?: OutagePicture
+  readonly picture?: MessagePicture
 }
 
 export interface MessageChange {

@@ -11,9 +11,9 @@ import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
-import { nextRound, recordEnd, type ScanProgress } from './recipient-scan.ts'
+import { nextRound, recordStep, type ScanProgress } from './recipient-scan.ts'
 import type { RecordDeps } from './record-deps.ts'
-import { createResults } from './results.ts'
+import { createResultQueue } from './results.ts'
 import type { ChannelSending, SendingState } from './sending.ts'
 import { singleTask } from './single-task.ts'
 import { readEach } from './states.ts'
@@ -91,7 +91,7 @@ export function createWorker(
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
   const isEach = !CHANNELS[channel.key].groups
-  const results = createResults(deps, sending.unwritten, {
+  const results = createResultQueue(deps, sending.unwritten, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
@@ -163,7 +163,7 @@ export function createWorker(
     const isFound = [...chosen.taken, ...chosen.behind].some((candidate) =>
       inBacklog.has(candidate),
     )
-    recordEnd(sending.backlog, backlog, { found: isFound, now: context.now })
+    recordStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
     const excluded = chosen.left.length + partitions.length + recipients.length
     const mayBeMore = backlog.candidates.length > 0 || front.length >= due.SCAN_MAX
@@ -259,7 +259,7 @@ export function createWorker(
         : [],
     )
     const tasks = await claimStale(deps, channel.key, ids, context)
-    recordEnd(sending.stale, found, { found: tasks.length > 0, now: context.now })
+    recordStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
