@@ -20,7 +20,7 @@ import {
   beginningOf,
   selectorsOf,
   sourcesOf,
-  transactionsOf,
+  transactionHashesIn,
 } from './evidence-sources.ts'
 
 /** The fields of evidence that are read from the chain. */
@@ -91,7 +91,7 @@ async function readAll(
   return {
     blocks: await readBlocks(chain, asked, signal),
     sources: await readSources(chain, asked, signal),
-    transactions: await readTransactions(chain, transactionsOf(asked.data), signal),
+    transactions: await readTransactions(chain, transactionHashesIn(asked.data), signal),
   }
 }
 

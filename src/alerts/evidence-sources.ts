@@ -1,5 +1,5 @@
 /** Contracts, functions and events that decide a claim. Pure. */
-import { SELECTORS } from '#src/fsp/protocol/framing.ts'
+import { FUNCTION_OF_SELECTOR } from '#src/fsp/protocol/framing.ts'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { TOPICS } from '#src/fsp/reader/round-events.ts'
 import { TOPICS as VOTE_TOPICS } from '#src/fsp/reader/system.ts'
@@ -7,7 +7,7 @@ import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { EvidenceSources } from './evidence-model.ts'
 
-type SubmitFunction = (typeof SELECTORS)[keyof typeof SELECTORS]
+type SubmitFunction = (typeof FUNCTION_OF_SELECTOR)[keyof typeof FUNCTION_OF_SELECTOR]
 
 /** Sources of a claim: contracts by registry name, submit functions, and events by name. */
 interface ClaimSources {
@@ -115,7 +115,7 @@ function roundSources(checks: readonly RoundCheck[]): ClaimSources {
 
 /** Functions with their selectors. */
 export function selectorsOf(functions: readonly SubmitFunction[]): EvidenceSources['functions'] {
-  return Object.entries(SELECTORS).flatMap(([selector, name]) =>
+  return Object.entries(FUNCTION_OF_SELECTOR).flatMap(([selector, name]) =>
     functions.includes(name) ? [{ name, selector: `0x${selector}` }] : [],
   )
 }
@@ -124,7 +124,7 @@ export function selectorsOf(functions: readonly SubmitFunction[]): EvidenceSourc
 const TRANSACTIONS = ['tx', 'submit1Tx', 'submit2Tx'] as const
 
 /** Hashes of the transactions that an alert names. */
-export function transactionsOf(data: JsonObject): readonly Hash[] {
+export function transactionHashesIn(data: JsonObject): readonly Hash[] {
   const found = TRANSACTIONS.flatMap((name) => Hash.safeParse(data[name]).data ?? [])
   return [...new Set(found)]
 }

@@ -54,7 +54,7 @@ export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefi
 }
 
 /** The requests of a round in order; equal requests are merged into the first. */
-export function mergeRequests(datas: readonly string[]): string[] {
+export function distinctRequests(datas: readonly string[]): string[] {
   return [...new Set(datas)]
 }
 

@@ -9,12 +9,12 @@ export const FTSO = 100
 export const FDC = 200
 
 /** Submit functions by selector. */
-export const SELECTORS = {
+export const FUNCTION_OF_SELECTOR = {
   '6c532fae': 'submit1',
   '9d00c9fd': 'submit2',
   '57eed580': 'submitSignatures',
 } as const satisfies Readonly<Record<string, string>>
-export type SubmitFunction = (typeof SELECTORS)[keyof typeof SELECTORS]
+export type SubmitFunction = (typeof FUNCTION_OF_SELECTOR)[keyof typeof FUNCTION_OF_SELECTOR]
 
 /** `submitAndPass(bytes)`, which carries fast updates. */
 export const SUBMIT_AND_PASS_SELECTOR = '833bf6c0'
@@ -37,7 +37,9 @@ const HEADER_BYTES = 7
 /** The submit function that calldata calls; undefined for every other call. */
 export function submitFunctionOf(input: string): SubmitFunction | undefined {
   const selector = input.slice(2, 10).toLowerCase()
-  return selector in SELECTORS ? SELECTORS[selector as keyof typeof SELECTORS] : undefined
+  return selector in FUNCTION_OF_SELECTOR
+    ? FUNCTION_OF_SELECTOR[selector as keyof typeof FUNCTION_OF_SELECTOR]
+    : undefined
 }
 
 /**

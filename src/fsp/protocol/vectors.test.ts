@@ -4,9 +4,9 @@ import { expectedEpochStart, expectedFirstRound, roundAt, roundStart, windowsOf 
 import {
   consensusOf,
   decodeBitVote,
+  distinctRequests,
   dominates,
   fitsRequests,
-  mergeRequests,
   requestKind,
 } from './fdc.ts'
 import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
@@ -332,7 +332,7 @@ describe('FDC bit votes', () => {
   })
 
   test('equal requests count once, at the place of the first', () => {
-    expect(mergeRequests(['0xaa', '0xbb', '0xaa', '0xcc'])).toEqual(['0xaa', '0xbb', '0xcc'])
+    expect(distinctRequests(['0xaa', '0xbb', '0xaa', '0xcc'])).toEqual(['0xaa', '0xbb', '0xcc'])
   })
 
   test('a request has type and source in printable form', () => {

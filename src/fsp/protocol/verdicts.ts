@@ -3,9 +3,9 @@ import {
   type BitVote,
   consensusOf,
   decodeBitVote,
+  distinctRequests,
   dominates,
   fitsRequests,
-  mergeRequests,
   requestKind,
 } from './fdc.ts'
 import { countFeeds, judgeFeedValues, mediansOf } from './feed-values.ts'
@@ -60,7 +60,7 @@ export function judgeRound(
   const common: RoundContext = {
     clock,
     evidence,
-    requests: mergeRequests(evidence.requests),
+    requests: distinctRequests(evidence.requests),
     signed,
     consensus: findConsensus(evidence, signed[FDC]),
     feedCount,
