@@ -18,7 +18,7 @@ import * as acting from './acknowledge-store.ts'
 import { escalateAgain, escalateUnmuted } from './escalation.ts'
 import { endOf } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
-import { episodeKeys, isMuted, isOpenEpisode } from './rules.ts'
+import { episodeProperties, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 import { logEach } from './trail.ts'
 
@@ -257,7 +257,7 @@ async function act(
 ): Promise<ActionResult> {
   return await transact(deps.db, async (tx) => {
     const { event } = await requireAlert(tx, caller, id)
-    const changed = await change(tx, { id, keys: episodeKeys(event) }, deps.clock.now())
+    const changed = await change(tx, { id, keys: episodeProperties(event) }, deps.clock.now())
     await delivery.reviseMessages(tx, await withAnchors(tx, changed))
     logEach(deps, changed, what)
     const already = changed.length === 0

@@ -1,7 +1,7 @@
 /** Effect of firings on episodes: a firing starts an episode, increases its severity, or ends it. Pure. */
 import { SEVERITIES, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
-import { endsEpisode, episodeOf } from './rules.ts'
+import { endsEpisode, episodeKeyOf } from './rules.ts'
 
 /** An alert that has not recovered. */
 export interface OpenAlert {
@@ -96,7 +96,7 @@ export function applyChanges<One extends Change>(
     const before = known.filter(({ position }) => position < change.position)
     const own = change.isRecovery
       ? endedBy(change, before)
-      : before.filter((alert) => episodeOf(alert) === episodeOf(change))
+      : before.filter((alert) => episodeKeyOf(alert) === episodeKeyOf(change))
     const isIncrease = !change.isRecovery && isWorse(change.severity, own)
     const over = own.filter(
       ({ event }) => change.isRecovery || (!isIncrease && event === change.event),
@@ -127,8 +127,8 @@ export function beganAt({ firedAt, startedAt }: Pick<OpenAlert, 'firedAt' | 'sta
 
 /** The alerts of the episodes that a recovery ends. */
 function endedBy(recovery: Change, before: readonly OpenAlert[]): readonly OpenAlert[] {
-  const last = new Map(before.map((alert) => [episodeOf(alert), alert]))
-  return before.filter((alert) => endsEpisode(recovery, last.get(episodeOf(alert)) ?? alert))
+  const last = new Map(before.map((alert) => [episodeKeyOf(alert), alert]))
+  return before.filter((alert) => endsEpisode(recovery, last.get(episodeKeyOf(alert)) ?? alert))
 }
 
 function isWorse(severity: Severity, before: readonly OpenAlert[]): boolean {

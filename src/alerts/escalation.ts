@@ -10,7 +10,7 @@ import { rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromRow } from './recorded-alert.ts'
-import { episodeOf, isMuted } from './rules.ts'
+import { episodeKeyOf, isMuted } from './rules.ts'
 import * as store from './store.ts'
 
 /** Time after which an escalation that an inhibition or mute prevents is checked again. */
@@ -48,7 +48,7 @@ export async function escalateDue(
   )
   const open = await store.listOpenOfWatches(tx, watchIds)
   const keyOf = (row: store.AlertRow) =>
-    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeOf(recordedFromRow(row)) : row.id}`
+    `${row.watchId} ${row.signal} ${row.isEpisode ? episodeKeyOf(recordedFromRow(row)) : row.id}`
   const due = new Map(
     steps.flatMap(({ row, step }) =>
       step.act === 'escalate' ? [[keyOf(row), { row, watch: step.watch }] as const] : [],

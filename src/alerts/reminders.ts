@@ -22,7 +22,7 @@ import { notesOf, recordedFromRow } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
-import { episodeOf, isMuted, isSignalFiring } from './rules.ts'
+import { episodeKeyOf, isMuted, isSignalFiring } from './rules.ts'
 import * as store from './store.ts'
 import { logEnded } from './trail.ts'
 import { releaseForgotten } from './uninhibit.ts'
@@ -133,7 +133,10 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   )
   // Of the alerts of one episode the newest is sent.
   const newest = new Map(
-    firing.map((row) => [`${row.watchId} ${row.signal} ${episodeOf(recordedFromRow(row))}`, row]),
+    firing.map((row) => [
+      `${row.watchId} ${row.signal} ${episodeKeyOf(recordedFromRow(row))}`,
+      row,
+    ]),
   )
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
   const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])

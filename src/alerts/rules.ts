@@ -27,13 +27,13 @@ interface EpisodeEvent {
 }
 
 /** Names of the data values that identify the episode of a signal's alert. */
-export function episodeKeys(event: string): readonly string[] {
+export function episodeProperties(event: string): readonly string[] {
   return findEventSource(event)?.signal.episodes?.by ?? []
 }
 
 /** Key of an alert's episode within its signal. */
-export function episodeOf({ event, data }: EpisodeEvent): string {
-  return JSON.stringify(episodeKeys(event).map((key) => data[key] ?? null))
+export function episodeKeyOf({ event, data }: EpisodeEvent): string {
+  return JSON.stringify(episodeProperties(event).map((key) => data[key] ?? null))
 }
 
 /** Whether a recovery of a signal ends an episode. @param last the last alert of the episode */

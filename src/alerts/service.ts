@@ -11,7 +11,7 @@ import { withOwnTopups } from './own-topups.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
 import type { Note } from './render.ts'
 import {
-  episodeOf,
+  episodeKeyOf,
   FLAPPING_WINDOW_MS,
   hasRecovery,
   isFlapping,
@@ -274,7 +274,7 @@ function recoveryNotes(
   )
   // Of the alerts of one episode the newest is named.
   const others = [
-    ...new Map(still.map((alert) => [`${alert.signal} ${episodeOf(alert)}`, alert])).values(),
+    ...new Map(still.map((alert) => [`${alert.signal} ${episodeKeyOf(alert)}`, alert])).values(),
   ]
   return [
     ...(first === undefined
