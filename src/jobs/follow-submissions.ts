@@ -1,4 +1,4 @@
-import { followSubmissions as follow } from '#src/billing/topups/deposits.ts'
+import { followSubmittedTransactions } from '#src/billing/topups/deposits.ts'
 import type { Job } from './define.ts'
 
 /** Looks for submitted transactions. A separate job from `settle-deposits`, so that unknown transactions delay no payment. */
@@ -6,5 +6,5 @@ export const followSubmissions: Job = {
   name: 'follow-submissions',
   role: 'watcher',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal) => follow(app, signal),
+  run: (app, signal) => followSubmittedTransactions(app, signal),
 }

@@ -1,7 +1,7 @@
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
-import { followSubmissions, settleDeposits } from '#src/billing/topups/deposits.ts'
+import { followSubmittedTransactions, settleDeposits } from '#src/billing/topups/deposits.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Topup, TopupDraft } from '../generated/api.ts'
@@ -66,7 +66,7 @@ export async function payWorld(
     try {
       await settleDeposits(only.app, signal)
     } finally {
-      await followSubmissions(only.app, signal)
+      await followSubmittedTransactions(only.app, signal)
     }
   }
 

@@ -116,14 +116,17 @@ export async function debit(tx: Db, input: LedgerInput): Promise<DebitResult> {
   return isReplay ? { ok: true, balanceCredits, isNew: false } : { ok: false, balanceCredits }
 }
 
-function toEntry({ amountCredits, note, ...rest }: LedgerInput, sign: 1 | -1): store.NewEntry {
+function toEntry(
+  { amountCredits, note, ...rest }: LedgerInput,
+  sign: 1 | -1,
+): store.NewLedgerEntry {
   if (!Number.isSafeInteger(amountCredits) || amountCredits <= 0) {
     throw new Error(`not a number of credits: ${amountCredits}`)
   }
   return { ...rest, note, deltaCredits: sign * amountCredits }
 }
 
-async function wasPosted(tx: Db, entry: store.NewEntry): Promise<boolean> {
+async function wasPosted(tx: Db, entry: store.NewLedgerEntry): Promise<boolean> {
   const found = await store.findEntry(tx, entry.reference)
   if (found === undefined) return false
   const isSame = (['wallet', 'type', 'deltaCredits'] as const).every(
@@ -143,7 +146,7 @@ export async function readBalance(
 }
 
 /** The wallet's balance at an instant, and the position of the newest entry at that instant. */
-export async function readBalanceAt(
+export async function readCreditsAt(
   db: Db,
   wallet: Address,
   at: Date,
@@ -163,9 +166,9 @@ export function listEntriesAfter(
 }
 
 /** The wallets whose ledger has entries after the given positions. */
-export function listMoved(
+export function listWalletsWithNewEntries(
   db: Db,
   known: readonly { readonly wallet: Address; readonly position: number }[],
 ): Promise<Address[]> {
-  return store.listMoved(db, known)
+  return store.listWalletsWithNewEntries(db, known)
 }

@@ -78,7 +78,7 @@ export async function releaseSlot(db: Db, wallet: Address): Promise<void> {
 }
 
 /** A ledger entry before it is written. */
-export interface NewEntry {
+export interface NewLedgerEntry {
   readonly wallet: Address
   readonly type: LedgerType
   /** Positive: added; negative: taken. */
@@ -98,7 +98,7 @@ export interface NewEntry {
  */
 export async function postEntry(
   db: Db,
-  { wallet, type, deltaCredits, reference, note, at }: NewEntry,
+  { wallet, type, deltaCredits, reference, note, at }: NewLedgerEntry,
 ): Promise<{ beforeCredits: number; afterCredits: number | undefined } | undefined> {
   const [row] = await db.execute<{ before: string; after: string | null }>(sql`
     with account as materialized (
@@ -145,7 +145,7 @@ export function listEntriesAfter(
 }
 
 /** The wallets that have entries after the given positions. */
-export async function listMoved(
+export async function listWalletsWithNewEntries(
   db: Db,
   known: readonly { readonly wallet: Address; readonly position: number }[],
 ): Promise<Address[]> {

@@ -48,7 +48,7 @@ const RETRY_AFTER_LOSS_SECONDS = 5
  * be settled alone
  * @throws AppError upstream `dependency_unavailable` when the database connection was lost meanwhile
  */
-export async function settleTogether(
+export async function settleCallsTogether(
   deps: ChargingDeps,
   groups: readonly Group<TokenCall>[],
 ): Promise<readonly (readonly ChargeOutcome[] | undefined)[]> {
@@ -69,7 +69,7 @@ export async function settleTogether(
 
 /**
  * Settles calls of one token, waiting for its account to be unlocked.
- * @throws the errors of `settleTogether`
+ * @throws the errors of `settleCallsTogether`
  */
 export async function settleAlone(
   deps: ChargingDeps,

@@ -9,8 +9,8 @@ import { findAccount } from '../account/store.ts'
 import {
   type FoundToken,
   settleAlone,
+  settleCallsTogether,
   settleNetwork,
-  settleTogether,
   type TokenCall,
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'
@@ -80,7 +80,7 @@ export function createMetering(deps: Deps): Metering {
   }
   const tokenCalls = createBatcher<TokenCall, model.ChargeOutcome>({
     ...LIMITS,
-    together: (groups) => settleTogether(charging, groups),
+    together: (groups) => settleCallsTogether(charging, groups),
     alone: (group) => settleAlone(charging, group),
     isAlike: (tokenCall, other) =>
       tokenCall.hash === other.hash && tokenCall.resource === other.resource,

@@ -5,7 +5,7 @@
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { type CursorRow, findCursor, lockCursor, saveBalance } from './cursor-store.ts'
+import { type CursorRow, findCursor, lockCursor, saveExplainedBalance } from './cursor-store.ts'
 import { firstGap } from './gap-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'
@@ -104,13 +104,13 @@ async function compareStep(
 async function saveStep(
   { db }: Deps,
   after: number,
-  balance: Parameters<typeof saveBalance>[1],
+  balance: Parameters<typeof saveExplainedBalance>[1],
   record?: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   await transact(db, async (tx) => {
     if ((await lockCursor(tx, 'flare'))?.balanceBlock !== after) return
     if (record !== undefined && !(await record(tx))) return
-    await saveBalance(tx, balance)
+    await saveExplainedBalance(tx, balance)
   })
 }
 
@@ -140,7 +140,7 @@ async function beginAt(
   }
   if (balanceUnits === undefined) return
   const balance = { balanceOf: payTo, balanceBlock: at, balanceUnits, balanceAssumed: false }
-  await saveBalance(db, balance)
+  await saveExplainedBalance(db, balance)
 }
 
 /**

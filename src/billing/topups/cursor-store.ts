@@ -49,7 +49,7 @@ export async function saveTip(db: Db, chain: PaymentChain, tip: number): Promise
 }
 
 /** Stores an address's balance at the end of a block up to which payments explain the whole balance. */
-export async function saveBalance(
+export async function saveExplainedBalance(
   db: Db,
   balance: {
     readonly balanceOf: string

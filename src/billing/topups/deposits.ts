@@ -134,7 +134,10 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
  * @throws AppError upstream `dependency_unavailable` when a chain does not respond, after all other
  * transactions were looked for
  */
-export async function followSubmissions(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+export async function followSubmittedTransactions(
+  deps: FollowDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const down = new Map<CursorRow['chain'], unknown>()
   const { quarantine } = deps
   const idOf = ({ handle, txHash }: SubmissionRow) => `${handle} ${txHash}`

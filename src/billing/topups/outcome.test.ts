@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
+import { type Attempt, outcomeOfNamed, topupOutcomeOf } from './outcome.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LATER = { expiresAt: new Date('2026-11-20T12:00:01Z') }
@@ -12,7 +12,7 @@ function attempt(state: Attempt['state'], over: Partial<Attempt> = {}): Attempt 
 
 describe('a top-up', () => {
   test('waits for its payment until the quote is over', () => {
-    expect(outcomeOf([], LATER, NOW)).toEqual({
+    expect(topupOutcomeOf([], LATER, NOW)).toEqual({
       status: 'draft',
       txHash: null,
       confirmations: 0,
@@ -20,7 +20,7 @@ describe('a top-up', () => {
       creditedCredits: 0,
       reason: null,
     })
-    expect(outcomeOf([], OVER, NOW).status).toBe('expired')
+    expect(topupOutcomeOf([], OVER, NOW).status).toBe('expired')
   })
 
   test('shows the best attempt, in any order', () => {
@@ -28,8 +28,8 @@ describe('a top-up', () => {
     for (const [index, state] of worse.entries()) {
       const tried = worse.slice(0, index + 1).map((one) => attempt(one))
       const expected = state === 'unknown' ? 'expired' : state
-      expect(outcomeOf(tried, OVER, NOW).status).toBe(expected)
-      expect(outcomeOf(tried.toReversed(), OVER, NOW).status).toBe(expected)
+      expect(topupOutcomeOf(tried, OVER, NOW).status).toBe(expected)
+      expect(topupOutcomeOf(tried.toReversed(), OVER, NOW).status).toBe(expected)
     }
   })
 
@@ -39,7 +39,7 @@ describe('a top-up', () => {
       attempt('rejected', { amountUnits: 900n, reason: 'wrong_asset' }),
       attempt('credited', { txHash: '0x2', amountUnits: 7n, credits: 70, confirmations: 3 }),
     ]
-    expect(outcomeOf(tried, OVER, NOW)).toEqual({
+    expect(topupOutcomeOf(tried, OVER, NOW)).toEqual({
       status: 'credited',
       txHash: '0x1',
       confirmations: 2,
@@ -55,7 +55,7 @@ describe('a top-up', () => {
       attempt('unknown', { txHash: '0x1', reason }),
       attempt('unknown', { txHash: '0x2', reason }),
     ]
-    expect(outcomeOf(tried, LATER, NOW)).toMatchObject({
+    expect(topupOutcomeOf(tried, LATER, NOW)).toMatchObject({
       status: 'draft',
       txHash: '0x2',
       reason: 'transaction_not_found',
@@ -68,10 +68,10 @@ describe('a top-up', () => {
     const unknown = attempt('unknown', { txHash: '0x2', reason })
     const named = (tried: readonly Attempt[], txHash: string) =>
       outcomeOfNamed(tried, { txHash, expiresAt: LATER.expiresAt }, NOW)
-    expect(named([paid, unknown], '0x2')).toEqual({ ...outcomeOf([paid], LATER, NOW), reason })
-    expect(named([paid, unknown], '0x1')).toEqual(outcomeOf([paid], LATER, NOW))
+    expect(named([paid, unknown], '0x2')).toEqual({ ...topupOutcomeOf([paid], LATER, NOW), reason })
+    expect(named([paid, unknown], '0x1')).toEqual(topupOutcomeOf([paid], LATER, NOW))
     const refused = attempt('rejected', { txHash: '0x1', reason: 'too_small' })
-    expect(named([refused, unknown], '0x2')).toEqual(outcomeOf([unknown], LATER, NOW))
+    expect(named([refused, unknown], '0x2')).toEqual(topupOutcomeOf([unknown], LATER, NOW))
     const second = attempt('confirming', { txHash: '0x3', amountUnits: 7n })
     expect(named([paid, second], '0x3').status).toBe('confirming')
   })

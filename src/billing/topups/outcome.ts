@@ -37,7 +37,7 @@ const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'u
  *
  * @param attempts oldest first
  */
-export function outcomeOf(
+export function topupOutcomeOf(
   attempts: readonly Attempt[],
   { expiresAt }: { readonly expiresAt: Date },
   now: Date,
@@ -69,8 +69,8 @@ export function outcomeOfNamed(
   now: Date,
 ): TopupOutcome {
   const own = attempts.filter((attempt) => attempt.txHash === txHash)
-  const named = outcomeOf(own, { expiresAt }, now)
+  const named = topupOutcomeOf(own, { expiresAt }, now)
   if (own.some(({ state }) => state !== 'unknown')) return named
-  const whole = outcomeOf(attempts, { expiresAt }, now)
+  const whole = topupOutcomeOf(attempts, { expiresAt }, now)
   return PAYING.has(whole.status) ? { ...whole, reason: named.reason } : named
 }

@@ -10,7 +10,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import { type NewPurchase, NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type Attempt, outcomeOf, outcomeOfNamed } from './outcome.ts'
+import { type Attempt, outcomeOfNamed, topupOutcomeOf } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
@@ -89,7 +89,7 @@ export async function createTopup(
     createdAt,
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })
-  const outcome = outcomeOf([], topup, createdAt)
+  const outcome = topupOutcomeOf([], topup, createdAt)
   const purchase = await findPurchase(deps.db, topup.handle)
   return toRecord(deps, topup, { outcome, purchase }, locale)
 }
@@ -304,7 +304,7 @@ async function show(
   const now = deps.clock.now()
   const outcome =
     txHash === undefined
-      ? outcomeOf(attempts, { expiresAt }, now)
+      ? topupOutcomeOf(attempts, { expiresAt }, now)
       : outcomeOfNamed(attempts, { txHash, expiresAt }, now)
   const purchase = await findPurchase(deps.db, topup.handle)
   return toRecord(deps, topup, { outcome, purchase }, locale)

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
-import { listEntriesAfter, readBalanceAt } from '#src/billing/account/service.ts'
+import { listEntriesAfter, readCreditsAt } from '#src/billing/account/service.ts'
 import { createKeyedLimiter } from '#src/chain/keyed-limiter.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
@@ -232,7 +232,7 @@ async function* ledgerPages(
   from: Date,
   to: Date,
 ): AsyncGenerator<readonly LedgerEntry[]> {
-  let { entry, balanceCredits } = await readBalanceAt(db, wallet, from)
+  let { entry, balanceCredits } = await readCreditsAt(db, wallet, from)
   yield [{ entry, balanceCredits, at: from }]
   for (;;) {
     const rows = await listEntriesAfter(db, wallet, entry, ENTRIES_PER_READ)

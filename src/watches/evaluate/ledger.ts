@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { listEntriesAfter, listMoved, readBalance } from '#src/billing/account/service.ts'
+import {
+  listEntriesAfter,
+  listWalletsWithNewEntries,
+  readBalance,
+} from '#src/billing/account/service.ts'
 import { FREE_WATCHES_MAX } from '#src/billing/price-list.ts'
 import { findNextRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -101,7 +105,7 @@ async function selectDueTargets(
       position: last?.data?.entry ?? 0,
     }
   })
-  const moved = new Set(await listMoved(db, known))
+  const moved = new Set(await listWalletsWithNewEntries(db, known))
   const ids = known.map(({ id }) => id)
   const cooled = new Set(await store.listCooled(db, ids, clock.now()))
   return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
