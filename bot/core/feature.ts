@@ -22,7 +22,7 @@ import { unlinkedHome } from '../views/hello.ts'
 import { privateMatter } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext } from './context.ts'
-import { handleVerb, type PressRights } from './handled.ts'
+import { type PressRights, registerVerb } from './handled.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
 
@@ -83,7 +83,7 @@ export function onPress<V extends Verb>(
   ...given: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
 ): void {
   const [rights, handle] = given.length === 1 ? [{}, given[0]] : given
-  handleVerb(verb, rights)
+  registerVerb(verb, rights)
   composer.use(async (ctx, next) => {
     const { press } = ctx
     if (press?.verb !== verb) return next()

@@ -28,7 +28,7 @@ type StoredRights = Omit<PressRights, 'privately'> & {
 const verbs = new Map<Verb, StoredRights>()
 
 /** Registers a verb as handled. */
-export function handleVerb<V extends Verb>(verb: V, rights: PressRights<V> = {}): void {
+export function registerVerb<V extends Verb>(verb: V, rights: PressRights<V> = {}): void {
   const { privately, ...others } = rights
   verbs.set(verb, {
     ...others,

@@ -55,7 +55,7 @@ export interface UpdateHandler {
 const AnyUpdate = z.looseObject({ update_id: z.int().min(0) })
 
 /** Parses an update; undefined for anything else. Only the parts that a handler needs are checked. */
-export function readUpdate(value: unknown): Update | undefined {
+export function parseUpdate(value: unknown): Update | undefined {
   const parsed = AnyUpdate.safeParse(value)
   // Safe: Telegram, or a holder of its secret, wrote the update; handlers check each part before use.
   return parsed.success ? (parsed.data as unknown as Update) : undefined
@@ -221,7 +221,7 @@ async function handleClaimed(
 ): Promise<void> {
   const { updateId, attempts } = claimed
   try {
-    const update = readUpdate(claimed.update)
+    const update = parseUpdate(claimed.update)
     if (update === undefined) throw new Error('an update in the inbox cannot be read')
     if (attempts > PASSING_TRIES_MAX) await giveUp(deps, handler, update, claimed)
     else await tryUpdate(deps, handler, update, claimed)

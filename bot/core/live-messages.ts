@@ -25,7 +25,7 @@ import {
   nextLookAt,
   readTopup,
   stageOf,
-  TOPUP_KINDS,
+  TOPUP_MESSAGE_KINDS,
 } from '../features/topup/topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
 import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
@@ -136,9 +136,9 @@ async function checkSubject(
   }
   const seen = { reader, known, link, ask: askAs(app, known, link) }
   switch (row.kind) {
-    case TOPUP_KINDS.screen:
+    case TOPUP_MESSAGE_KINDS.screen:
       return showTopup(notifier, row, seen)
-    case TOPUP_KINDS.qr:
+    case TOPUP_MESSAGE_KINDS.qr:
       return updateQr(notifier, row, seen)
     case OVERVIEW_KIND:
       return showOverview(notifier, row, seen)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Api } from 'grammy'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
-import { putUpdates, readUpdate } from './inbox.ts'
+import { parseUpdate, putUpdates } from './inbox.ts'
 import { repeatUntilAnswered } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
 
@@ -27,7 +27,7 @@ export function mountWebhook(
   server.post(WEBHOOK_PATH, { bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
     const given = request.headers['x-telegram-bot-api-secret-token']
     if (typeof given !== 'string' || !isSame(given, secret)) return reply.code(401).send()
-    const update = readUpdate(request.body)
+    const update = parseUpdate(request.body)
     if (update === undefined) return reply.code(400).send()
     await putUpdates(app, [update])
     return reply.code(200).send()

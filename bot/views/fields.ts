@@ -11,7 +11,7 @@ import type { Reader } from './view.ts'
 import { formOf } from './watch-facts.ts'
 
 /** A setting with its owner: a watch type, or every watch (`watch`). */
-export interface OwnedField {
+export interface SettingWithOwner {
   readonly owner: string
   readonly field: SettingField
 }
@@ -31,7 +31,7 @@ const WATCH_FIELDS: readonly SettingField[] = [
 ]
 
 /** The setting with this short name among those of a type and of every watch. */
-export function findField(type: string, code: string): OwnedField | undefined {
+export function findField(type: string, code: string): SettingWithOwner | undefined {
   const own = formOf(type)?.settings.find((field) => field.code === code)
   if (own !== undefined) return { owner: type, field: own }
   const general = WATCH_FIELDS.find((field) => field.code === code)
@@ -39,14 +39,14 @@ export function findField(type: string, code: string): OwnedField | undefined {
 }
 
 /** The settings of a type, in order. */
-export function fieldsOf(type: string): readonly OwnedField[] {
+export function fieldsOf(type: string): readonly SettingWithOwner[] {
   return (formOf(type)?.settings ?? []).map((field) => ({ owner: type, field }))
 }
 
 /** A text about a setting; undefined if there is none. */
 export function fieldText(
   t: Translate,
-  { owner, field }: OwnedField,
+  { owner, field }: SettingWithOwner,
   what: 'label' | 'ask' | 'help',
 ): string | undefined {
   const key = `bot:field.${owner}.${field.key}.${what}`
@@ -54,7 +54,7 @@ export function fieldText(
 }
 
 /** Label of a setting, on buttons and above its editor. */
-export function fieldLabel(t: Translate, { owner, field }: OwnedField): string {
+export function fieldLabel(t: Translate, { owner, field }: SettingWithOwner): string {
   return t(builtKey(`bot:field.${owner}.${field.key}.label`))
 }
 
@@ -66,7 +66,7 @@ function optionText(t: Translate, owner: string, key: string, option: string): s
 /** A setting's value for a reader: `100 FLR`, `5%`, `1 hr`, `Incoming`. */
 export function valueText(
   { t }: Reader,
-  { owner, field }: OwnedField,
+  { owner, field }: SettingWithOwner,
   value: string,
   facts: DisplayValues,
 ): string {
@@ -114,7 +114,7 @@ export interface Preset {
 /** Offered values of a setting: presets, and fractions of the observed amount. */
 export function presetsOf(
   reader: Reader,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   facts: DisplayValues,
 ): readonly Preset[] {
   const { field } = owned
@@ -127,7 +127,11 @@ export function presetsOf(
 /** Maximum length of a value on a button. */
 const VALUE_LENGTH_MAX = 14
 
-function sharesOf(reader: Reader, owned: OwnedField, facts: DisplayValues): readonly Preset[] {
+function sharesOf(
+  reader: Reader,
+  owned: SettingWithOwner,
+  facts: DisplayValues,
+): readonly Preset[] {
   const { field } = owned
   if (field.kind !== 'decimal' && field.kind !== 'integer') return []
   const { shares, min } = field
@@ -160,7 +164,7 @@ export type ReadValue =
 /** Parses a typed number or duration. Choices are pressed, not typed. */
 export function readValue(
   reader: Reader,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   text: string,
   facts: DisplayValues,
 ): ReadValue {
@@ -178,7 +182,7 @@ export function readValue(
 
 function problemText(
   reader: Reader,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   problem: InputProblem,
   input: string,
   facts: DisplayValues,

@@ -9,7 +9,7 @@ import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import type { Reader } from '../../views/view.ts'
-import { followTopup, readTopup, TOPUP_KINDS } from '../topup/topups.ts'
+import { followTopup, readTopup, TOPUP_MESSAGE_KINDS } from '../topup/topups.ts'
 import { topupScreen } from '../topup/view.ts'
 
 /** Sends the quote to the chat as the current message of its top-ups, and follows the payment. */
@@ -33,5 +33,5 @@ export async function postPurchase(
   const view = topupScreen(reader, shown, now)
   const { messageId } = await post(api, { chatId, content: () => contentOf(view, locale) })
   await changeChat(app.db, chatId, { currentMessages: { topup: messageId } }, now)
-  await followTopup(app, { chatId, messageId, kind: TOPUP_KINDS.screen }, shown, view)
+  await followTopup(app, { chatId, messageId, kind: TOPUP_MESSAGE_KINDS.screen }, shown, view)
 }

@@ -9,8 +9,8 @@ import {
   fieldLabel,
   fieldsOf,
   fieldText,
-  type OwnedField,
   presetsOf,
+  type SettingWithOwner,
   sendKey,
   valueText,
 } from '../../views/fields.ts'
@@ -91,7 +91,7 @@ export function ruleStep(
 }
 
 /** Hint about the values that can be typed; a choice has buttons only. */
-function askedHint(t: Translate, { field }: OwnedField): readonly string[] {
+function askedHint(t: Translate, { field }: SettingWithOwner): readonly string[] {
   return field.kind === 'choice' ? [] : [t.html(sendKey(field))]
 }
 
@@ -105,7 +105,7 @@ function presetChoice(
   if (presets === undefined) return undefined
   const fields = fieldsOf(values.type)
   const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
-  const shown = (owned: OwnedField, value: string) => valueText(reader, owned, value, facts)
+  const shown = (owned: SettingWithOwner, value: string) => valueText(reader, owned, value, facts)
   const named = RULE_PRESETS.map((name) => ({ name, settings: presets[name] }))
   const lines = named.map(({ name, settings }) => {
     const parts = fields.flatMap((owned) => {
@@ -130,15 +130,15 @@ function presetChoice(
   return { lines: [t.html('bot:new.askPreset'), ...lines], rows: [choices, ...inRows(parts, 2)] }
 }
 
-function fieldQuestion(t: Translate, owned: OwnedField): string {
+function fieldQuestion(t: Translate, owned: SettingWithOwner): string {
   return fieldText(t, owned, 'ask') ?? fieldLabel(t, owned)
 }
 
 function fieldRows(
   reader: Reader,
   { rev, values }: Draft,
-  owned: OwnedField,
-  sole: OwnedField | undefined,
+  owned: SettingWithOwner,
+  sole: SettingWithOwner | undefined,
 ): Rows {
   const { t } = reader
   const { field } = owned

@@ -95,7 +95,7 @@ export function targetStep(
  * The summary before the watch is created.
  * @param tells names of the recipients
  */
-export function checkStep(
+export function summaryStep(
   reader: Reader,
   draft: Draft,
   options: {

@@ -5,7 +5,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { fieldsOf, type OwnedField } from '../../views/fields.ts'
+import { fieldsOf, type SettingWithOwner } from '../../views/fields.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { formOf, typeLine, typeName, type WatchDescription } from '../../views/watch-facts.ts'
@@ -152,7 +152,7 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
 }
 
 /** The only setting of a rule, which a single press completes; undefined if there are several. */
-export function soleNumber(type: string): OwnedField | undefined {
+export function soleNumber(type: string): SettingWithOwner | undefined {
   const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
   return numbers.length === 1 ? numbers[0] : undefined
 }

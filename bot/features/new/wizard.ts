@@ -86,7 +86,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
       const notifies = notified.filter(isOn).map((person) => personName(reader, person))
       if (values.step !== 'people') {
         const slots = await slotsOf(ctx, link)
-        return steps.checkStep(reader, draft, { now, notifies, slots, week })
+        return steps.summaryStep(reader, draft, { now, notifies, slots, week })
       }
       const offered = people.recipients.map((recipient) => ({
         id: recipient.id,

@@ -19,7 +19,7 @@ import {
 } from '../../views/view.ts'
 import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
 import { backToCard } from '../watches/edit-view.ts'
-import { markOf, OFF, ON, type SignalView, signalShort } from './view.ts'
+import { DISABLED_MARK, ENABLED_MARK, markOf, type SignalView, signalShort } from './view.ts'
 
 function signalLabel(t: Translate, type: string, signal: string): string {
   return t(builtKey(`signals:${type}.${signal}.label`))
@@ -156,14 +156,14 @@ function parameterRows(
   const value = setting.parameters[parameter.key] ?? parameter.default
   if (parameter.type === 'boolean') {
     const label = t(builtKey(`signals:${watch.type}.${definition.id}.${parameter.key}.label`))
-    const mark = value === true ? ON : OFF
+    const mark = value === true ? ENABLED_MARK : DISABLED_MARK
     const text = labelWithName(label, (name) => `${mark} ${isolate(name)}`)
     return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
   }
   const presets = parameterPresets(parameter).map((preset) => {
     const text = parameterText(preset).text
     return act(
-      preset === value ? `${ON} ${text}` : text,
+      preset === value ? `${ENABLED_MARK} ${text}` : text,
       packed('signal.set', { ...params, value: text }),
     )
   })
@@ -212,7 +212,7 @@ function helpRow(
   return HELP_PARTS.map((part) => {
     const label = t(`bot:button.help.${part}`)
     return part === open
-      ? act(`${ON} ${label}`, packed('signal.card', params))
+      ? act(`${ENABLED_MARK} ${label}`, packed('signal.card', params))
       : act(label, packed('signal.help', { ...params, part }))
   })
 }

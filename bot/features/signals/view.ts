@@ -26,15 +26,15 @@ export function signalsOf(watch: Watch): readonly SignalView[] {
   })
 }
 
-/** Marks of enabled signals, ticked or open, and of disabled ones. */
-export const ON = '✓'
-export const OFF = '○'
+/** Marks of signals: enabled ones have a tick, disabled ones a circle. */
+export const ENABLED_MARK = '✓'
+export const DISABLED_MARK = '○'
 
 /** The mark of a signal. */
 export function markOf({ setting, state }: SignalView): string {
-  if (!setting.enabled) return OFF
+  if (!setting.enabled) return DISABLED_MARK
   if (state?.state === 'firing') return SEVERITY_GLYPHS[state.severity ?? 'warning']
-  return state?.state === 'pending' ? GLYPHS.pending : ON
+  return state?.state === 'pending' ? GLYPHS.pending : ENABLED_MARK
 }
 
 function isNoticeable({ setting, state }: SignalView): boolean {

@@ -36,7 +36,7 @@ import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } fro
 import { findShown, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
 import type { SlotPurchase } from './purchase-view.ts'
-import { followTopup, TOPUP_KINDS } from './topups.ts'
+import { followTopup, TOPUP_MESSAGE_KINDS } from './topups.ts'
 import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
@@ -277,7 +277,7 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const shown = await findShown(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
   const message = { chatId, messageId: await show(ctx, view, 'topup') }
-  await followTopup(ctx.app, { ...message, kind: TOPUP_KINDS.screen }, shown, view)
+  await followTopup(ctx.app, { ...message, kind: TOPUP_MESSAGE_KINDS.screen }, shown, view)
 }
 
 onPress(composer, 'topup.check', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle))
@@ -286,7 +286,7 @@ onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
   const { topup, ...shown } = await findShown(ctx, handle)
   if (topup.status !== 'draft') return showTopup(ctx, handle)
   const chatId = ctx.knownChat.id
-  const kind = TOPUP_KINDS.qr
+  const kind = TOPUP_MESSAGE_KINDS.qr
   const png = await qrcode.toBuffer(topup.pageQr, QR_OPTIONS)
   const { html, rows } = qrCaption(ctx.reader, topup)
   const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {

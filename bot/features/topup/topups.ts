@@ -20,7 +20,7 @@ import { assetKeyOf } from './assets.ts'
 import type { ShownTopup } from './view.ts'
 
 /** Kinds of live messages of a top-up: its screen, its QR code. */
-export const TOPUP_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
+export const TOPUP_MESSAGE_KINDS = { screen: 'topup', qr: 'topup-qr' } as const
 
 /**
  * A top-up of the wallet, with the further data that its screen shows.
@@ -102,7 +102,7 @@ const KEPT_MS = 7 * DAY_MS
 /** Private chats with a message that started following a top-up in the last hour. */
 export function listChatsShowing(db: Db, handle: string, at: Date): Promise<readonly number[]> {
   const since = new Date(at.getTime() - HOUR_MS)
-  return listChatsFollowing(db, { handle, kind: TOPUP_KINDS.screen, since })
+  return listChatsFollowing(db, { handle, kind: TOPUP_MESSAGE_KINDS.screen, since })
 }
 
 /**

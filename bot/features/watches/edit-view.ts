@@ -6,8 +6,8 @@ import type { Watch } from '#src/watches/model.ts'
 import {
   fieldLabel,
   fieldText,
-  type OwnedField,
   presetsOf,
+  type SettingWithOwner,
   sendKey,
   valueText,
 } from '../../views/fields.ts'
@@ -26,7 +26,7 @@ import { factsOf, propertyOf, typeLine } from '../../views/watch-facts.ts'
 export function valueEditor(
   reader: Reader,
   watch: Watch,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   options: { readonly now: Date; readonly canTry: boolean },
 ): View {
   const { t } = reader
@@ -63,7 +63,7 @@ export function valueEditor(
 }
 
 /** The value of a watch's setting, as text. */
-export function currentValue(watch: Watch, { owner, field }: OwnedField): string {
+export function currentValue(watch: Watch, { owner, field }: SettingWithOwner): string {
   const record = owner === 'watch' ? watch : watch.settings
   return String(propertyOf(record, field.key) ?? field.suggested)
 }

@@ -9,7 +9,13 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
-import { fieldLabel, findField, type OwnedField, readValue, valueText } from '../../views/fields.ts'
+import {
+  fieldLabel,
+  findField,
+  readValue,
+  type SettingWithOwner,
+  valueText,
+} from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
@@ -83,7 +89,7 @@ async function setValue(
   ctx: BotContext,
   watch: Watch,
   link: Membership,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   value: string,
 ): Promise<void> {
   const { owner, field } = owned
@@ -118,7 +124,7 @@ function ownName(watch: Watch): string {
   return target.success ? type.defaultLabel(target.data) : watch.label
 }
 
-function requireField(watch: Watch, code: string): OwnedField {
+function requireField(watch: Watch, code: string): SettingWithOwner {
   const owned = findField(watch.type, code)
   if (owned === undefined) throw new Error(`${watch.type} has no setting ${code}`)
   return owned

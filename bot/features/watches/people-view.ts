@@ -28,7 +28,7 @@ export interface People {
 }
 
 /** A possible recipient of a watch. */
-export interface Person {
+export interface RecipientChoice {
   /** undefined: the wallet's own destination of a channel, which no watch can name. */
   readonly id: number | undefined
   readonly channel: Recipient['channel']
@@ -39,8 +39,8 @@ export interface Person {
 }
 
 /** The default recipients of a watch, and other possible ones, this chat first. */
-function defaultsOf(people: People): readonly Person[] {
-  const own = people.channels.flatMap((state): Person[] =>
+function defaultsOf(people: People): readonly RecipientChoice[] {
+  const own = people.channels.flatMap((state): RecipientChoice[] =>
     state.configured && state.kind === 'input' && state.status !== null
       ? [
           {
@@ -62,12 +62,15 @@ function defaultsOf(people: People): readonly Person[] {
 export function notifiedBy(
   recipientIds: readonly number[] | null,
   people: People,
-): readonly Person[] {
+): readonly RecipientChoice[] {
   const named = namedBy(recipientIds, people)
   return named.length > 0 ? named : defaultsOf(people)
 }
 
-function namedBy(recipientIds: readonly number[] | null, people: People): readonly Person[] {
+function namedBy(
+  recipientIds: readonly number[] | null,
+  people: People,
+): readonly RecipientChoice[] {
   const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
   return hereFirst(named.map((one) => toPerson(one, people)))
 }
@@ -75,21 +78,24 @@ function namedBy(recipientIds: readonly number[] | null, people: People): readon
 function toPerson(
   { id, channel, name, status, statusReason }: Recipient,
   { hereId }: People,
-): Person {
+): RecipientChoice {
   return { id, channel, name, status, statusReason, isHere: id === hereId }
 }
 
 /** Recipients of the wallet that watches can name, this chat first. */
-export function allPeople(people: People): readonly Person[] {
+export function allPeople(people: People): readonly RecipientChoice[] {
   return hereFirst(people.recipients.map((recipient) => toPerson(recipient, people)))
 }
 
-function hereFirst(all: readonly Person[]): readonly Person[] {
+function hereFirst(all: readonly RecipientChoice[]): readonly RecipientChoice[] {
   return [...all.filter(({ isHere }) => isHere), ...all.filter(({ isHere }) => !isHere)]
 }
 
 /** Name of a recipient on a screen; in a group only its channel. */
-export function personName({ t, isGroup }: Reader, { isHere, name, channel }: Person): string {
+export function personName(
+  { t, isGroup }: Reader,
+  { isHere, name, channel }: RecipientChoice,
+): string {
   if (isHere) return t('bot:people.here')
   return isGroup ? t(`bot:channel.${channel}`) : name
 }
@@ -116,7 +122,7 @@ export function watchPeople(
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
   const page = Math.min(options.page, pages)
   const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const isTicked = ({ id }: Person) => notified.some((one) => one.id === id)
+  const isTicked = ({ id }: RecipientChoice) => notified.some((one) => one.id === id)
   const defaults = defaultsOf(people).map((one) => personName(reader, one))
   const lines = [
     t.html('bot:people.title', { label: typed(watch.label) }),
@@ -156,7 +162,7 @@ function defaultsLine(
 }
 
 /** Line with the tick and state of a recipient. */
-export function personLine(reader: Reader, person: Person, isTicked: boolean): string {
+export function personLine(reader: Reader, person: RecipientChoice, isTicked: boolean): string {
   const { t } = reader
   const name = person.isHere ? t('bot:people.here') : typed(person.name)
   const mark = isTicked ? '✓' : '○'
@@ -165,7 +171,12 @@ export function personLine(reader: Reader, person: Person, isTicked: boolean): s
   return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason })}`
 }
 
-function toggle(reader: Reader, watch: Watch, person: Person, isTicked: boolean): Button[] {
+function toggle(
+  reader: Reader,
+  watch: Watch,
+  person: RecipientChoice,
+  isTicked: boolean,
+): Button[] {
   if (person.id === undefined) return []
   const mark = `${isTicked ? '✓' : '○'}${isOn(person) ? '' : ' ⚠️'}`
   // Two per row, so that a page of eight has room below its screen.

@@ -11,7 +11,7 @@ import type { ChatState, Membership } from '../../core/context.ts'
 import { putLive } from '../../core/live-store.ts'
 import type { View } from '../../views/view.ts'
 import { peopleOf } from './load-people.ts'
-import { notifiedBy, type Person } from './people-view.ts'
+import { notifiedBy, type RecipientChoice } from './people-view.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 /** Kind of the live message that lists the tests of a watch. */
@@ -118,7 +118,7 @@ export function nextTestLook(
 
 /** Id of a destination; the wallet's own one of a channel has none that a watch can name. */
 export function idOf(
-  { id, channel }: Person,
+  { id, channel }: RecipientChoice,
   destinations: readonly Destination[],
 ): number | undefined {
   return id ?? destinations.find((one) => one.own && one.channel === channel)?.id

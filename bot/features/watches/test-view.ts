@@ -4,7 +4,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { clockTime } from '../../views/time.ts'
 import { act, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { type Person, personName } from './people-view.ts'
+import { personName, type RecipientChoice } from './people-view.ts'
 
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
@@ -22,7 +22,7 @@ export type TestOutcome =
 export function testResults(
   reader: Reader,
   watch: Watch,
-  results: readonly { readonly person: Person; readonly outcome: TestOutcome }[],
+  results: readonly { readonly person: RecipientChoice; readonly outcome: TestOutcome }[],
 ): View {
   const { t } = reader
   const lines = [

@@ -12,9 +12,9 @@ import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.t
 import {
   fieldLabel,
   findField,
-  type OwnedField,
   type Preset,
   presetsOf,
+  type SettingWithOwner,
   valueText,
 } from '../../views/fields.ts'
 import { act, inRows, type Reader, screen, type View } from '../../views/view.ts'
@@ -31,7 +31,7 @@ const Handle = z
 export async function tryValues(
   ctx: BotContext,
   watch: Watch,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   link: Membership,
 ): Promise<void> {
   const messageId = await show(ctx, triedValues(ctx.reader, watch, owned, undefined))
@@ -54,12 +54,12 @@ export const readValuesBacktest: ReadBacktests = async (state, link, { handle },
 }
 
 /** Whether a value decides which alerts there are, and not only who gets them. */
-export function isTriable({ owner, field }: OwnedField): boolean {
+export function isTriable({ owner, field }: SettingWithOwner): boolean {
   return owner !== 'watch' || field.key === 'cooldownSeconds'
 }
 
 /** The present value and the offered ones. */
-function offeredValues(reader: Reader, watch: Watch, owned: OwnedField): readonly Preset[] {
+function offeredValues(reader: Reader, watch: Watch, owned: SettingWithOwner): readonly Preset[] {
   const facts = factsOf(watch)
   const current = currentValue(watch, owned)
   const presets = presetsOf(reader, owned, facts)
@@ -68,7 +68,7 @@ function offeredValues(reader: Reader, watch: Watch, owned: OwnedField): readonl
 }
 
 /** A watch in the form of a new one, with another value. */
-function bodyWith(watch: Watch, { owner, field }: OwnedField, value: string): object {
+function bodyWith(watch: Watch, { owner, field }: SettingWithOwner, value: string): object {
   const { type, target, signals, minSeverity, cooldownSeconds } = watch
   const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
   const body = { type, target, signals, minSeverity, cooldownSeconds, settings }
@@ -85,7 +85,7 @@ function bodyWith(watch: Watch, { owner, field }: OwnedField, value: string): ob
 function triedValues(
   reader: Reader,
   watch: Watch,
-  owned: OwnedField,
+  owned: SettingWithOwner,
   tried: readonly TriedWatch[] | undefined,
 ): View {
   const { t } = reader
