@@ -1,7 +1,7 @@
 // Script of the connect page: signs in with a wallet of this browser. Without it the page has a form for
 // signing elsewhere.
 
-import { find, note, offerCopies, post, runAlone, step, tell } from './dom.js'
+import { find, offerCopies, post, runAlone, showNote, step, tell } from './dom.js'
 import {
   askAccount,
   chainName,
@@ -53,7 +53,7 @@ async function start() {
   const wallets = await offerWallets(sign, {
     choose: (wallet) => void once(() => signIn(wallet)),
     none: () => {
-      note('none')
+      showNote('none')
       find('#open-in').setAttribute('open', '')
     },
   })
@@ -67,12 +67,12 @@ function once(work) {
 
 /** @param {Wallet} wallet */
 async function signIn({ provider }) {
-  note()
+  showNote()
   check.hidden = true
   const box = spendBox()
   // The page is about this permission: without the tick, a signature would change nothing.
   if (spendOf !== undefined && box?.checked === false && !isSpendChosen) {
-    note('tick')
+    showNote('tick')
     box.focus()
     return
   }
@@ -82,14 +82,14 @@ async function signIn({ provider }) {
   const account = await askAccount(provider)
   if (spendOf !== undefined && account.toLowerCase() !== spendOf.toLowerCase()) {
     step('wallet', 'next', shortAddress(account))
-    note('account')
+    showNote('account')
     return
   }
   step('wallet', 'done', shortAddress(account))
   step('network', 'next')
   // An ordinary account can sign on any chain, so that a failed switch is no obstacle.
   const isThere = await switchChain(provider, chain)
-  if (!isThere) note('network')
+  if (!isThere) showNote('network')
   step('network', 'done', chainName(await chainOf(provider)))
   step('signature', 'next')
   const made = await makeMessage(account)
@@ -119,7 +119,7 @@ async function makeMessage(account) {
   })
   if (!made?.maySpend || box === undefined || box.checked || isSpendChosen) return made
   box.checked = true
-  note('kept')
+  showNote('kept')
   return await makeMessage(account)
 }
 
@@ -152,7 +152,7 @@ async function ask(fields) {
   // The signature can be sent again as long as it was not verified.
   check.hidden = fields.answer !== 'claim' || !['offline', 'unavailable'].includes(name ?? '')
   if (name === undefined) tell(answer?.body.text)
-  else note(name)
+  else showNote(name)
   return undefined
 }
 

@@ -19,7 +19,7 @@ export function find(selector, root = document) {
  * @param {string} [name]
  * @param {Readonly<Record<string, string>>} [values]
  */
-export function note(name, values = {}) {
+export function showNote(name, values = {}) {
   for (const one of document.querySelectorAll('[data-note]')) {
     if (!(one instanceof HTMLElement)) continue
     one.hidden = one.dataset.note !== name
@@ -33,7 +33,7 @@ export function note(name, values = {}) {
 /** Shows a sentence of the service as the note. @param {string} text */
 export function tell(text) {
   find('[data-note="told"]').textContent = text
-  note('told')
+  showNote('told')
 }
 
 /**
@@ -50,7 +50,7 @@ export async function runAlone(element, work, noteOf) {
   try {
     await work()
   } catch (error) {
-    note(noteOf(error))
+    showNote(noteOf(error))
   } finally {
     element.removeAttribute('aria-busy')
   }

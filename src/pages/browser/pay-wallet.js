@@ -1,7 +1,7 @@
 // Payment with a wallet in this browser. The wallet sends the transactions; the service gets the hash, so
 // that it need not search for it.
 
-import { find, note, post, runAlone, step } from './dom.js'
+import { find, post, runAlone, showNote, step } from './dom.js'
 import {
   callOf,
   formatUnits,
@@ -72,7 +72,7 @@ export async function startWallet(element, memory) {
   find('#other').addEventListener('click', () => void once(chooseAccount))
   const wallets = await offerWallets(find('#send'), {
     choose: (wallet) => void recognition.then(() => once(() => payWith(wallet))),
-    none: () => note('none'),
+    none: () => showNote('none'),
   })
   const [only] = wallets
   if (only === undefined) openOtherWays()
@@ -139,7 +139,7 @@ async function chooseAccount() {
  */
 async function payWith(wallet) {
   if (provider !== wallet.provider || account === '') {
-    note('waiting')
+    showNote('waiting')
     use(wallet.provider, await askAccount(wallet.provider))
   }
   await switchChain(provider, order.chain)
@@ -157,10 +157,10 @@ async function payWith(wallet) {
 async function look() {
   const chain = await chainOf(provider)
   if (chain !== order.chain.chainId) {
-    note('chain', { current: chainName(chain) })
+    showNote('chain', { current: chainName(chain) })
     return undefined
   }
-  note()
+  showNote()
   const needsApproval = order.approval !== null && !(await isApproved(provider, order, account))
   if (order.approval !== null) step('approve', needsApproval ? 'next' : 'done')
   step('send', needsApproval ? 'open' : 'next')
@@ -178,13 +178,13 @@ async function showShortage() {
   const held = order.approval === null ? coins : await tokenBalance(provider, order, account)
   step('connect', 'done', `${shortAddress(account)} · ${formatUnits(held, order)}`)
   if (held < need) {
-    note('balance', { have: formatUnits(held, order) })
+    showNote('balance', { have: formatUnits(held, order) })
     return true
   }
   const forFee = order.approval === null ? coins - need : coins
   if (forFee >= fee) return false
   const coin = { asset: order.chain.nativeCurrency.symbol, decimals: 18 }
-  note('gas', { need: formatUnits(fee, coin), have: formatUnits(forFee, coin) })
+  showNote('gas', { need: formatUnits(fee, coin), have: formatUnits(forFee, coin) })
   return true
 }
 
@@ -192,22 +192,22 @@ async function showShortage() {
 async function approve() {
   const { approval } = order
   if (approval === null) return true
-  note('waiting')
+  showNote('waiting')
   const hash = await send({ to: approval.token, data: approval.data })
   show()
-  note('approving')
+  showNote('approving')
   const isGood = await succeeds(hash)
   const next = await look()
-  if (!isGood) note('failed')
+  if (!isGood) showNote('failed')
   return isGood && next === 'send'
 }
 
 async function pay() {
-  note('waiting')
+  showNote('waiting')
   const payment = await paymentFrom(provider, order, account)
   if (payment === null) {
     show('other')
-    return note('contract')
+    return showNote('contract')
   }
   if (!(await isOnChain())) return
   const hash = await send(payment)
@@ -220,7 +220,7 @@ async function pay() {
   find('#status').hidden = false
   step('confirm', 'open')
   await look()
-  note('failed')
+  showNote('failed')
 }
 
 /** @param {string} hash */
@@ -233,7 +233,7 @@ function showSent(hash) {
   step('confirm', 'next')
   // The note says more, until the service has seen the payment.
   find('#status').hidden = true
-  note('sent')
+  showNote('sent')
 }
 
 /** The user may have changed the chain while the approval was on its way. */
@@ -310,7 +310,7 @@ async function reported(work) {
   try {
     await work()
   } catch (error) {
-    note(noteOf(error))
+    showNote(noteOf(error))
   }
 }
 
