@@ -2,7 +2,7 @@
 // of the service's code, so that it detects deviations.
 
 import { z } from 'zod'
-import type { Person } from './devnet/accounts.ts'
+import type { DevPerson } from './devnet/accounts.ts'
 
 /** Expected answer of a request. */
 interface Wanted<Body extends z.ZodType> {
@@ -72,7 +72,7 @@ const Issued = z.object({ token: z.string().startsWith('fwd_'), wallet: z.string
  */
 export async function signIn(
   publicUrl: string,
-  { account }: Person,
+  { account }: DevPerson,
   options: { readonly scopes: readonly string[]; readonly label: string },
 ): Promise<Customer> {
   const anonymous = customer(publicUrl, '')

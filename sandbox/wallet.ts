@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { createClient, createWalletClient, http, isHex } from 'viem'
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
-import { PEOPLE, type Person } from './devnet/accounts.ts'
+import { type DevPerson, PEOPLE } from './devnet/accounts.ts'
 import { flare } from './devnet/flare.ts'
 
 /** Server side of the wallet, called after its user has agreed. */
@@ -67,7 +67,7 @@ export function createSandboxWallet(rpcUrl: string): SandboxWallet {
   }
 }
 
-function personOf(address: Address): Person {
+function personOf(address: Address): DevPerson {
   const person = Object.values(PEOPLE).find(({ account }) => account.address === address)
   if (person === undefined) throw new Error(`nobody here has the key of ${address}`)
   return person

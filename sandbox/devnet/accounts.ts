@@ -1,7 +1,7 @@
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 
 /** A person whose wallet has a publicly known key. Never use it on a chain with real value. */
-export interface Person {
+export interface DevPerson {
   readonly name: string
   readonly privateKey: `0x${string}`
   /** Signs messages and transactions locally. */
@@ -20,6 +20,6 @@ export const PEOPLE = {
   carol: person('Carol', '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'),
 } as const
 
-function person(name: string, privateKey: `0x${string}`): Person {
+function person(name: string, privateKey: `0x${string}`): DevPerson {
   return { name, privateKey, account: privateKeyToAccount(privateKey) }
 }

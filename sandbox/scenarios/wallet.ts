@@ -1,5 +1,5 @@
 import { formatEther } from 'viem/utils'
-import type { Person } from '../devnet/accounts.ts'
+import type { DevPerson } from '../devnet/accounts.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { runAndReportAlerts } from './report-alerts.ts'
@@ -36,8 +36,8 @@ export function walletScenarios(world: WorldParts): ScenarioGroup {
 }
 
 interface Move extends Pick<Scenario, 'id' | 'label' | 'follows'> {
-  readonly from: Person
-  readonly to: Person
+  readonly from: DevPerson
+  readonly to: DevPerson
 }
 
 function move(world: WorldParts, { from, to, ...shown }: Move): Scenario {

@@ -13,7 +13,7 @@ import {
 } from './model.ts'
 
 /** Lookups for converting objects: people and messages. */
-export interface WireSources {
+export interface WireLookups {
   readonly bot: BotAccount
   readonly chats: {
     get(id: number): Chat
@@ -118,7 +118,7 @@ const ADMINISTRATOR_RIGHTS = {
 } as const
 
 /** A `Message`. The message it replies to is included, but not that one's own, like in Telegram. */
-export function messageWire(sources: WireSources, message: ChatMessage, withReply = true): Wire {
+export function messageWire(sources: WireLookups, message: ChatMessage, withReply = true): Wire {
   const chat = sources.chats.get(message.chatId)
   const reply =
     withReply && message.replyTo !== undefined
@@ -141,7 +141,7 @@ export function messageWire(sources: WireSources, message: ChatMessage, withRepl
   }
 }
 
-function senderWire(sources: WireSources, chat: Chat, message: ChatMessage): Wire {
+function senderWire(sources: WireLookups, chat: Chat, message: ChatMessage): Wire {
   if (message.anonymous) {
     const from = {
       id: ANONYMOUS_ADMINISTRATOR_ID,
@@ -192,7 +192,7 @@ function fileWire(file: StoredFile): Wire {
 }
 
 /** A `ChatFullInfo`, with the newest pinned message. */
-export function fullChatWire(sources: WireSources, chat: Chat): Wire {
+export function fullChatWire(sources: WireLookups, chat: Chat): Wire {
   const pinnedId = chat.pinned.at(-1)
   const pinned = pinnedId === undefined ? undefined : sources.messages.find(chat.id, pinnedId)
   return {

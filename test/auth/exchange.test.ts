@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Address, getAddress, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
+import { type DevPerson, PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
 import { readMessage, writeMessage } from '#src/auth/message.ts'
@@ -307,7 +307,7 @@ describe('the eleventh active token', () => {
 })
 
 describe('challenges of several wallets, exchanged at the same time,', () => {
-  const walletOf = (owner: Person) => owner.account.address
+  const walletOf = (owner: DevPerson) => owner.account.address
 
   test('each have a result of their own', async () => {
     for (let made = 0; made < 10; made += 1) await signIn(deps, alice)

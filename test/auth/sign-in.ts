@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Person } from '#sandbox/devnet/accounts.ts'
+import type { DevPerson } from '#sandbox/devnet/accounts.ts'
 import { ChallengeRequest, type IssuedToken } from '#src/auth/model.ts'
 import { createChallenge, exchangeToken, type SignInDeps } from '#src/auth/service.ts'
 
@@ -9,7 +9,7 @@ export type Deps = SignInDeps & { readonly publicUrl: string }
 /** A challenge for the wallet and its owner's signature. */
 export async function signedChallenge(
   deps: Deps,
-  owner: Person,
+  owner: DevPerson,
   request: Partial<z.input<typeof ChallengeRequest>> = {},
 ): Promise<{ readonly message: string; readonly signature: string }> {
   const input = ChallengeRequest.decode({ wallet: owner.account.address, ...request })
@@ -20,7 +20,7 @@ export async function signedChallenge(
 /** A token of the person's wallet. */
 export async function signIn(
   deps: Deps,
-  owner: Person,
+  owner: DevPerson,
   request: Partial<z.input<typeof ChallengeRequest>> = {},
 ): Promise<IssuedToken> {
   return exchangeToken(deps, await signedChallenge(deps, owner, request))

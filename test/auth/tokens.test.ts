@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
+import { type DevPerson, PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { TokenList } from '#src/auth/model.ts'
 import {
   authenticate,
@@ -28,12 +28,12 @@ let clock: TestClock
 let deps: Deps
 let database: FreshDatabase
 
-const asCaller = ({ account }: Person): Caller => ({
+const asCaller = ({ account }: DevPerson): Caller => ({
   wallet: account.address,
   scopes: ['read', 'write'],
   via: 'http',
 })
-const listed = async (person: Person) => (await listTokens(deps, asCaller(person))).data
+const listed = async (person: DevPerson) => (await listTokens(deps, asCaller(person))).data
 const idOf = async (token: string) => (await authenticate(deps, token)).tokenId ?? 0
 const refused = { kind: 'unauthenticated', code: 'invalid_token' }
 

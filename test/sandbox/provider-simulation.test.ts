@@ -16,7 +16,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP, NAMED_PLACES } from '#sandbox/devnet/fsp/places.ts'
+import { FSP, REGISTRY_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -164,7 +164,7 @@ describe('the contracts of the sandbox', () => {
       functionName: 'getAllContracts',
     })
     const named = Object.fromEntries(names.map((name, i) => [name, addresses[i]]))
-    expect(named).toMatchObject({ ...NAMED_PLACES, FtsoV2: devnet.contracts.ftsoV2 })
+    expect(named).toMatchObject({ ...REGISTRY_CONTRACTS, FtsoV2: devnet.contracts.ftsoV2 })
   })
 })
 

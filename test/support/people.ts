@@ -1,11 +1,11 @@
-import { PEOPLE, type Person } from '#sandbox/devnet/accounts.ts'
+import { type DevPerson, PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { Service } from '#src/app.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import { requireDocumented } from './documented.ts'
 
 /** Sends requests as one person: JSON body in, parsed answer out. */
 export interface Client {
-  readonly person: Person
+  readonly person: DevPerson
   readonly token: string
   readonly caller: Caller
   request<Body = Anything>(

@@ -21,8 +21,8 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 export const FTSO_PROTOCOL = 100
 export const FDC_PROTOCOL = 200
 
-/** Function selectors of Submission. */
-export const SELECTORS = {
+/** Selector of each submit function of Submission. */
+export const SELECTOR_OF = {
   submit1: '0x6c532fae',
   submit2: '0x9d00c9fd',
   submitSignatures: '0x57eed580',
@@ -36,8 +36,8 @@ export interface Frame {
 }
 
 /** Calldata of a submission. */
-export function submissionData(name: keyof typeof SELECTORS, frames: readonly Frame[]): Hex {
-  return concatHex([SELECTORS[name], ...frames.map(frameBytes)])
+export function submissionData(name: keyof typeof SELECTOR_OF, frames: readonly Frame[]): Hex {
+  return concatHex([SELECTOR_OF[name], ...frames.map(frameBytes)])
 }
 
 function frameBytes({ protocolId, round, payload }: Frame): Hex {

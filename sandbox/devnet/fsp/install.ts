@@ -18,7 +18,7 @@ import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type
 import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
-import { FSP, NAMED_PLACES } from './places.ts'
+import { FSP, REGISTRY_CONTRACTS } from './places.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
 import type { Timing } from './timing.ts'
@@ -172,7 +172,7 @@ export function useGeneration(isFormer: {
         FlareSystemsCalculator: FSP.oldFlareSystemsCalculator,
       }
     : {}
-  const places = { ...NAMED_PLACES, ...registries, Relay: relay, RandomNumberV2: relay }
+  const places = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
   return [
     setUpCall(
       CONTRACT_REGISTRY_ADDRESS,

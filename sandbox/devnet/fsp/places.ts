@@ -28,7 +28,7 @@ export const FSP = {
 } as const satisfies Record<string, Address>
 
 /** Contracts in the registry, by their names there. Former generations are not listed. */
-export const NAMED_PLACES = {
+export const REGISTRY_CONTRACTS = {
   FlareSystemsManager: FSP.flareSystemsManager,
   ProtocolsV2: FSP.flareSystemsManager,
   Relay: FSP.relay,

@@ -13,7 +13,10 @@ export interface OwnClaim {
 }
 
 /** A provider's own claims in an epoch: its fee by its identity, direct rewards by its signer. */
-export function claimsOf({ identity, signingPolicy }: ProviderAccounts): readonly OwnClaim[] {
+export function ownRewardClaims({
+  identity,
+  signingPolicy,
+}: ProviderAccounts): readonly OwnClaim[] {
   return [
     { owner: signingPolicy.address, claimType: 0, amount: REWARD_WEI.direct },
     { owner: identity.address, claimType: 1, amount: REWARD_WEI.fee },
@@ -38,7 +41,7 @@ export function rewardTree(
   epoch: number,
   members: readonly { readonly accounts: ProviderAccounts }[],
 ): RewardTree {
-  const claims = members.flatMap(({ accounts }) => claimsOf(accounts))
+  const claims = members.flatMap(({ accounts }) => ownRewardClaims(accounts))
   const leaves = claims.map(({ owner, amount, claimType }) =>
     keccak256(encodeAbiParameters(BODY, [epoch, owner, amount, claimType])),
   )

@@ -12,7 +12,7 @@ import {
 import { setUpCall, UPTIME_HASH } from './install.ts'
 import { FSP } from './places.ts'
 import { drawnHash, type ProviderAccounts } from './provider.ts'
-import { claimsOf } from './reward-tree.ts'
+import { ownRewardClaims } from './reward-tree.ts'
 import type { Tx } from './writer.ts'
 
 /** Number of weight-based claims in every epoch; made up. */
@@ -131,7 +131,7 @@ export function offerRewards(
   return [
     setUpCall(FSP.rewardManager, range),
     ...providers.flatMap((accounts) =>
-      claimsOf(accounts).map(({ owner, claimType, amount }) =>
+      ownRewardClaims(accounts).map(({ owner, claimType, amount }) =>
         setUpCall(
           FSP.rewardManager,
           encodeFunctionData({
@@ -150,7 +150,7 @@ export function offerRewards(
 
 /** Transactions with which a provider claims all its rewards of an epoch. */
 export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Tx[] {
-  return claimsOf(accounts).map(({ owner, claimType }) => ({
+  return ownRewardClaims(accounts).map(({ owner, claimType }) => ({
     from: owner,
     to: FSP.rewardManager,
     data: encodeFunctionData({
