@@ -64,7 +64,7 @@ async function handle(bot: Bot<BotContext>, update: Update): Promise<void> {
   }
 }
 
-/** Informs the person who waits for a response that nothing was done. Never throws. */
+/** Tells a waiting person that the update was not handled. Never throws. */
 async function apologize(app: App, bot: Bot<BotContext>, update: Update): Promise<void> {
   const { message, callback_query: query } = update
   const place = query?.message ?? (isAsking(message) ? message : undefined)

@@ -8,7 +8,7 @@ export const INBOX_CHANNEL = 'telegram_updates'
 
 /** Lease of an update, in case its worker dies. */
 export const LEASE_MS = 30_000
-/** Maximum pause of an update that is returned. */
+/** Longest delay of an update that is returned to the inbox. */
 export const PAUSE_MS_MAX = 2 * LEASE_MS
 
 /**
@@ -27,8 +27,8 @@ export const INBOX = {
 export type ClaimedUpdate = typeof telegramUpdates.$inferSelect
 
 /**
- * The claim of an update. A worker whose lease has ended reports an earlier attempt than the worker that
- * has the update now.
+ * Identifies one claim of an update by the number of its attempt. If a worker's lease ended and another worker
+ * claimed the update, the first one's number is too low, and its writes change nothing.
  */
 export type UpdateClaim = Pick<ClaimedUpdate, 'updateId' | 'attempts'>
 

@@ -51,7 +51,7 @@ const REST_MS = 1000
 const RETRY_MS = 30_000
 const OVERVIEW_POLL_MS = 60_000
 const ROWS_PER_CLAIM = 20
-/** Readers of tests that messages follow, by kind of live message. */
+/** For each kind of live message about tests: the function that reads the tests and draws the message. */
 const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
@@ -112,7 +112,7 @@ async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<vo
   }
 }
 
-/** Whether the message, the chat or its subject is gone. */
+/** Whether an error says that the message, its chat or its subject is gone. */
 export function isOver(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'not_found'
   return isRefused(error, 400, 403)
@@ -197,7 +197,8 @@ async function showTopup(
  * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each step
  * is idempotent, so a crash between steps is harmless.
  *
- * @returns whether the message shows the step; it then belongs to the wizard
+ * @returns whether the message no longer follows the top-up: it shows the step, or a press has put another
+ * screen into it
  */
 async function resumeWizard(
   notifier: LiveMessageDeps,
@@ -216,7 +217,7 @@ async function resumeWizard(
   // A button press has meanwhile put another screen into this message.
   if (!(await isFollowed(app, row))) return true
   const { wizard } = known.currentMessages
-  // Otherwise the message shows only the top-up.
+  // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
   if (!(await awaitStep(state, messageId, step))) return false
   const currentMessages = { topup: null, wizard: messageId }
   await app.db.transaction(async (tx) => {

@@ -15,8 +15,9 @@ import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
 
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
- * else in a new message. If that message is gone or too old, a new one is sent. An alert or notice whose
- * button was pressed is kept. A wizard above a newer alert continues below it.
+ * else in a new message. If the message cannot be edited, a new one is sent. A pressed alert or notice stays
+ * as it is, and the screen is a new message. A pressed wizard that has an alert or notice below it is
+ * deleted and sent again.
  *
  * @param task task whose current message the message becomes; only the current message of each task has
  * buttons
@@ -57,7 +58,10 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
   return messageId
 }
 
-/** Id of the screen whose button was pressed. */
+/**
+ * Id of the pressed message, if it can show the next screen. Undefined without a press, and for an alert or
+ * notice. Deletes a wizard that has an alert or notice below it, and returns undefined.
+ */
 async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
   if (await isDelivered(ctx)) return undefined
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -92,8 +96,8 @@ export async function isDelivered({
 }
 
 /**
- * Changes the pressed message without making it the current message, so an alert does not become a screen
- * of the bot that loses its buttons.
+ * Changes the pressed message without making it the current message. As a current message, an alert would
+ * lose its buttons to the next screen.
  *
  * @returns false if the message can no longer be changed
  */
@@ -103,8 +107,8 @@ export async function redraw(ctx: BotContext, view: View): Promise<boolean> {
 }
 
 /**
- * The message to edit after a typed answer: the question's message, if it is the bot's newest. Deletes the
- * answer, and also the question if a newer message follows it.
+ * The message to edit after a typed answer: the question's message, if it is a current message and no
+ * delivery followed it; otherwise deletes it. Always deletes the answer.
  */
 async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   const { answering, knownChat } = ctx
@@ -191,11 +195,11 @@ export async function removeButtons(ctx: BotContext, messageId: number): Promise
 }
 
 /**
- * Shows a warning above the text of the pressed message, with the same button again or another button. An
- * earlier warning is replaced.
+ * Shows a warning above the text of the pressed message, with a Retry button that repeats the press, or with
+ * `wayOut`. An earlier warning is replaced.
  *
  * @param sentence plain text
- * @returns false if the message cannot be edited
+ * @returns false if the message is an alert or notice, has no text, or cannot be edited
  */
 export async function showAbove(
   ctx: BotContext,

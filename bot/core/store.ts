@@ -28,7 +28,7 @@ export async function findChat(db: Db, id: number): Promise<KnownChat | undefine
   return row && toKnown(row)
 }
 
-/** Inserts a chat; of a known chat, updates only kind and title. */
+/** Inserts a chat, or updates kind and title of a known one. */
 export async function keepChat(
   db: Db,
   chat: Pick<KnownChat, 'id' | 'kind' | 'title' | 'locale'>,

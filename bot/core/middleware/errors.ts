@@ -21,7 +21,10 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
   }
 }
 
-/** Whether the chat accepts no messages, permanently or in this topic. */
+/**
+ * Whether the chat accepts no messages: it moved, is closed for good, or gives the bot no rights. Blocks links
+ * of a chat that is closed for good.
+ */
 async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
   if (verdict.kind === 'send_to') return true

@@ -15,7 +15,7 @@ const every = (ms: number, count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => from + index * ms)
 
 describe('the limit of presses of a person', () => {
-  test('is not limited at 2.5 presses a second', () => {
+  test('accepts every press at 2.5 presses a second', () => {
     expect(taken(every(400, 500))).toBe(500)
   })
 
@@ -23,14 +23,14 @@ describe('the limit of presses of a person', () => {
     expect(taken(every(10, 100))).toBe(30)
   })
 
-  test('then accepts one press every two seconds for a minute', () => {
+  test('accepts one press every two seconds for a minute after 30 in ten seconds', () => {
     const burst = every(10, 40)
     const after = every(100, 490, 10_500)
     expect(taken([...burst, ...after]) - 30).toBeLessThanOrEqual(30)
     expect(taken([...burst, ...after]) - 30).toBeGreaterThanOrEqual(24)
   })
 
-  test('ends after that minute', () => {
+  test('accepts every press again after that minute', () => {
     const burst = every(10, 40)
     expect(taken([...burst, ...every(400, 20, 120_000)])).toBe(50)
   })

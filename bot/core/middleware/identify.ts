@@ -138,8 +138,9 @@ async function isGroupAdministrator(ctx: BotContext, from: User): Promise<boolea
 }
 
 /**
- * The chat's wallets, selected first, then newest. Private chat: the link's scopes. Group: the link's scopes
- * for an administrator who linked the wallet here or in their private chat, else `read`.
+ * The chat's wallets, the selected one first, then the newest, with the person's scopes. In a private chat
+ * these are the link's scopes. In a group an administrator who linked the wallet gets those of `scopesOf`;
+ * everybody else gets `read`.
  */
 async function memberships(
   app: App,
@@ -166,8 +167,8 @@ async function memberships(
 }
 
 /**
- * Scopes of a chat for a person who manages it. In a private chat, and for the person who linked the group,
- * all scopes of the chat. For other people in a group, the scopes that their private chat has, too.
+ * Scopes of a chat for a person who manages it. A private chat, and the person who linked the group, have all
+ * scopes of the link. Another person has those that the link of their private chat also has, and `read`.
  *
  * @param personId undefined in a private chat
  * @param own links of the person's private chat

@@ -105,8 +105,8 @@ export interface LeasedMessage {
 }
 
 /**
- * Leases the pressed message, so that the delivery worker does not edit it at the same time. Undefined for
- * messages other than alerts, and while a worker edits it.
+ * Leases the pressed message, so that the delivery worker does not edit it at the same time. Returns undefined
+ * if the message is not an alert, if a worker is editing it, or if the chat has no `write` scope.
  */
 export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
@@ -140,8 +140,8 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
 }
 
 /**
- * Updates the pressed message after an action on an alert: a sent alert, an alert's card, or a watch's
- * card. Other messages stay unchanged.
+ * Updates the pressed message after an action on an alert, if the message is a sent alert, the card of an
+ * alert, or the card of a watch.
  *
  * @param options `help`: the open part of the help below a card (for a sent alert it is stored); `lease`:
  * result of `leaseDelivered` before the action

@@ -93,7 +93,10 @@ export function alertFilter(reader: Reader, filter: AlertFilter, options: Filter
   ])
 }
 
-/** Buttons of the chosen watch: one clears the choice, the arrows move to the next watch. */
+/**
+ * Buttons that choose the watch. The first clears the choice, or chooses the next watch while none is chosen;
+ * the arrows choose the previous and the next one.
+ */
 function watchRows(
   { t }: Reader,
   { watchId }: AlertFilter,
