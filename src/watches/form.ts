@@ -4,8 +4,9 @@
  * form, so a new type needs no separate screen.
  *
  * Texts follow the keys: `bot:field.<type>.<key>.label` (`.ask`, `.help`),
- * `bot:option.<type>.<key>.<option>`, and the lines `bot:type.<type>.target`, `.now` and `.rule`, the last
- * with the chosen options instead of `rule` where there are any.
+ * `bot:option.<type>.<key>.<option>`, and the lines `bot:type.<type>.<line>`: `target`, `unread`, `now`,
+ * `value`, and the rule. The rule's key is `rule`, or, for a type with options, the chosen options joined by
+ * dots.
  */
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 
@@ -61,7 +62,7 @@ export interface ChoiceField extends SettingBase {
   readonly suggested: string
 }
 
-/** A setting by which observations are judged. */
+/** A setting of a watch that a person chooses. */
 export type SettingField = NumberField | DurationField | ChoiceField
 
 /** Input of a type's display values. */
@@ -84,7 +85,10 @@ export interface SignalForm<Target = unknown, Settings = unknown, Observation = 
   /** Questions about the target, in order. Empty for watches of the owner's ledger. */
   readonly target: readonly TargetField[]
   readonly settings: readonly SettingField[]
-  /** Settings by key, as text, that are chosen together; for types with several numbers. */
+  /**
+   * For types with several numbers: named sets of settings, by key and as text. A person chooses a whole
+   * set.
+   */
   readonly presets?: Readonly<Record<RulePreset, Readonly<Record<string, string>>>>
   /** Returns the values for the type's texts. */
   facts(seen: DisplayInput<Target, Settings, Observation>): DisplayValues

@@ -13,7 +13,9 @@ export interface NotificationRow
   readonly signals: unknown
 }
 
-/** Watches by id; deleted watches are missing. Disabled signals with an open episode are included. */
+/**
+ * Watches by id; deleted watches are missing. `firing` also names disabled signals that have an open episode.
+ */
 export async function listForNotification(
   db: Db,
   ids: readonly number[],
@@ -28,7 +30,7 @@ export async function listForNotification(
     from watches w where w.id = any(${sql.param([...ids])}::int[]) order by w.id`)
 }
 
-/** Running watches whose mutes have ended. */
+/** Queue of running watches; each is due when its mute ends. */
 export const ENDED_MUTES = {
   table: watches,
   id: ['id'],

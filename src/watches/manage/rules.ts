@@ -67,8 +67,8 @@ export function mergeSignals(
 }
 
 /**
- * Key of a watch's target: the target, together with the key settings if the type has them. Watches of a
- * type with equal keys share one target.
+ * Key of a watch's target. For a type that reads the ledger it is the wallet; for others the target, with
+ * the key settings if the type has them. Watches of a type with equal keys share one target.
  */
 export function targetKey(
   type: Pick<WatchType, 'reads'>,
