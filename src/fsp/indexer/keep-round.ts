@@ -29,8 +29,8 @@ interface Judging {
 }
 
 /**
- * Judges the rounds that a block completes, stores them and moves the progress past the block. All in one
- * transaction: watches that see the block as read have seen every round of it.
+ * Judges the rounds that a block completes, stores them and moves the progress past the block. Rounds and
+ * progress are stored in one transaction, so that a watch that sees the block as read finds every round of it.
  */
 export async function keepRounds(
   judging: Judging,
@@ -50,8 +50,8 @@ export async function keepRounds(
 }
 
 /**
- * Judges a complete round and moves the carried state past it. Long because its parts are read in an order: each changes the
- * state that the next one reads.
+ * Judges a complete round and moves the carried state past it. Long because its parts must be read in this
+ * order: each changes the state that the next one reads.
  */
 async function judgedRow(
   { source, rewards, current }: Judging,
@@ -116,7 +116,10 @@ async function judgedRow(
   }
 }
 
-/** Stores the claims since the last round. Reading a claim again after a stop is idempotent. */
+/**
+ * Stores the reward claims read since the last stored round. A claim that is read again after a stop changes
+ * nothing.
+ */
 async function keepClaims({ db }: RoundSource, current: Session): Promise<void> {
   if (current.claims.length === 0) return
   await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
@@ -139,7 +142,7 @@ async function signersOf(
   )
 }
 
-/** The judged round of each provider of its policy, in its stored form. */
+/** Judges a round, and returns the record to store for each provider of the round's policy. */
 function judgedRecords(
   clock: EpochClock,
   chainId: number,
@@ -155,7 +158,10 @@ function judgedRecords(
   )
 }
 
-/** Writes the rounds of a block and the progress past it, unless they were counted before a restore. */
+/**
+ * Writes the rounds of a block. Also writes the progress past the block, unless later progress is stored, as
+ * when blocks are read again after a restart.
+ */
 async function storeRounds(
   { db }: RoundSource,
   current: Session,
