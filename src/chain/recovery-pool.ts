@@ -20,7 +20,7 @@ export interface RecoveryPool {
 
 /** Two threads keep up with every round of Flare; more would take cores from the database. */
 const THREADS_MAX = 2
-/** Signatures of one message to a thread: about two milliseconds of work. */
+/** Number of signatures that a thread gets at once: about two milliseconds of work. */
 const PER_BATCH = 32
 /** Maximum number of batches that wait for a thread; further batches are recovered in this thread. */
 const WAITING_MAX = 64
@@ -149,7 +149,7 @@ export function createRecoveryPool({
     thread.worker.postMessage(task.packed)
   }
 
-  /** Recovers a batch in this thread, one signature in each turn of the event loop. */
+  /** Recovers a batch in this thread, one batch in each turn of the event loop. */
   function here({ packed, done }: Task): void {
     last = last.then(async () => {
       await nextTurn()

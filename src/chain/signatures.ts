@@ -35,7 +35,10 @@ const SIGNATURE_BYTES_MAX = 4096
 
 /** Length of r, s and v of a plain account's signature. */
 const PLAIN_SIGNATURE_BYTES = 65
-/** Values of v, its last byte: those of Ethereum, and 0 and 1 as some hardware wallets have them. */
+/**
+ * Recovery number for each value of v, the last byte of a signature: 27 and 28 as Ethereum has them, 0 and 1 as
+ * some hardware wallets have them.
+ */
 const RECOVERY_OF_V: ReadonlyMap<number, number> = new Map([
   [0, 0],
   [1, 1],
