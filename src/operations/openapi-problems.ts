@@ -1,4 +1,4 @@
-/** Errors in the OpenAPI document: one response per status, which operations reference. */
+/** How the OpenAPI document describes errors: one response for each status, which operations reference. */
 import { z } from 'zod'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** Previews before a watch exists: operations without a route. */
+/** Operations without a route: the preview of a new watch, names of feeds, look-ups of providers. */
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import * as previews from '#src/watches/manage/preview.ts'
