@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 export interface ReadingRate {
   /** Total time that any answer may wait for its reader. */
   readonly graceMs: number
-  /** Grants a further second for each of this number of bytes. */
+  /** Number of bytes for which the client gets one more second. */
   readonly bytesPerSecond: number
 }
 
@@ -39,7 +39,7 @@ export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void
   }
   const timer = setInterval(look, everyMs).unref()
   server.addHook('onClose', async () => clearInterval(timer))
-  // Before Fastify, which may send the answer while it handles this event.
+  // This listener runs before Fastify's, because Fastify may send the answer while it handles the event.
   server.server.prependListener('request', ({ socket }, response) => {
     const answer = { socket, bytesBefore: socket.bytesWritten, waitedMs: 0 }
     answers.add(answer)
