@@ -2,7 +2,10 @@ import { formatTime } from '#src/i18n/format.ts'
 import { hasText, translator } from '#src/i18n/translate.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 
-/** The message of a flapping alert: shows that it is flapping and how often, instead of the first event. */
+/**
+ * The message of an alert whose signal is flapping: it says so and counts the changes, in place of the first
+ * event. Other messages stay unchanged.
+ */
 export function asFlapping(envelope: Envelope, { flapping }: MessageState): Envelope {
   if (flapping === undefined) return envelope
   const { locale, timezone, type, signal, message } = envelope

@@ -8,7 +8,7 @@ const reader = {
   unsubscribeUrl: undefined,
 }
 
-test('a mail has the page of a transaction in both parts', () => {
+test('a mail links to the page of a transaction in its HTML and its text, and leaves out an unsafe link', () => {
   const value = `0x${'ab'.repeat(32)}`
   const href = `https://explorer.example.org/tx/${value}`
   const fields = [{ key: 'transaction', label: 'Transaction', value, href }]
@@ -17,5 +17,7 @@ test('a mail has the page of a transaction in both parts', () => {
   expect(text).toContain(`\n\nTransaction\n${href}\n\nView alert\n`)
   const unsafe = fields.map((field) => ({ ...field, href: 'javascript:alert(1)' }))
   const other = alertMail(envelopeOf({ message: { fields: unsafe } }), reader)
+  expect(other.html).not.toContain('javascript:')
+  expect(other.text).not.toContain('javascript:')
   expect(other.text).not.toContain('Transaction\n')
 })
