@@ -47,19 +47,19 @@ const step = (
     },
   )
 
-describe('an alert that is due', () => {
-  test('has a reminder, and the next one at its time', () => {
+describe('an alert whose reminder is due', () => {
+  test('is reminded of, and the next reminder is planned', () => {
     expect(step()).toEqual({ act: 'remind', counts: true, nextAt: minute(60) })
     expect(step({}, { now: minute(500) })).toEqual({ act: 'remind', counts: true })
   })
 
   test.each([
-    [{ acknowledgedAt: TOLD }, {}],
-    [{ mutedAt: TOLD }, {}],
-    [{ recoveredAt: TOLD }, {}],
-    [{ notifiedAt: null }, {}],
-  ])('is left alone when it is %j, its watch %j', (alert, watch) => {
-    expect(step(alert, {}, watch)).toEqual({ act: 'none' })
+    ['acknowledged', { acknowledgedAt: TOLD }],
+    ['muted', { mutedAt: TOLD }],
+    ['recovered', { recoveredAt: TOLD }],
+    ['not notified', { notifiedAt: null }],
+  ])('is left alone when it is %s', (_what, alert) => {
+    expect(step(alert)).toEqual({ act: 'none' })
   })
 
   test('is left alone when its watch is gone', () => {
@@ -73,7 +73,7 @@ describe('an alert that is due', () => {
     expect(step({}, {}, watch)).toEqual({ act: 'wait', nextAt: minute(60) })
   })
 
-  test('is sent to recipients that were never sent it, with any severity', () => {
+  test('is sent to recipients who never got it, whatever its severity', () => {
     const warning = { severity: 'warning' }
     expect(step(warning, { isUnsent: true })).toEqual({ act: 'remind', counts: false })
     expect(step(warning)).toEqual({ act: 'wait' })
@@ -83,7 +83,7 @@ describe('an alert that is due', () => {
     expect(step({}, {}, { firing: [] })).toEqual({ act: 'end' })
   })
 
-  test('waits for the end of a mute, and for times that were moved', () => {
+  test('waits while its watch is muted, and until the time that changed settings give', () => {
     expect(step({}, {}, { mutedUntil: minute(70) })).toEqual({ act: 'wait', nextAt: minute(240) })
     const later = { settings: { repeat: { critical: [30] } } }
     expect(step({}, later)).toEqual({ act: 'wait', nextAt: minute(30) })
@@ -91,8 +91,8 @@ describe('an alert that is due', () => {
   })
 })
 
-describe('a signal at rest after it came and went', () => {
-  test('is notified as firing, with any severity', () => {
+describe('a flapping signal that has settled', () => {
+  test('is notified as firing, whatever its severity', () => {
     const warning = { severity: 'warning', flappingAlertId: 7 }
     expect(step(warning, { now: minute(30) })).toEqual({ act: 'remind', counts: false })
   })
