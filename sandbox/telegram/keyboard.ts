@@ -101,7 +101,7 @@ function readStyle(value: Readonly<Record<string, unknown>>): Pick<InlineButton,
   return { style }
 }
 
-/** The first action in the server's order wins. */
+/** Reads a button's action; of several, the first in the order of the Bot API server. */
 function readAction(
   value: Readonly<Record<string, unknown>>,
 ): Omit<InlineButton, 'text' | 'style'> {
