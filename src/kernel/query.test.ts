@@ -49,7 +49,7 @@ describe('cursors', () => {
     '-1.abcdef',
     '1.2.abcdef',
     '1e5.abcdef',
-  ])('refuse %j', (cursor) => {
+  ])('are refused if they are malformed: %j', (cursor) => {
     expect(() => readCursor(cursor, [100], {})).toThrow('validation_failed')
   })
 })

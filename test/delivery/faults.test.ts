@@ -117,7 +117,7 @@ describe('results of deliveries', () => {
 })
 
 describe('an outage on our side', () => {
-  test('ends with the first success: all waiting deliveries go, in order', async () => {
+  test('ends with the first success: all waiting deliveries are sent', async () => {
     let isUnavailable = true
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const targets = []
@@ -125,7 +125,7 @@ describe('an outage on our side', () => {
     await chats.notify(
       targets.map((to) => ({ to, alert: to.chatId, severity: 'critical' as const })),
     )
-    // The fourth attempt would follow more than twenty minutes later.
+    // By the schedule alone, the fourth attempt comes more than twenty minutes after the third.
     for (let minute = 0; minute < 12; minute += 1) {
       await chats.deliver()
       outbox.clock.advance(60)
@@ -133,7 +133,7 @@ describe('an outage on our side', () => {
     isUnavailable = false
     await chats.notify(targets.slice(0, 1).map((to) => ({ to, alert: 100, signal: 'other' })))
     await chats.deliver()
-    // A delivery that is due within ten seconds anyway keeps its time.
+    // Ten more seconds, because a delivery that is due within ten seconds is not moved forward.
     outbox.clock.advance(10)
     await chats.deliver()
     expect(
@@ -148,7 +148,7 @@ describe('an outage on our side', () => {
     const chats = openChats(outbox, (): Answer => (isUnavailable ? AWAY : undefined))
     const only = await chats.link(1)
     await chats.notify([{ to: only, alert: 1, severity: 'critical' }])
-    // Twelve minutes: by itself the fourth attempt would follow more than twenty minutes later.
+    // Twelve minutes. By the schedule alone, the fourth attempt comes more than twenty minutes after the third.
     for (let step = 0; step < 72; step += 1) {
       await chats.deliver()
       outbox.clock.advance(10)
@@ -162,7 +162,7 @@ describe('an outage on our side', () => {
     expect(chats.alertsIn(1)).toEqual([1])
   })
 
-  test('is assumed for webhooks if no host responds of those that responded before', async () => {
+  test('is assumed for webhooks if none of the hosts that responded before responds', async () => {
     let isUnavailable = false
     const open = () =>
       serve(async (request, response) => {
@@ -252,7 +252,7 @@ describe('an outage on our side during which the process is restarted', () => {
 })
 
 describe('a clock that jumps', () => {
-  test('of one host by a day repeats no delivery that another process is sending', async () => {
+  test('by a day on one host repeats no delivery that another process is sending', async () => {
     let came = 0
     const gate = Promise.withResolvers<void>()
     const server = await serve(async (_request, response) => {
@@ -324,7 +324,7 @@ describe('a clock that jumps', () => {
     await expect.poll(() => came).toBe(1)
     outbox.clock.advance(600)
     const renewed = async () => (await outbox.rows())[0]?.leasedUntil?.getTime() ?? 0
-    // A scan has read it and left it unchanged.
+    // Waits until the process has extended the lease past the clock's new time.
     await expect.poll(renewed).toBeGreaterThan(outbox.clock.now().getTime())
     gate.resolve()
     await run

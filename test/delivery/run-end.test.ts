@@ -29,13 +29,13 @@ test('a run does not end while a worker claims deliveries that were written afte
     await claim.promise
   })
   const run = deliverDue({ ...outbox.deps, db, sending }, new AbortController().signal)
-  // The second look follows one that found nothing.
+  // The worker looks a second time only after its first look found nothing.
   await expect.poll(() => webhookLooks).toBeGreaterThan(1)
   const key = 'one key'
   await outbox.enqueue({ to: target, key }, { to: target, key, firedAfterSeconds: 1 })
   sending.wake('webhook')
   await isClaiming.promise
-  // Now every other worker has found nothing.
+  // Lets the last other worker learn that it found nothing.
   discordLooked.resolve()
   await turn()
   claim.resolve()

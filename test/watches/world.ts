@@ -34,8 +34,8 @@ export interface Notified {
 }
 
 /**
- * The service over a chain with Flare's contracts, behind two endpoints that can misbehave; its clock
- * follows the chain's.
+ * A service that reads a local chain with Flare's contracts through two endpoints, which can misbehave. The
+ * service's clock follows the chain's.
  */
 export async function watchWorld(
   options: {
@@ -109,7 +109,7 @@ export async function watchWorld(
       running = other.app
     },
     simulation: () => {
-      if (simulation === undefined) throw new Error('nobody plays here')
+      if (simulation === undefined) throw new Error('this world has no simulated providers')
       return simulation satisfies ProviderSimulation
     },
     follow,
@@ -120,7 +120,10 @@ export async function watchWorld(
       await follow()
       await look()
     },
-    /** Creates two blocks, so that the newest state is deep enough, and observes once. */
+    /**
+     * Creates two blocks, so that the state before them has enough blocks above it to be observed, and
+     * observes once.
+     */
     see: async () => {
       await devnet.mine(2, 1)
       await follow()
