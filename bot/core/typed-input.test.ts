@@ -19,7 +19,7 @@ describe('a number', () => {
     ['１２５０', 'zh', '1250'],
     ['1 250,5 FLR', 'fr', '1250.5'],
     ['0.000001', 'en', '0.000001'],
-  ] as const)('%s in %s is %s', (text, locale, value) => {
+  ] as const)('typed as %s in %s is %s', (text, locale, value) => {
     expect(readNumber(text, AMOUNT, locale)).toEqual({ ok: true, value })
   })
 
@@ -34,7 +34,7 @@ describe('a number', () => {
     expect(readNumber(text, AMOUNT, 'en')).toEqual({ ok: false, reason })
   })
 
-  test('has no more decimals than there are', () => {
+  test('with more decimals than its field takes is refused', () => {
     expect(readNumber('0.5', { min: '0', max: '9', decimals: 0 }, 'en')).toEqual({
       ok: false,
       reason: 'too_many_decimals',
@@ -83,7 +83,7 @@ describe('a length of time', () => {
     ['ساعة واحدة', 3600],
     ['يومان و3 ساعات', 183_600],
     ['دقيقتان', 120],
-  ])('%s is understood without a number', (text, value) => {
+  ])('without a digit is understood: %s', (text, value) => {
     expect(readDuration(text, WINDOW, 'ar')).toEqual({ ok: true, value })
   })
 })
@@ -92,7 +92,7 @@ describe('a parameter', () => {
   const rounds = { key: 'rounds', type: 'integer', default: 2, min: 1, max: 20 } as const
   const chance = { key: 'p', type: 'number', default: 1e-7, min: 1e-15, max: 0.1 } as const
 
-  test('is a whole number where it has to be', () => {
+  test('of type integer takes whole numbers inside its bounds only', () => {
     expect(readParameter('৭', rounds, 'bn')).toEqual({ ok: true, value: 7 })
     expect(readParameter('2.5', rounds, 'en')).toMatchObject({ reason: 'too_many_decimals' })
     expect(readParameter('21', rounds, 'en')).toMatchObject({ reason: 'too_big' })
@@ -105,7 +105,7 @@ describe('a parameter', () => {
     '0.0000001',
     '1:10000000',
     '1 : 10,000,000',
-  ])('%s is a small chance', (text) => {
+  ])('of type number takes a small probability written as %s', (text) => {
     expect(readParameter(text, chance, 'en')).toEqual({ ok: true, value: 1e-7 })
   })
 })
@@ -123,7 +123,7 @@ describe('a feed', () => {
     'FLR : USD',
     '$FLR',
     ' flr ',
-  ])('is meant by “%s”', (text) => {
+  ])('is found by the text “%s”', (text) => {
     expect(readFeed(text, names)).toBe('FLR/USD')
   })
 
@@ -136,17 +136,17 @@ describe('a feed', () => {
       '0x01464c522f55534400000000000000000000000000',
     ],
     ['喂价', '喂价'],
-  ])('that matches nothing is looked up if it can be a name: “%s”', (text, asked) => {
+  ])('of an unknown name is passed on as text: “%s”', (text, asked) => {
     expect(readFeed(text, names)).toBe(asked)
   })
 
-  test('is taken as written while no names are known', () => {
+  test('is passed on as text while no names are known', () => {
     expect(readFeed('flr usd', [])).toBe('flr/usd')
     expect(readFeed(' FLR ', [])).toBe('FLR')
   })
 })
 
-test('a duration of any text is looked for without an error', () => {
+test('any text is read as a duration without an error', () => {
   fc.assert(fc.property(fc.string(), (text) => void readDuration(text, WINDOW, 'ar')))
 })
 
@@ -163,7 +163,7 @@ describe('a time of day', () => {
     ['२२:३०', '22:30'],
     ['２２：３０', '22:30'],
     ['00:00', '00:00'],
-  ])('is understood as %s', (text, time) => {
+  ])('is read from “%s” as %s', (text, time) => {
     expect(readTime(text)).toBe(time)
   })
 
@@ -176,7 +176,7 @@ describe('a time of day', () => {
     '12:345',
     '-1:00',
     '99',
-  ])('is not “%s”', (text) => {
+  ])('is not read from “%s”', (text) => {
     expect(readTime(text)).toBeUndefined()
   })
 })

@@ -18,13 +18,13 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
     expect(type.settings.safeParse(suggestedSettings(guide)).success).toBe(true)
   })
 
-  test('has short names that are its own', () => {
+  test('has unique short names of settings', () => {
     const codes = guide.settings.map(({ code }) => code)
     expect(new Set([...codes, ...RESERVED]).size).toBe(codes.length + RESERVED.length)
     for (const code of codes) expect(findField(name, code)?.field.code).toBe(code)
   })
 
-  test('offers values inside its own bounds, the suggested one among them', () => {
+  test('offers presets inside its bounds, also the suggested one', () => {
     for (const one of owned) {
       const offered = presetsOf(reader, one, {}).map(({ value }) => value)
       expect(offered).toContain(String(one.field.suggested))
@@ -34,7 +34,7 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
     }
   })
 
-  test('has a text for everything it asks and says', () => {
+  test('has a text for each question, option and line', () => {
     const options = owned.flatMap(({ field }) =>
       field.kind === 'choice' ? field.options.map((option) => [field.key, option] as const) : [],
     )
@@ -56,7 +56,7 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
     expect(keys.filter((key) => !hasText(key))).toEqual([])
   })
 
-  test('writes its values for people', () => {
+  test('shows every suggested value as text', () => {
     for (const one of owned) {
       expect(valueText(reader, one, String(one.field.suggested), {})).not.toBe('')
     }

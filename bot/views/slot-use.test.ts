@@ -18,6 +18,6 @@ test.each([
     { purchased: 0, trial: 0, used: 1 },
     { used: 0, total: 0, free: 0, waiting: 1 },
   ],
-])('of %o there are %o', (capacity, use) => {
+])('the slots %o are shown as %o', (capacity, use) => {
   expect(slotUse(capacity)).toEqual(use)
 })

@@ -11,16 +11,16 @@ const reader = (timezone: string, isGroup = false) => ({
 })
 
 describe('a time in a private chat', () => {
-  test('is the reader’s wall time', () => {
+  test('is shown in the reader’s time zone', () => {
     expect(clockTime(reader('Europe/Berlin'), at).html).toBe('14:05')
     expect(clockTime(reader('Europe/Berlin'), at, { seconds: true }).html).toBe('14:05:12')
   })
 
-  test('says UTC while no zone is chosen', () => {
+  test('is marked as UTC while no zone is chosen', () => {
     expect(clockTime(reader('UTC'), at).html).toBe('13:05\u00a0UTC')
   })
 
-  test('has its date when it is a day away or more', () => {
+  test('is shown with its date when it is a day away or more', () => {
     const berlin = reader('Europe/Berlin')
     expect(nearTime(berlin, at, new Date('2026-11-20T20:00:00Z')).html).toBe('14:05')
     expect(nearTime(berlin, at, new Date('2026-11-22T20:00:00Z')).html).toBe('Nov 20, 14:05')
@@ -28,7 +28,7 @@ describe('a time in a private chat', () => {
 })
 
 describe('a time in a group', () => {
-  test('is each member’s own, with UTC for clients without time tags', () => {
+  test('is shown by each client in its own zone, and in UTC by clients without time tags', () => {
     const group = reader('Europe/Berlin', true)
     expect(clockTime(group, at).html).toBe(
       '<tg-time unix="1795179912" format="t">13:05\u00a0UTC</tg-time>',

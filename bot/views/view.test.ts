@@ -8,29 +8,29 @@ const rowsOf = (...labels: readonly string[]) =>
   layout([labels.map(button)]).map((row) => row.map(({ label }) => label))
 
 describe('rows of buttons', () => {
-  test('stay as drawn while their labels fit', () => {
+  test('stay as requested while their labels fit', () => {
     expect(rowsOf('Pause', 'Mute', 'Test')).toEqual([['Pause', 'Mute', 'Test']])
     expect(rowsOf('x'.repeat(16), 'y'.repeat(16))).toEqual([['x'.repeat(16), 'y'.repeat(16)]])
   })
 
-  test('become wider rows where a label is too long, in the order drawn', () => {
+  test('are split in order when a label is too long', () => {
     expect(rowsOf('x'.repeat(11), 'b', 'c')).toEqual([['x'.repeat(11), 'b'], ['c']])
     expect(rowsOf('a', 'b', 'x'.repeat(17))).toEqual([['a', 'b'], ['x'.repeat(17)]])
     expect(rowsOf('x'.repeat(17), 'b', 'c')).toEqual([['x'.repeat(17)], ['b', 'c']])
   })
 
-  test('are measured without what has no width', () => {
+  test('are measured without marks of no width', () => {
     const label = `✓ \u2068${'x'.repeat(7)}\u064b\u2069`
     expect(rowsOf(label, 'b', 'c')).toEqual([[label, 'b', 'c']])
   })
 
-  test('cut a label that fits nowhere', () => {
+  test('shorten a label that is too long for a row of its own', () => {
     expect(rowsOf('x'.repeat(24))).toEqual([['x'.repeat(24)]])
     expect(rowsOf('x'.repeat(25))).toEqual([[`${'x'.repeat(23)}…`]])
     expect(rowsOf('👩‍👩‍👧‍👦'.repeat(10))).toEqual([['👩‍👩‍👧‍👦'.repeat(3).concat('…')]])
   })
 
-  test('lose no button and keep to the budgets', () => {
+  test('keep every button, and no row is wider than allowed', () => {
     const labels = fc.array(fc.string({ minLength: 1, maxLength: 24 }), { maxLength: 6 })
     fc.assert(
       fc.property(labels, (drawn) => {
@@ -70,11 +70,11 @@ describe('a label with a name', () => {
     )
   })
 
-  test('cannot turn the direction of its surroundings', () => {
+  test('contains no direction marks of the name', () => {
     expect(labelWithName('a\u202eb\u2067c', write)).toBe('Delete abc')
   })
 })
 
-test('a screen leaves out lines that are not there', () => {
+test('a screen leaves out undefined lines', () => {
   expect(screen(['a', undefined, '', 'b'])).toEqual({ html: 'a\n\nb', rows: [] })
 })

@@ -39,7 +39,7 @@ function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Wa
   }
 }
 
-describe('a watch shows the worst that applies', () => {
+describe('a watch in several states shows the most important one', () => {
   test.each([
     ['firing', watch({ mutedUntil: later }, ['ok', 'firing'])],
     ['firing', watch({ status: 'paused' }, ['firing'])],
@@ -55,7 +55,7 @@ describe('a watch shows the worst that applies', () => {
   })
 })
 
-test('what fires shows the worst of its severities, and comes in their order', () => {
+test('a firing watch has the mark of its worst severity, and lists are ordered by it', () => {
   const [calm] = watch({}, ['firing']).signalStates
   if (calm === undefined) throw new Error('a watch has no signal')
   const firing = (id: number, ...severities: ('info' | 'warning' | 'critical')[]) =>
@@ -68,7 +68,7 @@ test('what fires shows the worst of its severities, and comes in their order', (
   expect(inOrder(mixed, now).map(({ id }) => id)).toEqual([3, 4, 1, 2])
 })
 
-test('lists have the worst first, then names, then numbers', () => {
+test('lists are ordered by state, the worst first, then by name, then by id', () => {
   const watches = [
     watch({ id: 1, label: 'b', status: 'paused' }),
     watch({ id: 3, label: 'b' }),

@@ -5,12 +5,12 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { cityList, suggestedZones, zonesFor } from './zones.ts'
 
 describe('time zones', () => {
-  test('are offered where a text may mean several, six at most', () => {
+  test('are offered to choose from if a text means several, at most six', () => {
     expect(zonesFor('san').length).toBe(6)
     expect(zonesFor('dhaka')).toEqual(['Asia/Dhaka'])
   })
 
-  test('stand in lists by the reader’s name and in the reader’s order', () => {
+  test('are listed with the names of the reader’s language and the time there', () => {
     const now = new Date('2026-11-20T12:00:00Z')
     const reader = { t: translator('zh'), timezone: 'UTC', isGroup: false, bot: 'bot' }
     const pages = Array.from({ length: 12 }, (_, page) =>
@@ -21,11 +21,11 @@ describe('time zones', () => {
     expect(labels).toContain('加尔各答 17:30')
   })
 
-  test('are not suggested by a modern name where the current one is an older name', () => {
+  test('are not suggested if the current zone is the same one under an older name', () => {
     expect(suggestedZones('hi', 'Asia/Calcutta')).toEqual(['UTC'])
   })
 
-  test('that are suggested or listed all exist, and fit their buttons in every language', () => {
+  test('are all known, and their lists have at most eight rows, in every language', () => {
     const now = new Date('2026-11-20T12:00:00Z')
     for (const locale of LOCALES) {
       const reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: 'bot' }
@@ -44,7 +44,7 @@ describe('time zones', () => {
     }
   })
 
-  test('of a region that does not exist are none', () => {
+  test('have no list for an unknown region', () => {
     const reader = { t: translator('en'), timezone: 'UTC', isGroup: false, bot: 'bot' }
     expect(
       cityList(reader, 'all', { page: 1, now: new Date('2026-11-20T12:00:00Z') }),

@@ -89,12 +89,12 @@ function pack(verb: Verb, args: Readonly<Record<string, unknown>>): string {
 }
 
 describe('button data', () => {
-  test('is written as the screens say', () => {
+  test('has the version, the verb and its arguments', () => {
     expect(packed('watch.pause', { id: 42 })).toBe('1:watch.pause:16')
     expect(packed('home')).toBe('1:home')
   })
 
-  test('is read back as it was written, within 64 bytes', () => {
+  test('is decoded to what was encoded, and has at most 64 bytes', () => {
     fc.assert(
       fc.property(PRESSES, ({ data, press: expected }) => {
         expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64)
@@ -105,12 +105,12 @@ describe('button data', () => {
     )
   })
 
-  test('covers every verb', () => {
+  test('is generated for every verb in these tests', () => {
     const seen = new Set(fc.sample(PRESSES, 5000).map((one) => one.press.verb))
     expect([...seen].sort()).toEqual([...VERB_NAMES].sort())
   })
 
-  test('is refused when a byte is cut off, added or changed into another form', () => {
+  test('is refused when it is cut off, too long or malformed', () => {
     for (const data of [
       '',
       '1',
@@ -139,18 +139,18 @@ describe('button data', () => {
     }
   })
 
-  test('of any kind is taken without an error', () => {
+  test('is decoded or refused without an error, whatever its text', () => {
     fc.assert(fc.property(fc.string(), (data) => void unpacked(data)))
     fc.assert(fc.property(fc.string(), (data) => void watchBehind(data)))
   })
 
-  test('never writes what it would not read', () => {
+  test('is not encoded from arguments that could not be decoded', () => {
     expect(() => packed('watch.card', { id: 0 })).toThrow()
     expect(() => packed('watch.list', { page: 1296 })).toThrow()
     expect(() => packed('link.yes', { code: 'a:b' })).toThrow()
   })
 
-  test('names its watch even when the verb is gone or the version is another', () => {
+  test('names its watch even if the verb no longer exists, or the version is another', () => {
     expect(watchBehind('1:watch.mute:16')).toBe(42)
     expect(watchBehind('0:watch.set:16:thr:250')).toBe(42)
     expect(watchBehind('2:signal.card:16:ftso-commit')).toBe(42)

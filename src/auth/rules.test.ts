@@ -43,7 +43,7 @@ describe('judgeChallenge', () => {
     'The text',
     'the text\n',
     '',
-  ])('refuses %j for another text', (text) => {
+  ])('refuses the text %j, which differs', (text) => {
     expect(judgeChallenge(challenge, text, AT)).toEqual({ ok: false, reason: 'message_mismatch' })
   })
 

@@ -5,7 +5,7 @@ import { createToken, formatToken, hashToken, isTokenForm, prefixOf } from './to
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
 describe('a token', () => {
-  test('is fwd_, 43 characters of secret and 6 of checksum', () => {
+  test('consists of fwd_, 43 characters of secret and 6 of checksum', () => {
     // The checksums were computed with another implementation of CRC-32 (Python's zlib).
     expect(formatToken(new Uint8Array(32))).toBe(`fwd_${'0'.repeat(43)}2S1Raz`)
     expect(formatToken(new Uint8Array(32).fill(255))).toBe(
@@ -13,7 +13,7 @@ describe('a token', () => {
     )
   })
 
-  test('has its form whatever its bytes are', () => {
+  test('has this form for any bytes', () => {
     fc.assert(
       fc.property(secret, (bytes) => {
         const token = formatToken(bytes)
@@ -23,7 +23,7 @@ describe('a token', () => {
     )
   })
 
-  test('is another one for other bytes', () => {
+  test('differs for different bytes', () => {
     fc.assert(
       fc.property(secret, secret, (one, other) => {
         fc.pre(Buffer.compare(one, other) !== 0)
@@ -45,7 +45,7 @@ describe('a token', () => {
     )
   })
 
-  test('is not recognized with two neighbours swapped, cut or with something behind it', () => {
+  test('is not recognized with two neighbours swapped, cut off, or with a character before or after it', () => {
     fc.assert(
       fc.property(secret, fc.nat({ max: 51 }), (bytes, at) => {
         const token = formatToken(bytes)
@@ -59,13 +59,13 @@ describe('a token', () => {
     )
   })
 
-  test('is new every time', () => {
+  test('is different each time one is created', () => {
     const made = Array.from({ length: 1000 }, createToken)
     expect(new Set(made).size).toBe(1000)
     expect(made.every(isTokenForm)).toBe(true)
   })
 
-  test('is known by its SHA-256 and shown by its first 8 characters', () => {
+  test('is stored as its SHA-256, and shown by its first 8 characters', () => {
     expect(hashToken('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     )

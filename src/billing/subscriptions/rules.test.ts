@@ -37,7 +37,7 @@ describe('the price of slots', () => {
     [9, 11, 49_500, 1000, 500, 42_323],
     [10, 12, 60_000, 2000, 1000, 43_200],
     [20, 120, 1_200_000, 2000, 1000, 864_000],
-  ])('of %i for %i periods is as the table says', (q, p, list, duration, volume, total) => {
+  ])('for %i slots and %i periods is the one in the table', (q, p, list, duration, volume, total) => {
     expect(priceSlots(q, p)).toEqual({
       listCredits: list,
       durationDiscountBps: duration,
@@ -46,7 +46,7 @@ describe('the price of slots', () => {
     })
   })
 
-  test('is whole, above nothing and never above the list', () => {
+  test('is a whole number above zero, and never above the list price', () => {
     fc.assert(
       fc.property(quantity, periods, (q, p) => {
         const { listCredits, totalCredits } = priceSlots(q, p)
@@ -75,7 +75,7 @@ describe('the price of slots', () => {
     )
   })
 
-  test('is never dearer with a larger discount', () => {
+  test('is never higher with a larger discount', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), bps, bps, bps, (list, a, b, other) => {
         const [small, large] = a < b ? [a, b] : [b, a]
@@ -97,7 +97,7 @@ describe('the price of slots', () => {
     )
   })
 
-  test('of one slot for one period never rises with how many or how long', () => {
+  test('per slot and period never rises with more slots or more periods', () => {
     const left = (q: number, p: number) => {
       const { durationDiscountBps, volumeDiscountBps } = priceSlots(q, p)
       return (10_000 - durationDiscountBps) * (10_000 - volumeDiscountBps)
@@ -141,18 +141,18 @@ describe('a subscription', () => {
     ['in grace, after all tries', state({ status: 'grace', failedRenewals: 3 }), 71.9, 'nothing'],
     ['in grace, after three days', state({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
     ['expired', state({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
-  ] as const)('%s, needs what it should', (_name, given, atHour, step) => {
+  ] as const)('%s: its next step is due at the right time', (_name, given, atHour, step) => {
     expect(dueStep(given, hours(atHour))).toBe(step)
   })
 
-  test('keeps its grace when renewing is switched off in it, and is tried no more', () => {
+  test('keeps its grace when renewal is switched off during it, and is not renewed any more', () => {
     const given = state({ status: 'grace', failedRenewals: 1, autoRenew: false })
     expect(nextRenewal(given)).toBeUndefined()
     expect(dueStep(given, hours(71.9))).toBe('nothing')
     expect(dueStep(given, hours(72))).toBe('expire')
   })
 
-  test('says when it is tried next', () => {
+  test('has the time of its next renewal', () => {
     expect(nextRenewal(state())).toEqual(END)
     expect(nextRenewal(state({ status: 'grace', failedRenewals: 1 }))).toEqual(hours(24))
     expect(nextRenewal(state({ status: 'grace', failedRenewals: 2 }))).toEqual(hours(48))
@@ -161,7 +161,7 @@ describe('a subscription', () => {
     expect(nextRenewal(state({ status: 'expired' }))).toBeUndefined()
   })
 
-  test('has a time at which it is due until it is over', () => {
+  test('has a time of its next step until it has expired', () => {
     expect(dueAt(state())).toEqual(END)
     expect(dueAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
     expect(dueAt(state({ status: 'expired' }))).toBeUndefined()
@@ -169,7 +169,7 @@ describe('a subscription', () => {
 })
 
 describe('the trial', () => {
-  test('gives its slot until it ends, and not at its end', () => {
+  test('gives one slot until the instant of its end', () => {
     const startedAt = new Date('2026-11-20T12:00:00.000Z')
     const trial = { endsAt: trialEnd(startedAt) }
     expect(trial.endsAt).toEqual(new Date('2026-12-04T12:00:00.000Z'))
@@ -184,7 +184,7 @@ describe('a reminder', () => {
   const endsAt = new Date('2026-12-20T12:00:00.000Z')
   const daysBefore = (days: number) => new Date(endsAt.getTime() - days * 86_400_000)
 
-  test('of a term is first due 7 days before its end, of a trial 2 days', () => {
+  test('is first sent 7 days before the end of a term, 2 days before the end of a trial', () => {
     expect(firstReminder('term', endsAt)).toEqual(daysBefore(7))
     expect(firstReminder('trial', endsAt)).toEqual(daysBefore(2))
   })
@@ -196,7 +196,7 @@ describe('a reminder', () => {
     [1, undefined],
     [0.5, undefined],
     [-3, undefined],
-  ])('looked for %s days before the end is the one %s days before it', (days, next) => {
+  ])('planned %s days before the end is sent %s days before the end', (days, next) => {
     expect(nextReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
   })
 })
@@ -222,11 +222,11 @@ describe('several subscriptions', () => {
     ['before one that ends later', [one(1, { endsAt: later(1) }), one(2)], 2, 500, 0],
     ['beside one that is not renewed', [one(1, { autoRenew: false }), one(2)], 2, 500, 0],
     ['that is not renewed itself', [one(1, { autoRenew: false })], 1, 0, 0],
-  ])('one %s misses what is left over', (_what, all, id, balance, missing) => {
+  ])('one %s misses the credits that the earlier ones leave uncovered', (_what, all, id, balance, missing) => {
     expect(missingCredits(all, id, balance)).toBe(missing)
   })
 
-  test('never miss more with more credits, nor more than the price', () => {
+  test('miss no more than the price, and nothing if the credits cover all of them', () => {
     const some = fc.array(
       fc.record({ quantity, periods, autoRenew: fc.boolean(), days: fc.nat(40) }),
       { minLength: 1, maxLength: 6 },
@@ -249,7 +249,7 @@ describe('several subscriptions', () => {
     )
   })
 
-  test('leave the slots that are still there then', () => {
+  test('have these slots left at a time', () => {
     const all = [
       one(1, { autoRenew: false, quantity: 1 }),
       one(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
@@ -262,7 +262,7 @@ describe('several subscriptions', () => {
     expect(slotsLeft(all, 4, later(3))).toBe(4)
   })
 
-  test('are gone at their end, after their grace, or not while they renew themselves', () => {
+  test('end at the end of their term or grace, and not at all while they are renewed', () => {
     expect(goneAt(one(1))).toBeUndefined()
     expect(goneAt(one(1, { autoRenew: false }))).toEqual(END)
     expect(goneAt(one(1, { status: 'grace' }))).toEqual(later(3))
@@ -270,7 +270,7 @@ describe('several subscriptions', () => {
     expect(goneAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
   })
 
-  test('a wallet had after each of several changes what the later ones took', () => {
+  test('give the number of slots after each change, from the present number and the losses', () => {
     const [first, second, third] = [END, later(1), later(2)]
     const losses = [
       { at: second, slots: 1 },

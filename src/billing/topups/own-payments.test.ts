@@ -33,31 +33,31 @@ function move(over: Partial<OutgoingMove> = {}): OutgoingMove {
   }
 }
 
-describe('an outgoing move pays for a quote', () => {
-  test('whose address got coins while it was open, whatever the fee', () => {
+describe('an outgoing transfer', () => {
+  test('of coins to the address of an open quote pays for it, whatever the fee', () => {
     expect(paysFor(move(), coins)).toBe(true)
     expect(paysFor(move({ counterparty: ROUTER }), coins)).toBe(true)
     expect(paysFor(move({ at: at(60) }), coins)).toBe(true)
   })
 
   test.each([
-    ['other addresses', { counterparty: TOKEN }],
-    ['an unknown address', { counterparty: null }],
-    ['another asset', { asset: TOKEN }],
+    ['to another address', { counterparty: TOKEN }],
+    ['to an unknown address', { counterparty: null }],
+    ['in another asset', { asset: TOKEN }],
     ['before the quote', { at: at(-6) }],
-    ['long after it', { at: at(71) }],
-  ])('but not one to %s', (_, over) => {
+    ['long after the quote', { at: at(71) }],
+  ])('%s does not pay for a quote in coins', (_, over) => {
     expect(paysFor(move(over), coins)).toBe(false)
   })
 
-  test('in tokens only with its amount: they go to the treasury, whose address no quote has', () => {
+  test('of tokens pays for a quote of the same amount, whatever the address, because it is the treasury’s', () => {
     const paid = move({ asset: TOKEN, units: 500n, counterparty: WALLET })
     expect(paysFor(paid, tokens)).toBe(true)
     expect(paysFor({ ...paid, units: 501n }, tokens)).toBe(false)
     expect(paysFor({ ...paid, asset: 'FLR' }, tokens)).toBe(false)
   })
 
-  test('whose payment is recorded with its transaction, also in another amount and late', () => {
+  test('pays for a quote whose recorded payment has its transaction, also late and in another amount', () => {
     const late = move({ asset: TOKEN, units: 7n, at: at(600), counterparty: WALLET })
     const payment = { way: 'router', txHash: '0x01', asset: TOKEN, amountUnits: 7n } as const
     expect(paysFor(late, { ...tokens, payment })).toBe(true)
@@ -68,10 +68,10 @@ describe('an outgoing move pays for a quote', () => {
   })
 
   test.each([
-    ['another asset', { asset: WALLET }],
-    ['another amount', { units: 1_000_000n }],
-    ['coins, to another address', { asset: 'FLR', counterparty: WALLET }],
-  ])('but not %s that left in the transaction of a payment, which anybody may make', (_, over) => {
+    ['of another asset', { asset: WALLET }],
+    ['of another amount', { units: 1_000_000n }],
+    ['of coins to another address', { asset: 'FLR', counterparty: WALLET }],
+  ])('%s in the transaction of a recorded payment does not pay, because anybody may pay', (_, over) => {
     const taken = move({ asset: TOKEN, units: 7n, counterparty: WALLET, ...over })
     const payment = { way: 'router', txHash: '0x01', asset: TOKEN, amountUnits: 7n } as const
     expect(paysFor(taken, { ...tokens, payment })).toBe(false)
