@@ -55,7 +55,7 @@ test('results in upper case are decoded', () => {
   expect(decodeResults(answer)).toEqual(RESULTS)
 })
 
-test('results of another layout are decoded by viem: here two that share their bytes', () => {
+test('results in an unusual layout, such as two that share their bytes, are decoded, too', () => {
   const word = (number: number) => number.toString(16).padStart(64, '0')
   const result = [word(1), word(64), word(1), 'ff'.padEnd(64, '0')]
   const answer = `0x${[word(32), word(2), word(64), word(64), ...result].join('')}` as Hex
@@ -65,14 +65,14 @@ test('results of another layout are decoded by viem: here two that share their b
   ])
 })
 
-test('no part of an answer is an answer', () => {
+test('an answer that is cut off is refused', () => {
   const answer = answerOf(RESULTS)
   for (let end = 2; end < answer.length - 64; end += 62) {
     expect(() => decodeResults(answer.slice(0, end) as Hex)).toThrow()
   }
 })
 
-test('an answer whose number of results is a lie is refused', () => {
+test('an answer with fewer results than it states is refused', () => {
   const answer = answerOf(RESULTS)
   const count = 2 + 64
   const lie = `${answer.slice(0, count)}${'f'.repeat(64)}${answer.slice(count + 64)}` as Hex

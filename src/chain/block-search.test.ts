@@ -13,7 +13,7 @@ function chainOf(gaps: readonly number[]) {
   return { blocks, blockAt: async (number: number) => blocks[number] }
 }
 
-test('finds the first block at or after any time, also where blocks share a second', async () => {
+test('the search finds the first block at or after any time, also if blocks share a second', async () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 400 })
   await fc.assert(
     fc.asyncProperty(gaps, fc.double({ min: 0, max: 1, noNaN: true }), async (all, share) => {
@@ -27,13 +27,13 @@ test('finds the first block at or after any time, also where blocks share a seco
   )
 })
 
-test('returns undefined if a block of the search is missing', async () => {
+test('the search returns undefined if it misses a block', async () => {
   const { blocks } = chainOf(Array.from({ length: 300 }, () => 2))
   const last = blocks.at(-1) as BlockRef
   expect(await firstBlockAt({ blockAt: async () => undefined }, 0, last)).toBeUndefined()
 })
 
-test('ends also where block times do not rise', async () => {
+test('the search ends even if block times do not rise', async () => {
   const last: BlockRef = { number: 1_000_000, hash: `0x${'00'.repeat(32)}`, at: new Date(5000) }
   let asked = 0
   const blockAt = async (number: number) => {

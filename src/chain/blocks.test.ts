@@ -10,7 +10,7 @@ describe('the confirmed block', () => {
     expect(confirmedNumber(100, 100)).toBe(1)
   })
 
-  test('is the first block of a chain that is shorter than that', () => {
+  test('is block 0 if the chain has fewer blocks than confirmations', () => {
     expect(confirmedNumber(1, 2)).toBe(0)
     expect(confirmedNumber(0, 2)).toBe(0)
     expect(confirmedNumber(0, 1)).toBe(0)
@@ -36,7 +36,7 @@ describe('a block', () => {
     ['a pending block', { number: null, hash: null, timestamp: '0x1' }],
     ['numbers instead of hexadecimal', { number: 16, hash: HASH, timestamp: 1 }],
     ['a short hash', { number: '0x10', hash: '0xab', timestamp: '0x1' }],
-  ])('is not %s', (_, answer) => {
+  ])('is not made from %s', (_, answer) => {
     expect(() => toBlockRef(answer)).toThrow()
   })
 })

@@ -13,7 +13,7 @@ describe('a bloom filter', () => {
     expect(keccak256(bloomOf(hundred))).toBe(known)
   })
 
-  test('has every value that was put in', () => {
+  test('contains every value that was added', () => {
     const bloom = bloomOf(hundred)
     for (const value of hundred) expect(mayContain(bloom, value)).toBe(true)
   })
@@ -25,7 +25,7 @@ describe('a bloom filter', () => {
     for (const value of hundred) expect(mayContain(empty, value)).toBe(false)
   })
 
-  test('may have anything where a node gives none', () => {
+  test('that a node does not give may contain anything', () => {
     expect(mayContain('0x', stringToHex('anything'))).toBe(true)
   })
 })

@@ -22,7 +22,7 @@ function answered(code: number, message: string): UnknownRpcError {
   return new UnknownRpcError(new RpcRequestError({ body: {}, error, url: URL_WITH_KEYS }))
 }
 
-describe('a failure of the call', () => {
+describe('a failure of the call itself', () => {
   test.each([
     [3, 'execution reverted: not allowed'],
     [-32000, 'execution reverted'],
@@ -32,7 +32,7 @@ describe('a failure of the call', () => {
     [-32000, 'stack underflow (0 <=> 1)'],
     [-32003, 'EVM error OutOfGas'],
     [-32015, 'VM execution error: Reverted 0x'],
-  ])('is what a node calls %i %s', (code, message) => {
+  ])('is recognized by the answer %i %s', (code, message) => {
     expect(isExecutionFailure(answered(code, message))).toBe(true)
   })
 
@@ -44,11 +44,11 @@ describe('a failure of the call', () => {
     [-32005, 'daily request count exceeded, request rate limited'],
     [-32601, 'the method eth_call does not exist/is not available'],
     [-32603, 'Internal error'],
-  ])('is not what a node calls %i %s', (code, message) => {
+  ])('is not assumed for the answer %i %s', (code, message) => {
     expect(isExecutionFailure(answered(code, message))).toBe(false)
   })
 
-  test('is not an endpoint that was not reached, nor a mistake of ours', () => {
+  test('is not assumed if the endpoint was not reached, or for an error of our own code', () => {
     const http = new HttpRequestError({ url: URL_WITH_KEYS, status: 502 })
     expect(isExecutionFailure(new CallExecutionError(http, {}))).toBe(false)
     expect(isExecutionFailure(new ExecutionRevertedError({}))).toBe(false)
@@ -57,7 +57,7 @@ describe('a failure of the call', () => {
 })
 
 describe('a failure of the endpoint', () => {
-  test('is anything that came over the line, and no mistake of ours', () => {
+  test('is assumed for every refusal, malformed answer and lost connection, and for no error of our own code', () => {
     expect(isEndpointFailure(answered(-32000, 'header not found'))).toBe(true)
     expect(isEndpointFailure(new HttpRequestError({ url: URL_WITH_KEYS }))).toBe(true)
     expect(isEndpointFailure(new ZodError([]))).toBe(true)
@@ -65,7 +65,7 @@ describe('a failure of the endpoint', () => {
     expect(isEndpointFailure(new TypeError('x is not a function'))).toBe(false)
   })
 
-  test('is described in short', () => {
+  test('is described in at most 160 characters', () => {
     const describe = (error: unknown) => describeFailure(error, URL_WITH_KEYS)
     expect(describe(answered(-32000, 'header not found'))).toBe('rpc -32000: header not found')
     expect(describe(new HttpRequestError({ url: URL_WITH_KEYS, status: 502 }))).toBe('http 502')
@@ -75,7 +75,7 @@ describe('a failure of the endpoint', () => {
     expect(describe(answered(1, 'x'.repeat(5000)))).toHaveLength(160)
   })
 
-  test('is described without the keys of the address, even when the node repeats them', () => {
+  test('is described without the keys in the endpoint’s URL, even if the node repeats them', () => {
     const said = 'invalid project key-0123456789 (token=abcdef) for user with password1'
     const described = describeFailure(answered(-32000, said), URL_WITH_KEYS)
     expect(described).not.toMatch(/key-0123456789|abcdef|password1/)
@@ -91,7 +91,7 @@ describe('a pruned state', () => {
     [-32000, 'state at block #5 is pruned'],
     [-32602, 'this request needs an archive node'],
     [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 0'],
-  ])('is what a node calls %i %s', (code, message) => {
+  ])('is recognized by the answer %i %s', (code, message) => {
     expect(isPruned(answered(code, message))).toBe(true)
   })
 
@@ -99,11 +99,11 @@ describe('a pruned state', () => {
     [-32000, 'header not found'],
     [-32603, 'internal error'],
     [-32005, 'archive data: too many requests'],
-  ])('is not %i %s', (code, message) => {
+  ])('is not assumed for the answer %i %s', (code, message) => {
     expect(isPruned(answered(code, message))).toBe(false)
   })
 
-  test('is not a connection that broke', () => {
+  test('is not assumed for a lost connection', () => {
     expect(isPruned(new HttpRequestError({ url: URL_WITH_KEYS }))).toBe(false)
     expect(isPruned(new EndpointError('timeout'))).toBe(false)
   })

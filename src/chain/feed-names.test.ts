@@ -19,19 +19,19 @@ const list: FeedList = {
 }
 
 describe('the id of a feed', () => {
-  test.each(KNOWN)('of %s is known', (name, id) => {
+  test.each(KNOWN)('of %s has the known value', (name, id) => {
     expect(feedId(name)).toBe(id)
     expect(feedName(id)).toBe(name)
   })
 
-  test('contains its name in any category; a malformed id has no name', () => {
+  test('contains the name in any category, and none if it is malformed', () => {
     expect(feedName('0x2173464c522f555344000000000000000000000000')).toBe('sFLR/USD')
     expect(feedName('0x01')).toBeUndefined()
     expect(feedName('FLR/USD')).toBeUndefined()
     expect(feedName(`0x${'00'.repeat(21)}`)).toBeUndefined()
   })
 
-  test('is the inverse of the name', () => {
+  test('is decoded to the name from which it was made', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9]{1,9}\/[A-Z]{3}$/)
     fc.assert(
       fc.property(name, (one) => {

@@ -3,7 +3,7 @@ import * as viem from 'viem'
 import { expect, test } from 'vitest'
 import { keccak256, keccakBytes } from './keccak.ts'
 
-test('hashes any bytes as the JavaScript of viem does', () => {
+test('the hash of any bytes equals the one of viem', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat({ max: 40 }), (bytes, from) => {
       // A part of a larger array too, as of a transaction.
@@ -15,7 +15,7 @@ test('hashes any bytes as the JavaScript of viem does', () => {
   )
 })
 
-test('gives each hash its own bytes', () => {
+test('a hash stays unchanged while others are computed', () => {
   const first = keccakBytes(new Uint8Array([1]))
   const before = viem.toHex(first)
   keccakBytes(new Uint8Array([2]))

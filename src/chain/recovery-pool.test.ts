@@ -56,7 +56,7 @@ const anything = fc.record({
 })
 
 describe('threads that recover signatures', () => {
-  test('find the same keys as this thread, of valid signatures and of garbage', async () => {
+  test('find the same keys as the calling thread, for valid signatures and for garbage', async () => {
     const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     const valid = signatures(40)
     await fc.assert(
@@ -73,7 +73,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('answer many callers at once, each with its own keys, however many wait', async () => {
+  test('give each of many concurrent callers its own keys', async () => {
     const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     const all = signatures(300)
     const callers = Array.from({ length: 8 }, (_, index) => all.slice(index))
@@ -83,7 +83,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('that die lose nothing', async () => {
+  test('lose no signature when they die', async () => {
     const { log, count } = counting()
     const script = scriptOf(
       'dying',
@@ -101,7 +101,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('that end without an error, or cannot start, lose nothing', async () => {
+  test('lose no signature when they end without an error, or cannot start', async () => {
     const items = signatures(70)
     for (const script of [
       scriptOf('ending', 'process.exit(0)'),
@@ -115,7 +115,7 @@ describe('threads that recover signatures', () => {
     }
   })
 
-  test('that never answer lose nothing', async () => {
+  test('lose no signature when they never answer', async () => {
     const { log, count } = counting()
     const script = scriptOf(
       'silent',
@@ -150,7 +150,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('are not taken for dead while this thread is held up', async () => {
+  test('do not count as dead while the calling thread is blocked', async () => {
     const { log, count } = counting()
     const flag = join(folder, 'answered')
     const script = scriptOf(
@@ -172,7 +172,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('and this thread share what is too much, and the event loop goes on', async () => {
+  test('are not needed for many signatures: the calling thread recovers them, and the event loop goes on', async () => {
     const pool = createRecoveryPool({ log: silentLogger, threadsMax: 0 })
     const items = signatures(320)
     let turns = 0
@@ -188,7 +188,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('start with much work only, and end without any', async () => {
+  test('start only when there is much work, and end when there is none', async () => {
     const script = scriptOf(
       'marking',
       `import { parentPort } from 'node:worker_threads'
@@ -209,7 +209,7 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
-  test('end when closed, while signatures wait and after that', async () => {
+  test('end on close, and signatures that wait or come later are still recovered', async () => {
     const { log, count } = counting()
     const pool = createRecoveryPool({ log, hereMax: 0 })
     const items = signatures(600)
@@ -220,7 +220,7 @@ describe('threads that recover signatures', () => {
     expect(count()).toBe(0)
   })
 
-  test('are not needed: without any, this thread does it', async () => {
+  test('are not needed: the calling thread recovers all if there are none', async () => {
     const pool = createRecoveryPool({ log: silentLogger, threadsMax: 0 })
     const items = signatures(70)
     expect(await pool.recover(items)).toEqual(here(items))

@@ -32,7 +32,7 @@ function lookups() {
   return { state, contracts, all: () => contracts.all(client, 'Submission') }
 }
 
-test('a suspected move makes the registry be read again, once a minute at most', async () => {
+test('the registry is read again when a contract may have moved, at most once a minute', async () => {
   const { state, contracts, all } = lookups()
   expect(await all()).toEqual([FIRST])
   state.address = SECOND
@@ -51,7 +51,7 @@ test('a suspected move makes the registry be read again, once a minute at most',
   expect(state.readings).toBe(3)
 })
 
-test('a clock that is set back stops no suspicion', () => {
+test('the registry can be read again after the clock was set back', () => {
   const { state, contracts } = lookups()
   expect(contracts.suspectMove()).toBe(true)
   state.now -= 86_400_000

@@ -44,11 +44,11 @@ describe('the reason of a failure', () => {
 
   test.each<[string, Hex]>([
     ['nothing', '0x'],
-    ['an error nobody here knows', '0xd0ebeb4b'],
+    ['an unknown error', '0xd0ebeb4b'],
     ['too few bytes', '0x08c379a0'],
     ['an empty text', errorText('')],
     ['a text of blanks', errorText(' \n ')],
-  ])('is not known of %s', (_, data) => {
+  ])('is null for %s', (_, data) => {
     expect(decodeRevertReason(data)).toBeNull()
   })
 

@@ -27,12 +27,12 @@ const changedAt = (at: number, value: number): `0x${string}` => {
 }
 
 describe("a plain account's signature", () => {
-  test('is known', async () => {
+  test('equals the known one', async () => {
     expect(await account.signMessage({ message: MESSAGE })).toBe(SIGNATURE)
     expect(isPlainSigner(account.address, MESSAGE, SIGNATURE)).toBe(true)
   })
 
-  test('is valid for any message', async () => {
+  test('is valid for its own message and signer only', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (message) => {
         const signature = await account.signMessage({ message })
@@ -44,7 +44,7 @@ describe("a plain account's signature", () => {
     )
   })
 
-  test('fails with any byte changed', () => {
+  test('is invalid with any byte changed', () => {
     fc.assert(
       fc.property(fc.nat({ max: 64 }), fc.nat({ max: 255 }), (at, value) => {
         fc.pre(bytes[at] !== value)

@@ -12,7 +12,7 @@ const anyBytes = fc
   .map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`)
 
 describe('a symbol', () => {
-  test('is read from a string and from 32 bytes', () => {
+  test('is decoded from a string and from 32 bytes', () => {
     expect(decodeSymbol(text('WFLR'))).toBe('WFLR')
     expect(decodeSymbol(stringToHex('MKR', { size: 32 }))).toBe('MKR')
     // The last byte of this text ends in a zero digit of its own.
@@ -20,7 +20,7 @@ describe('a symbol', () => {
     expect(decodeSymbol(text('USD₮0'))).toBe('USD₮0')
   })
 
-  test('is empty when there is none', () => {
+  test('is empty if the contract gives none', () => {
     expect(decodeSymbol(text(''))).toBe('')
     expect(decodeSymbol('0x')).toBe('')
     expect(decodeSymbol(`0x${'00'.repeat(32)}`)).toBe('')
@@ -36,9 +36,9 @@ describe('a symbol', () => {
     ['a control character', 'W\u0000F\u0007LR', 'WFLR'],
     ['invisible fillers', 'W\u200bF\u3164L\ufeffR\u00ad', 'WFLR'],
     ['broken UTF-8', 'WF\ufffdLR', 'WFLR'],
-    ['blanks around it', '  WFLR ', 'WFLR'],
+    ['blanks at its ends', '  WFLR ', 'WFLR'],
     ['tags', 'WFLR\u{e0041}', 'WFLR'],
-  ])('loses %s', (_, symbol, cleaned) => {
+  ])('is cleaned of %s', (_, symbol, cleaned) => {
     expect(decodeSymbol(text(symbol))).toBe(cleaned)
   })
 
@@ -63,7 +63,7 @@ describe('an asset', () => {
   test.each([
     ['no answers', undefined, undefined],
     ['empty answers, as of an address without a contract', '0x', '0x'],
-    ['a symbol that is not seen', text('\u202e\u200b'), number(18n)],
+    ['a symbol of invisible characters', text('\u202e\u200b'), number(18n)],
     ['a symbol and no decimals, as of a collection of pictures', text('NFT'), undefined],
     ['decimals and no symbol', undefined, number(18n)],
     ['more decimals than an amount has digits', text('BAD'), number(78n)],
@@ -71,7 +71,7 @@ describe('an asset', () => {
     expect(toAssetInfo(symbol, decimals)).toBeUndefined()
   })
 
-  test('is made or refused, never a crash, from any answers', () => {
+  test('is made or refused without an error, whatever the answers', () => {
     fc.assert(
       fc.property(anyBytes, anyBytes, (symbol, decimals) => {
         const info = toAssetInfo(symbol, decimals)

@@ -8,7 +8,7 @@ describe('a classic address', () => {
     ['rrrrrrrrrrrrrrrrrrrrrhoLvTp', '00'.repeat(20)],
     ['rrrrrrrrrrrrrrrrrrrrBZbvji', `${'00'.repeat(19)}01`],
     ['rHb9CJAWyB4rj91VRWn96DkukG4bwdtyTh', 'b5f762798a53d543a014caf8b297cff8f2f937e8'],
-  ])('%s is known', (address, account) => {
+  ])('%s is made from its account id', (address, account) => {
     expect(toClassicAddress(Buffer.from(account, 'hex'))).toBe(address)
     expect(isClassicAddress(address)).toBe(true)
   })

@@ -50,7 +50,7 @@ const sum = (all: readonly number[]) => all.reduce((total, delta) => total + del
 const sizes = fc.array(fc.integer({ min: 1, max: 10 }))
 
 describe('a chain of entries', () => {
-  test('proves the balance it adds up to, however it is cut, and no other', () => {
+  test('proves its sum as the balance, however it is split, and no other balance', () => {
     fc.assert(
       fc.property(deltas, sizes, fc.integer({ min: 1 }), (all, cuts, off) => {
         const chain = chainOf(linksOf(all, cuts))
@@ -65,7 +65,7 @@ describe('a chain of entries', () => {
     )
   })
 
-  test('proves nothing when a part of it is missing or says another balance', () => {
+  test('proves nothing when a part is missing or has a wrong sum', () => {
     const whole = linksOf([10, -5, 20, 5], [1, 1, 1])
     const account = { entryCount: 4, balanceCredits: 30 }
     expect(provesBalance(chainOf(whole), account)).toBe(true)
@@ -95,6 +95,6 @@ test.each([
   ['2026-11-20T01:59:59.999Z', '2026-11-19'],
   ['2026-11-20T02:00:00.000Z', '2026-11-20'],
   ['2026-11-20T23:59:59.999Z', '2026-11-20'],
-])('at %s the proof of %s is due', (now, day) => {
+])('at %s the newest day to prove is %s', (now, day) => {
   expect(proofDay(new Date(now))).toBe(day)
 })

@@ -16,7 +16,7 @@ describe('the day of free calls', () => {
     expect(nextUtcDay(new Date(at)).toISOString()).toBe(end)
   })
 
-  test('has 50 free calls, and none below zero when more were counted', () => {
+  test('has 50 free calls, and never fewer than 0 left', () => {
     expect(freeLeft(0)).toBe(50)
     expect(freeLeft(49)).toBe(1)
     expect(freeLeft(50)).toBe(0)
@@ -80,7 +80,7 @@ describe('shareOut', () => {
     )
   })
 
-  test('names a refund by the entry it gives back', () => {
+  test('gives a refund a reference made from the one of its charge', () => {
     expect(refundReference('usage:b:2')).toBe('refund:usage:b:2')
   })
 })

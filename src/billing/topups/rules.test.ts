@@ -60,7 +60,7 @@ describe('the amount of a quote', () => {
     )
   })
 
-  test('in a quote has few digits, and brings exactly the credits', () => {
+  test('is rounded up to few digits, as long as that adds no credit', () => {
     const price = { value: 224n, decimals: 4 }
     expect(quotedUnitsFor(10_000, usdRateOf('FLR', price))).toBe(44_643n * 10n ** 16n)
     expect(quotedUnitsFor(10_000, usdRateOf('FLR', { value: 2n, decimals: 2 }))).toBe(
@@ -117,7 +117,7 @@ describe('the amount of a quote', () => {
     expect(unitsFor(10_000, usdRateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
   })
 
-  test('of 1000 credits at a time is never less than of all at once', () => {
+  test('for 1000 credits at a time is never less than for all at once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), rates, (thousands, rate) => {
         const all = unitsFor(thousands * 1000, rate)
@@ -130,7 +130,7 @@ describe('the amount of a quote', () => {
 })
 
 describe('the credits of an amount', () => {
-  test('never fall when more is paid, and in two parts are never more', () => {
+  test('are never more when it is paid in two parts, and at most one less', () => {
     fc.assert(
       fc.property(amounts, amounts, rates, (a, b, rate) => {
         const together = creditsFor(a + b, rate)
@@ -175,7 +175,7 @@ describe('a payment', () => {
   })
 
   test.each([
-    ['that names nothing of ours', 'FLR', 10n ** 18n, undefined, 'unknown_reference'],
+    ['with an unknown reference', 'FLR', 10n ** 18n, undefined, 'unknown_reference'],
     ['in another coin', 'XRP', 10n ** 18n, flr, 'wrong_asset'],
     ['in a token for a coin', '0xF', 10n ** 18n, flr, 'wrong_asset'],
     ['worth less than a credit', 'FLR', 5n * 10n ** 16n - 1n, flr, 'too_small'],
@@ -185,17 +185,17 @@ describe('a payment', () => {
     expect(judge(asset, amount, topup, FLR_RATE)).toEqual({ ok: false, reason })
   })
 
-  test('worth exactly one credit is taken', () => {
+  test('worth exactly one credit is accepted', () => {
     expect(judge('FLR', 5n * 10n ** 16n, flr, FLR_RATE)).toMatchObject({ worth: { credits: 1 } })
   })
 
-  test('is taken up to the cap and refused above, as a whole', () => {
+  test('is accepted up to the cap, and refused as a whole above it', () => {
     const cap = 1000n * 10n ** 6n
     expect(judge('0xF', cap, fxrp, FXRP_RATE)).toMatchObject({ ok: true })
     expect(judge('0xF', cap + 1n, fxrp, FXRP_RATE)).toEqual({ ok: false, reason: 'over_cap' })
   })
 
-  test('never overflows, whatever it is', () => {
+  test('of any amount and price has credits within the limits', () => {
     fc.assert(
       fc.property(amounts, keys, prices, (amountUnits, key, price) => {
         const topup = { asset: key, token: null }
@@ -228,11 +228,11 @@ test.each([
   ['ZeroAmount', undefined],
   ['not paused', undefined],
   ['reverted', undefined],
-])('%s comes to %s for a payer', (reason, problem) => {
+])('the reason %s is the problem %s for a payer', (reason, problem) => {
   expect(payerProblem(reason)).toBe(problem)
 })
 
-test('the own token is called as the service says', () => {
+test('the service’s own token has the symbol that the configuration gives', () => {
   expect(symbolOf('service', 'ABC')).toBe('ABC')
   expect(symbolOf('FXRP', 'ABC')).toBe('FXRP')
 })
