@@ -16,7 +16,7 @@ function answers(rows: StoredPasses, voter: string, minutes: readonly number[]) 
   return minutes.map((minute) => found && answerAt(found, at(minute)).isEligible)
 }
 
-test('a calculation that is published again keeps what it said before', () => {
+test('a calculation of eligibility that is published again keeps its earlier answers with their times', () => {
   const first = withEarlier([row(A, true), row(B, true)], undefined, at(0))
   const same = withEarlier([row(A, true), row(B, true)], first, at(5))
   expect(same).toEqual(first)
@@ -29,14 +29,14 @@ test('a calculation that is published again keeps what it said before', () => {
   expect(StoredPasses.parse(stored)).toEqual(third)
 })
 
-test('a provider that it names later, or no longer, was not eligible without a row', () => {
+test('a provider without a row in a publication was not eligible at that time', () => {
   const first = withEarlier([row(A, true)], undefined, at(0))
   const second = withEarlier([row(B, true)], first, at(10))
   expect(answers(second, A, [9, 10])).toEqual([true, false])
   expect(answers(second, B, [9, 10])).toEqual([false, true])
 })
 
-test('it keeps a bounded number of answers, however often it is published', () => {
+test('a calculation keeps at most 20 earlier answers of a provider', () => {
   let rows = withEarlier([row(A, true)], undefined, at(0))
   for (let minute = 1; minute <= 1000; minute += 1) {
     rows = withEarlier([row(A, minute % 2 === 0)], rows, at(minute))
@@ -45,7 +45,7 @@ test('it keeps a bounded number of answers, however often it is published', () =
   expect(answers(rows, A, [998, 999, 1000])).toEqual([true, false, true])
 })
 
-test('rows of an earlier version have no earlier answers', () => {
+test('rows that an earlier release stored have no earlier answers', () => {
   const { earlier: _none, ...old } = row(A, true)
   expect(StoredPasses.parse([old])).toEqual([row(A, true)])
 })

@@ -54,8 +54,8 @@ test('the weight for fast updates is the share among providers with a key for th
 })
 
 test.each([
-  ['after a round is not known in it', NOW + 1, null],
-  ['before the end of a round is', NOW, 453],
+  ['after the end of a round is not part of its record', NOW + 1, null],
+  ['at the end of a round is part of its record', NOW, 453],
 ] as const)('a signing policy that was fixed %s', (_when, fixedAt, epoch) => {
   const ref = { number: 1, hash: `0x${'0'.repeat(64)}` as const, at: new Date(NOW * 1000) }
   const at = { block: ref, system: undefined, policy: inForce, rewards: undefined, peak: undefined }

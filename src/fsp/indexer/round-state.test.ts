@@ -56,7 +56,7 @@ const pass = (to: CarriedState, blocks: number) => {
   for (let number = 0; number < blocks; number += 1) addBlock(to, block(number), OWNERS)
 }
 
-test('silence grows with the blocks read, and starts from zero with an update', () => {
+test('the silence of fast updates grows with the blocks read, and an update resets it to zero', () => {
   const one = state()
   silenceOf(one, ALPHA, 100, 1.5)
   pass(one, 50)
@@ -67,7 +67,7 @@ test('silence grows with the blocks read, and starts from zero with an update', 
   expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
 })
 
-test('blocks in which a provider is in no policy are no silence', () => {
+test('blocks in which a provider is in no policy do not count as silence', () => {
   const one = state()
   silenceOf(one, ALPHA, 100, 1.5)
   pass(one, 1000)
@@ -75,7 +75,7 @@ test('blocks in which a provider is in no policy are no silence', () => {
   expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
-test('the end of the stake is known also of a validator that left', () => {
+test('the end of a validator’s stake stays known after it left', () => {
   const one = state()
   addPoll(one, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
@@ -101,7 +101,7 @@ test('state of providers in no policy is deleted', () => {
   expect(Object.keys(one.silence)).toEqual([BRAVO])
 })
 
-test('a silence that an update ends between two round ends is kept until the round is', () => {
+test('a silence that an update ends before the round is judged is kept until then', () => {
   const one = state()
   addBlock(one, block(0, true), OWNERS)
   silenceOf(one, ALPHA, 100, 1.5)
@@ -114,7 +114,7 @@ test('a silence that an update ends between two round ends is kept until the rou
   expect(silenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
 })
 
-test('an update counts from any sender, and an unknown sender is no account', () => {
+test('an update of any sender ends the silence, and an unknown sender is not recorded', () => {
   const one = state()
   pass(one, 5)
   const update = { ...block(6), fastUpdates: [{ signingPolicy: SIGNER, sender: null }] }
@@ -154,7 +154,7 @@ test('a new account of a provider counts once it sends a fifth of the recent upd
   expect(one.senders[ALPHA]).toHaveProperty(BRAVO)
 })
 
-test('the last registration or removal of a provider counts', () => {
+test('a provider is registered or not by its last registration or removal', () => {
   const one = state()
   const registration = { voter: ALPHA, epoch: 7, isRegistered: true }
   addBlock(one, { ...block(1), registrations: [registration] }, OWNERS)
@@ -164,7 +164,7 @@ test('the last registration or removal of a provider counts', () => {
   expect(one.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
 })
 
-test('a state that an earlier version stored decodes', () => {
+test('a state that an earlier release stored can be decoded', () => {
   const { silence, senders, calls, polls } = EMPTY_STATE
   const stored = { blocksRead: 9, silence, senders, calls, polls }
   expect(CarriedState.parse(stored)).toEqual({ ...EMPTY_STATE, blocksRead: 9 })
@@ -186,7 +186,7 @@ test.each([
   ['contradicted', 'Relay', true],
   ['contradicted', 'FtsoV2', true],
   ['succeeded', 'Submission', false],
-] as const)('a failed call without a reason that %s once more at the %s is a lost race: %s', (replay, contract, isRace) => {
+] as const)('a call failed without a reason: if its replay %s, at the contract %s, it counts as a lost race: %s', (replay, contract, isRace) => {
   const one = state()
   const hex = (digit: string) => `0x${digit.repeat(64)}` as const
   const account = { voter: ALPHA, role: 'submit' as const }

@@ -33,19 +33,19 @@ test('a reveal may lack at most one feed in five', () => {
   })
 })
 
-test('a shorter reveal lacks the feeds at the end', () => {
+test('a reveal that is too short lacks the last feeds', () => {
   expect(judgeFeedValues(roundOf([full.slice(0, 6), full]), 0).values).toMatchObject({
     reason: 'values-missing',
     feeds: [6, 7, 8, 9],
   })
 })
 
-test('a feed without a price of any provider counts as missing for none', () => {
+test('a feed for which no provider has a price counts as missing for nobody', () => {
   const nobody = without(0, 1, 2, 3)
   expect(judgeFeedValues(roundOf([nobody, nobody]), 0).verdict).toBe('good')
 })
 
-test('the number of feeds is the one with the most weight, whatever one provider reveals', () => {
+test('the number of feeds is the one that providers with the most weight reveal', () => {
   const round = roundOf([[...full, 5], full, full])
   expect(judgeFeedValues(round, 0).values).toMatchObject({
     reason: 'too-many-values',

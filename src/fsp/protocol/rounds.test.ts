@@ -35,21 +35,21 @@ function every(step: number, from: number, to: number): number[] {
   return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step)
 }
 
-test('returns each round that was read from its start, when the next one is over', () => {
+test('a round that was read from its start is returned when the next one is over', () => {
   expect(roundsOf(every(10, -5, 366))).toEqual([0, 1, 2])
   expect(roundsOf(every(10, 5, 366))).toEqual([1, 2])
 })
 
-test('returns no round during which the chain stood still', () => {
+test('a round is not returned if the chain stood still during it', () => {
   // From the middle of round 2 to the middle of round 4, of which less than half remains.
   expect(roundsOf([...every(10, -5, 225), ...every(10, 410, 721)])).toEqual([0, 5, 6])
 })
 
-test('continues over a short time without blocks', () => {
+test('a short time without blocks loses no round', () => {
   expect(roundsOf([...every(10, -5, 225), ...every(10, 255, 456)])).toEqual([0, 1, 2, 3])
 })
 
-test('forgets days without a block at once', () => {
+test('days without a block add no rounds', () => {
   const days = 3 * 86_400
   expect(roundsOf([...every(10, -5, 200), ...every(10, days, days + 300)])).toEqual([
     0,

@@ -138,7 +138,7 @@ const round = fc.array(fc.array(deed, { maxLength: 3 }), {
 })
 
 describe('the signer of a result', () => {
-  test('is the one that plain JavaScript finds, for valid and for twisted signatures', () => {
+  test('equals the one that plain JavaScript recovers, for valid and for altered signatures', () => {
     fc.assert(
       fc.property(deed, fc.constantFrom(FTSO, FDC), (one, protocol) => {
         const signed = decodeSigned(payloadOf(one, protocol))
@@ -154,7 +154,7 @@ describe('the signer of a result', () => {
     )
   })
 
-  test('is found for every twist in the same way, and for some of them', () => {
+  test('is found for some alterations of a signature, and not for others', () => {
     const noise = new Uint8Array(64).fill(3)
     const found = TWISTS.map((twist) => {
       const payload = payloadOf({ key: 1, twist, v: '27', noise, tail: new Uint8Array() }, FTSO)
@@ -179,7 +179,7 @@ describe('the signer of a result', () => {
     })
   })
 
-  test('has a bounded number of known keys, and is right beyond it', () => {
+  test('is right for more keys than are kept in memory', () => {
     for (let n = 1; n <= 1100; n += 1) {
       const key = secp256k1.publicKeyCreate(toBytes(BigInt(n), { size: 32 }), false)
       if (n > 2 && n < 1098) signerOf(key)
@@ -188,7 +188,7 @@ describe('the signer of a result', () => {
   })
 })
 
-test('the digests of a result are the hashes that wallets sign', () => {
+test('the digests of a result equal the hashes that wallets sign', () => {
   const result = RESULTS[FDC]
   const expected = (raw: `0x${string}`) => toBytes(hashMessage({ raw: keccak256(raw) }))
   const message = messageOf(result)

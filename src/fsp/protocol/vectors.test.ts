@@ -56,7 +56,7 @@ function frame(input: string, protocol: number) {
 }
 
 describe('epoch arithmetic', () => {
-  test('finds the round of a block, to the second', () => {
+  test('gives the round of a time, to the second', () => {
     expect(roundAt(FLARE_CLOCK, 1_658_430_000)).toBe(0)
     expect(roundAt(FLARE_CLOCK, 1_658_430_089)).toBe(0)
     expect(roundAt(FLARE_CLOCK, 1_658_430_090)).toBe(1)
@@ -71,12 +71,12 @@ describe('epoch arithmetic', () => {
     [417, 1_784_530_800, 1_401_120],
     [441, 1_791_788_400, 1_481_760],
     [452, 1_795_114_800, 1_518_720],
-  ])('knows start and first round of reward epoch %i', (epoch, start, round) => {
+  ])('gives start and first round of reward epoch %i', (epoch, start, round) => {
     expect(expectedEpochStart(FLARE_CLOCK, epoch)).toBe(start)
     expect(expectedFirstRound(FLARE_CLOCK, epoch)).toBe(round)
   })
 
-  test('knows the windows of a round', () => {
+  test('gives the windows of a round', () => {
     expect(windowsOf(FLARE_CLOCK, 812_576)).toEqual({
       start: 1_731_561_840,
       end: 1_731_561_930,
@@ -115,7 +115,7 @@ describe('calldata framing', () => {
     )
   })
 
-  test('decodes reveal and bit vote of one transaction', () => {
+  test('decodes the reveal and the bit vote in one transaction', () => {
     const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO)
     const vote = frame(REVEAL_AND_BIT_VOTE, FDC)
     expect(reveal?.round).toBe(1_500_000)
@@ -129,23 +129,23 @@ describe('calldata framing', () => {
     expect(decodeBitVote(vote?.payload ?? bytes('0x'))).toEqual({ count: 10, bits: 0x10bn })
   })
 
-  test('a frame that runs past the end makes the whole transaction worthless', () => {
+  test('refuses the whole transaction if a frame exceeds its data', () => {
     expect(decodeSubmission(REVEAL_AND_BIT_VOTE.slice(0, -2))).toBeUndefined()
     expect(decodeSubmission('0x6c532fae6400')).toBeUndefined()
     expect(decodeSubmission('0x6c532fae')).toEqual({ function: 'submit1', frames: [] })
   })
 
-  test('of two frames of one protocol the last counts', () => {
+  test('uses the last of two frames of one protocol', () => {
     const two = decodeSubmission('0x6c532fae64000000010001aa64000000010001bb')
     expect(two?.frames).toEqual([{ protocol: FTSO, round: 1, payload: bytes('0xbb') }])
   })
 
-  test('other calls are no submissions', () => {
+  test('returns no submission for other calls', () => {
     expect(submitFunctionOf('0x833bf6c0')).toBeUndefined()
     expect(decodeSubmission('0x')).toBeUndefined()
   })
 
-  test('decodes what was encoded', () => {
+  test('decodes encoded frames to the same frames', () => {
     const one = fc.record({
       protocol: fc.integer({ min: 0, max: 255 }),
       round: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
@@ -168,7 +168,7 @@ describe('calldata framing', () => {
     )
   })
 
-  test('throws for no calldata', () => {
+  test('decodes or refuses any calldata without an error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (rest) => {
         decodeSubmission(`0x9d00c9fd${Buffer.from(rest).toString('hex')}`)
@@ -199,7 +199,7 @@ describe('FTSO commit and reveal', () => {
     expect(commitHash(SUBMITTER, round, reveal)).toBe(commit)
   })
 
-  test('reads prices of a real reveal', () => {
+  test('decodes the prices of a real reveal', () => {
     const values = feedValues({ feedBytes: bytes(FEEDS_812576) })
     expect(values).toHaveLength(50)
     expect(values.slice(0, 6)).toEqual([1_742_399, 57_290, 14_780, 62_533, 517_557, 3_346_908])
@@ -221,7 +221,7 @@ describe('FTSO commit and reveal', () => {
       '1',
       '0xd93abcd88462fe6d7408f95ef121014a8f3da751dd3482cbf0ab228a68106fdc',
     ],
-  ])('a commit is over the bytes as sent and the submit address: %s by %s', (feeds, digit, commit) => {
+  ])('a commit is the hash of the bytes as sent and of the submit address: %s by %s', (feeds, digit, commit) => {
     const reveal = { random, feedBytes: bytes(feeds) }
     expect(commitHash(`0x${digit.repeat(40)}`, 1_500_000, reveal)).toBe(commit)
   })
@@ -274,7 +274,7 @@ describe('FTSO commit and reveal', () => {
       ],
       -7,
     ],
-  ])('the weighted median of %s', (_name, votes, median) => {
+  ])('computes the weighted median of %s', (_name, votes, median) => {
     expect(weightedMedian(votes.map(([value = 0, weight = 0]) => ({ value, weight })))).toBe(median)
   })
 
@@ -291,26 +291,26 @@ describe('FDC bit votes', () => {
     ['0x00100001', 16, 1n],
     ['0x0003', 3, 0n],
     ['0x0008ff', 8, 0xffn],
-  ])('%s is a vote on %i requests', (hex, count, bits) => {
+  ])('decodes %s as a vote on %i requests', (hex, count, bits) => {
     expect(decodeBitVote(bytes(hex))).toEqual({ count, bits })
     expect(fitsRequests({ count, bits }, count)).toBe(true)
   })
 
-  test('a bit beyond the requests does not fit, nor does another count', () => {
+  test('a vote with a bit beyond the requests, or with another count, does not fit a round', () => {
     expect(fitsRequests({ count: 5, bits: 0x10n }, 5)).toBe(true)
     expect(fitsRequests({ count: 5, bits: 0x20n }, 5)).toBe(false)
     expect(fitsRequests({ count: 5, bits: 1n }, 6)).toBe(false)
     expect(decodeBitVote(bytes('0x00'))).toBeUndefined()
   })
 
-  test('a vote dominates when it confirms all requests of the consensus', () => {
+  test('a vote dominates another one if it confirms all of its requests', () => {
     const vote = { count: 4, bits: 0b1011n }
     expect(dominates(vote, { count: 4, bits: 0b0011n })).toBe(true)
     expect(dominates(vote, { count: 4, bits: 0b0111n })).toBe(false)
     expect(dominates({ count: 4, bits: 0n }, { count: 4, bits: 0n })).toBe(true)
   })
 
-  test('the consensus is what most weight signed for, not most providers', () => {
+  test('the consensus is the vote that the most weight signed, not the most providers', () => {
     const a = { count: 4, bits: 0b0011n }
     const b = { count: 4, bits: 0b0111n }
     const votes = [
@@ -324,7 +324,7 @@ describe('FDC bit votes', () => {
     expect(consensusOf([])).toBeUndefined()
   })
 
-  test('of equal weights the first one as decimal text wins, in any order', () => {
+  test('among votes of equal weight the first by decimal text wins, in any order', () => {
     const ten = { vote: { count: 4, bits: 10n }, weight: 5 }
     const nine = { vote: { count: 4, bits: 9n }, weight: 5 }
     expect(consensusOf([nine, ten])).toEqual(ten.vote)
@@ -389,7 +389,7 @@ describe('signatures', () => {
     )
   })
 
-  test('knows message and digests of both schemes', () => {
+  test('have the message and digest of both schemes', () => {
     const hex = (digest: Uint8Array) => `0x${Buffer.from(digest).toString('hex')}`
     expect(messageOf(ftso)).toBe(
       '0x640016e36001a711d4ac935765adb0a0283d15a4e7dd6c8771554b524c454c1ff6ad28c37b2c',
@@ -443,7 +443,7 @@ describe('silence of fast updates', () => {
     [41, 2.227423e-1],
     [9, 7.191753e-1],
     [136, 6.864577e-3],
-  ])('100 blocks of silence at weight %i', (weight, chance) => {
+  ])('100 blocks of silence at weight %i have the probability of the model', (weight, chance) => {
     expect(chanceOfSilence(silenceExponent(weight, 100, 1.5))).toBeCloseTo(chance, 7)
   })
 
@@ -455,14 +455,14 @@ describe('silence of fast updates', () => {
     expect(isSilent(silenceExponent(17, 2520, 1.5), 1e-7)).toBe(false)
   })
 
-  test('exponents add up over a change of weight', () => {
+  test('silence before and after a change of weight adds up', () => {
     const sum = silenceExponent(103, 200, 1.5) + silenceExponent(80, 300, 1.5)
     expect(sum).toBeCloseTo(16.336, 4)
     expect(chanceOfSilence(sum)).toBeCloseTo(8.042e-8, 11)
     expect(isSilent(sum, 1e-7)).toBe(true)
   })
 
-  test('the chance never becomes zero', () => {
+  test('the probability never becomes zero', () => {
     expect(chanceOfSilence(1e9)).toBeGreaterThan(0)
   })
 
@@ -471,7 +471,7 @@ describe('silence of fast updates', () => {
     [1.605, 1884],
     [1.2, 2520],
     [1, 3024],
-  ])('1 % of an epoch with blocks every %f s', (blockSeconds, blocks) => {
+  ])('with blocks every %f s, 1 % of an epoch is the right number of blocks', (blockSeconds, blocks) => {
     expect(onePercentOfEpoch(302_400, blockSeconds)).toBe(blocks)
   })
 
@@ -488,6 +488,6 @@ test.each([
   ['0x92d2c7775a20416d70c987a8c6c7c756146460bb', 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'],
   ['0x0389d94ae54c777090a5d44844631b7868eefabc', 'NodeID-KiAUisCU8UvXGnMRiUvoeyWneSdUm987'],
   ['0xbc32187e0ec1c6e655f95ba2d15f2f300587528c', 'NodeID-JA63moobNNMLby4ENNUiJqVJA2cdpks5J'],
-] as const)('node %s is written %s', (bytes20, text) => {
+] as const)('the node id %s is written as %s', (bytes20, text) => {
   expect(nodeIdOf(bytes20)).toBe(text)
 })

@@ -146,7 +146,7 @@ describe('submissions to a former contract', () => {
   const all = ['submit1', 'submit2', 'submitSignatures']
   const sent = { sentTo: FORMER, submission: SUBMISSION }
 
-  test('are missing at the contract of the round, with both addresses and the transaction', () => {
+  test('count as missing, with both addresses and the transaction', () => {
     const checks = play({ toFormer: all })?.checks
     for (const name of ['commit', 'reveal', 'signature', 'bitVote', 'fdcSignature'] as const) {
       expect(checks?.[name]).toMatchObject({
@@ -157,7 +157,7 @@ describe('submissions to a former contract', () => {
     expect(checks?.fdcOffence.verdict).toBe('unknown')
   })
 
-  test('count while nearly all weight still uses it, also if the registry has the new one', () => {
+  test('are valid while nearly all weight uses that contract, even if the registry names the new one', () => {
     expect(verdicts(play({ toFormer: all }, { others: { toFormer: all } }))).toEqual(
       verdicts(play({})),
     )
@@ -167,19 +167,19 @@ describe('submissions to a former contract', () => {
     })
   })
 
-  test('a move between commit and reveal is no fault of a provider', () => {
+  test('have no bad verdict if the contract changed between commit and reveal', () => {
     const moved = { toFormer: ['submit1'] }
     expect(verdicts(play(moved, { others: moved }))).toEqual(verdicts(play({})))
   })
 
-  test('a late one to the right contract counts as late', () => {
+  test('are not assumed for a late commit to the right contract', () => {
     const checks = play({ commitAt: end + 5 })?.checks
     expect(checks?.commit.values).toMatchObject({ reason: 'late' })
   })
 })
 
 describe('one round by the rules', () => {
-  test('an FDC signature before the time of signatures is no offence, and no duty done', () => {
+  test('an early FDC signature is no offence, but does not fulfil the duty', () => {
     const early = play({ signAt: end + 10 })?.checks
     expect(early?.fdcOffence.verdict).toBe('good')
     expect(early?.fdcSignature).toMatchObject({
@@ -209,11 +209,11 @@ describe('one round by the rules', () => {
     expect(checks?.signature.verdict).toBe('bad')
   })
 
-  test('a commit in the wrong place counts for any round that it names', () => {
+  test('data of the FDC in submit1 is bad for any round that it names', () => {
     expect(play({ strayCommit: true, strayRound: 7 })?.checks.strayCommit.verdict).toBe('bad')
   })
 
-  test('a faultless provider has good verdicts only', () => {
+  test('a provider without a fault has good verdicts only', () => {
     expect(verdicts(play({}))).toEqual({
       commit: 'good',
       reveal: 'good',
@@ -316,7 +316,7 @@ describe('one round by the rules', () => {
     expect(play({ signAt: end + 60 }, { finalisedAt: end + 60 })?.checks.grace.verdict).toBe('good')
   })
 
-  test('has what a late bit vote lacks, and how late a signature was', () => {
+  test('the values of a verdict name the requests that a bit vote lacks, and the lateness of a signature', () => {
     expect(play({ bitVote: '000a0103' })?.checks.consensus.values).toMatchObject({
       missing: [{ index: 3 }],
       confirmed: 3,
@@ -325,7 +325,7 @@ describe('one round by the rules', () => {
     expect(play({ signAt: end + 61 })?.checks.grace.values).toMatchObject({ secondsLate: 1 })
   })
 
-  test('a signature with another bit vote than the consensus is notified, with the penalty', () => {
+  test('an FDC signature beside a bit vote other than the consensus is bad, with its penalty', () => {
     const { fdcSignature, fdcMismatch } = play({ signedBitVote: '000a010a' })?.checks ?? {}
     expect(fdcSignature).toEqual({
       verdict: 'bad',
@@ -346,16 +346,16 @@ describe('one round by the rules', () => {
     '00',
     '000a010b',
     '000a00010b',
-  ])('with %j in one transaction sends no notification', (vote) => {
+  ])('an FDC signature beside the bit vote %j is good', (vote) => {
     expect(play({ signedBitVote: vote })?.checks.fdcSignature.verdict).toBe('good')
   })
 
-  test('without a finalised result the bit vote beside a signature is not judged', () => {
+  test('the bit vote beside a signature is not judged without a finalised result', () => {
     const round = play({ signedBitVote: '000a010a' }, { finalisedAt: null })
     expect(round?.checks.fdcSignature.verdict).not.toBe('bad')
   })
 
-  test('names the actual signer', () => {
+  test('the values of a signature with a wrong key name the actual signer', () => {
     const key = KEYS[1]
     const round = play(key === undefined ? {} : { key })
     expect(round?.checks.mismatch.values).toMatchObject({
@@ -365,7 +365,7 @@ describe('one round by the rules', () => {
     })
   })
 
-  test('without a finalised result keys are not judged', () => {
+  test('the key of a signature is not judged without a finalised result', () => {
     const round = play({ key: new Uint8Array(32).fill(9) }, { finalisedAt: null })
     expect(round?.checks.mismatch.verdict).toBe('unknown')
     expect(round?.checks.signature.verdict).toBe('good')
@@ -386,7 +386,7 @@ describe('one round by the rules', () => {
     expect(play({ commitAt: null })?.anchors).toEqual({ hits: 0, possible: 3 })
   })
 
-  test('a round with a block missing is not judged, wherever the block was', () => {
+  test('a round is not judged if any block of it is missing', () => {
     fc.assert(
       fc.property(fc.integer({ min: start - 1, max: end + 89 }), (skip) => {
         expect(play({ commitAt: null }, { skip })).toBeUndefined()
