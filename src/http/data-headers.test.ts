@@ -4,7 +4,7 @@ import { headersForClient, headersForUpstream } from './data-headers.ts'
 describe('a request to an upstream', () => {
   const request = { id: 'r-1', method: 'POST' }
 
-  test('carries what the client says of the message, and our request id', () => {
+  test('has the client’s headers about its content, and our request id', () => {
     const headers = { accept: '*/*', 'content-type': 'text/csv', 'content-length': '3', range: 'x' }
     expect(headersForUpstream(headers, request)).toEqual({ ...headers, 'x-request-id': 'r-1' })
   })
@@ -30,7 +30,7 @@ describe('a request to an upstream', () => {
     expect(headersForUpstream({ [name]: 'x' }, request)).toEqual({ 'x-request-id': 'r-1' })
   })
 
-  test.each(['GET', 'HEAD'])('%s announces no body', (method) => {
+  test.each(['GET', 'HEAD'])('with the method %s has no headers of a body', (method) => {
     const headers = { accept: '*/*', 'content-length': '5', 'content-type': 'text/plain' }
     const sent = headersForUpstream(headers, { id: 'r-1', method })
     expect(sent).toEqual({ accept: '*/*', 'x-request-id': 'r-1' })
@@ -87,11 +87,11 @@ describe('an answer of an upstream', () => {
     ['?page=2', '?page=2'],
     ['https://flare.network/', 'https://flare.network/'],
     ['http://[', 'http://['],
-  ])('leads from %s to %s', (location, expected) => {
+  ])('has the location %s rewritten to %s', (location, expected) => {
     expect(headersForClient({ location }, place)).toEqual({ location: expected })
   })
 
-  test('leads to us also when the upstream has no path', () => {
+  test('has its location rewritten also if the upstream’s URL has no path', () => {
     const bare = { upstream: 'http://10.0.0.7:9000', prefix: '/data/ftso-analytics' }
     expect(headersForClient({ location: '/feeds' }, bare)).toEqual({
       location: '/data/ftso-analytics/feeds',

@@ -15,16 +15,16 @@ test.each([
     'The Flare Data Connector and FlareContractRegistry',
     'The Flare Data Connector and FlareContractRegistry',
   ],
-])('%s', (text, named) => {
+])('on another network “%s” becomes “%s”', (text, named) => {
   expect(wordsOfChain('any', text, SONGBIRD)).toBe(named)
 })
 
-test('texts about the keys of the API keep them', () => {
+test('texts about keys of the API name Flare on every network', () => {
   const text = 'Id of the chain; 14 is Flare.'
   expect(wordsOfChain('meaning.chainId', text, SONGBIRD)).toBe(text)
 })
 
-test.each(LOCALES)('no text of %s is left that names Flare or its coin', (locale) => {
+test.each(LOCALES)('on another network no text of %s names Flare or its coin', (locale) => {
   for (const [file, texts] of Object.entries(TEXTS[locale] ?? {})) {
     for (const [key, text] of Object.entries(texts)) {
       if (key.startsWith('meaning.')) continue

@@ -177,7 +177,7 @@ describe('amounts', () => {
     )
   })
 
-  test('show a plus sign only for changes, and no sign for nothing', () => {
+  test('show a plus sign only for changes, and no sign for zero', () => {
     const one = { ...FLR, units: 10n ** 18n }
     expect(formatAmount(one, 'en')).toBe('1\u00a0FLR')
     expect(formatAmount({ ...one, signed: true }, 'en')).toBe('+1\u00a0FLR')
@@ -194,7 +194,7 @@ describe('amounts', () => {
     expect(formatDecimal({ value: '0.0000', symbol: 'FXRP' }, 'en')).toBe('0\u00a0FXRP')
   })
 
-  test('never look like nothing unless they are nothing', () => {
+  test('are shown as zero only if they are zero', () => {
     fc.assert(
       fc.property(
         fc.bigInt(-(10n ** 30n), 10n ** 30n),
@@ -234,7 +234,7 @@ describe('times', () => {
     expect(formatOffset(AT, 'Europe/London')).toBe('UTC')
   })
 
-  test('drop offset, seconds and year where a list has no room', () => {
+  test('omit offset, seconds and year if asked to', () => {
     expect(formatTime(AT, 'en', BERLIN)).toBe('22:04')
     expect(formatTime(AT, 'en', BERLIN, { seconds: true })).toBe('22:04:31')
     expect(formatDateTime(AT, 'en', BERLIN, { offset: false, year: false })).toBe('Nov 20, 22:04')
@@ -327,7 +327,7 @@ const FACTS = {
 } satisfies { readonly [Kind in DisplayValue['kind']]: Extract<DisplayValue, { kind: Kind }> }
 
 describe('facts', () => {
-  test('are written whole and short in fields', () => {
+  test('are shown in full and in short units in fields', () => {
     const reader = { locale: 'en', timeZone: BERLIN } as const
     const fields = Object.entries(FACTS).map(([kind, fact]) => [
       kind,
@@ -351,7 +351,7 @@ describe('facts', () => {
     })
   })
 
-  test('are cut and in words in sentences, and names are marked as typed', () => {
+  test('are shortened and in words in sentences, and names are marked as typed', () => {
     const values = sentenceValues(FACTS, { locale: 'en', timeZone: BERLIN })
     expect(values).toMatchObject({
       address: '0x3f12…A91c',
@@ -361,14 +361,14 @@ describe('facts', () => {
     })
   })
 
-  test('hold no isolates as fields, in any locale', () => {
+  test('contain no direction isolates as fields, in any locale', () => {
     const fields = LOCALES.flatMap((locale) =>
       Object.values(FACTS).map((fact) => formatDisplayValue(fact, { locale, timeZone: BERLIN })),
     )
     expect(fields.filter((field) => /[\u2066-\u2069]/.test(field))).toEqual([])
   })
 
-  test('without a text for their word or unit are refused', () => {
+  test('are refused if their term or unit has no text', () => {
     const reader = { locale: 'en', timeZone: 'UTC' } as const
     expect(() => formatDisplayValue({ kind: 'term', key: 'errors:none' }, reader)).toThrow(
       'no text',

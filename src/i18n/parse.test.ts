@@ -10,7 +10,7 @@ const decimals = fc
   .map(([whole, part]) => `${whole}.${String(part).padStart(4, '0')}`.replace(/\.?0+$/, '') || '0')
 
 describe('a typed number', () => {
-  test('is read back as it was shown, in every locale', () => {
+  test('is parsed to the value that was shown, in every locale', () => {
     fc.assert(
       fc.property(
         decimals,
@@ -102,7 +102,7 @@ describe('a typed number', () => {
     '5 হাজার',
     '5 ألف',
     '5 हज़ार',
-  ])('is refused when a word multiplies it: %s', (text) => {
+  ])('is refused with a multiplying word: %s', (text) => {
     expect(LOCALES.map((locale) => parseAmount(text, locale))).toEqual(LOCALES.map(() => undefined))
   })
 
@@ -129,11 +129,11 @@ describe('a typed number', () => {
     '--5',
     '0x5',
     '9'.repeat(101),
-  ])('is refused when it is none: %s', (text) => {
+  ])('is refused if it is not a number: %s', (text) => {
     expect(LOCALES.map((locale) => parseAmount(text, locale))).toEqual(LOCALES.map(() => undefined))
   })
 
-  test('is decimal text or nothing, whatever was sent', () => {
+  test('is parsed to decimal text or refused, whatever was typed', () => {
     const typing = fc.string({ unit: fc.constantFrom(..."0123456789.,-+ '%٫٬eEkxFLR१२", '\u200f') })
     fc.assert(
       fc.property(

@@ -3,7 +3,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { refusalText } from './refusal.ts'
 import { translator } from './translate.ts'
 
-test('a refusal is written by its code, with its values and the time to retry', () => {
+test('the text of a refusal is the one of its code, with its values and the time to retry', () => {
   const t = translator('en')
   expect(
     refusalText(t, new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 40 })),
@@ -15,7 +15,7 @@ test('a refusal is written by its code, with its values and the time to retry', 
   expect(refusalText(t, full)).toBe(t('errors:slot_limit_reached.detail', { count: 20 }))
 })
 
-test('a wrong input is written by its first error', () => {
+test('the text of an invalid input is the one of its first error', () => {
   const t = translator('de')
   const errors = [
     { pointer: '/a', code: 'too_small', values: { minimum: 3 } },

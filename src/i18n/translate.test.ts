@@ -47,13 +47,13 @@ describe('a text', () => {
     expect(texts.filter((text) => text.includes('\u2068'))).toEqual([])
   })
 
-  test('is not turned by marks inside a value', () => {
+  test('does not contain the direction marks of a value', () => {
     expect(translate('en', WITH_VALUE, { version: typed('a\u2069\u202eb') })).toBe(
       around('\u2068ab\u2069'),
     )
   })
 
-  test('shows any value as it is, never as a placeholder or key of its own', () => {
+  test('contains any value as it is, even one that looks like a placeholder or key', () => {
     const strange = fc.constantFrom('{{version}}', '$t(units:credits)', '$&', '{{- x}}', '</b>')
     fc.assert(
       fc.property(fc.array(fc.oneof(strange, fc.string())), (pieces) => {
@@ -63,7 +63,7 @@ describe('a text', () => {
     )
   })
 
-  test('takes values by any name without changing how it is looked up', () => {
+  test('takes values of any name, also of names that the library uses', () => {
     const values = {
       version: '1',
       lng: 'de',
@@ -89,7 +89,7 @@ describe('a text as HTML', () => {
     )
   })
 
-  test('keeps isolates out of copied text, and inside links', () => {
+  test('has no isolates in code that readers copy, and keeps those in links', () => {
     const link = `<a href="https://example.org/?a=1">${escapeHtml('Node <A>: \u2068-12\u2069')}</a>`
     expect(translateHtml('en', WITH_VALUE, { version: html(link) })).toBe(around(link))
     const code = html('<code>\u20680x12\u2069</code>')

@@ -109,7 +109,7 @@ describe('a batcher', () => {
     expect(await Promise.all(results)).toEqual(names.map((name) => ({ of: name })))
   })
 
-  test('never has two groups of a key in hand', async () => {
+  test('processes one group of a key at a time', async () => {
     const { batcher, begun, letGo } = held({ batchesAtOnce: 3 })
     for (const name of ['a1', 'a2', 'b1']) {
       void batcher.add(name.slice(0, 1), { name })

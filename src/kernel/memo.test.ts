@@ -16,13 +16,13 @@ test('a result is computed once', () => {
   expect(computed).toEqual(['one', 'three'])
 })
 
-test('as many texts as are kept are computed once, however often they are asked for in turn', () => {
+test('results within the maximum are each computed once', () => {
   const { get, computed } = counted(4)
   for (let round = 0; round < 5; round += 1) for (const text of ['a', 'b', 'c', 'd']) get(text)
   expect(computed).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('texts that were not asked for lately are forgotten', () => {
+test('beyond the maximum the results that were not used lately are forgotten', () => {
   const { get, computed } = counted(2)
   for (const text of ['a', 'b', 'c', 'd', 'e', 'a']) get(text)
   expect(computed).toEqual(['a', 'b', 'c', 'd', 'e', 'a'])

@@ -12,6 +12,6 @@ test.each([
   ['fe80::1%br-lan.100', 'fe80:0:0:0::/64'],
   ['::ffff:c000:201', '192.0.2.1'],
   ['unknown', 'unknown'],
-])('%s counts as %s', (address, network) => {
+])('the address %s belongs to the client network %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
 })

@@ -7,7 +7,7 @@ const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))
 const keys = ({ id }: { id: number }) => [id]
 
 describe('cursors', () => {
-  test('lead to the place they were created for', () => {
+  test('are read as the position that they were made from', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 1, maxLength: 2 }), (numbers) => {
         const page = cutPage([0, 1], 1, { type: 'x' }, () => numbers)

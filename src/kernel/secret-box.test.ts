@@ -18,7 +18,7 @@ describe('sealing', () => {
     expect(box.seal('use', 'text')).not.toBe(box.seal('use', 'text'))
   })
 
-  test('opens for no other key or purpose', () => {
+  test('opens no text of another key or purpose', () => {
     const sealed = box.seal('use', 'text')
     expect(() => other.open('use', sealed)).toThrow()
     expect(() => box.open('another use', sealed)).toThrow()
@@ -49,7 +49,7 @@ describe('signed links', () => {
     expect(box.readLink('another use', code)).toBeUndefined()
   })
 
-  test('are refused when anything was changed or made up', () => {
+  test('are refused if they are changed or invented', () => {
     const code = Buffer.from(box.signLink('use', '42'), 'base64url')
     for (let index = 0; index < code.length; index++) {
       const changed = Buffer.from(code)

@@ -16,6 +16,6 @@ test.each([
   ['FLR/USD', 'FLR/USD'],
   ['FLR/USD', 'FLR/USD: '],
   ['', ': +12%'],
-])('beside the name “%s” the title “%s” is whole', (label, title) => {
+])('beside the name “%s” the title “%s” is not shortened', (label, title) => {
   expect(titleBeside(label, title)).toBe(title)
 })

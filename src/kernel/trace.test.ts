@@ -12,7 +12,7 @@ describe('what a log says of an error', () => {
     expect(trace).not.toContain('around it')
   })
 
-  test('has no parameter of a failed query', () => {
+  test('contains no parameter of a failed query', () => {
     const failed = new DrizzleQueryError(
       'select $1\n    at time zone $2',
       ['https://hooks.example/secret'],
@@ -24,7 +24,7 @@ describe('what a log says of an error', () => {
     expect(trace).not.toContain('time zone')
   })
 
-  test('is the text of a value that is no error', () => {
+  test('is the text of a thrown value that is not an error', () => {
     expect(traceOf('gone')).toBe('gone')
     expect(traceOf(undefined)).toBe('undefined')
   })

@@ -20,7 +20,7 @@ const digits = fc
     return lower
   })
 
-test('an address is read the same the first time and later', () => {
+test('an address is decoded in the same way the first time and later', () => {
   fc.assert(
     fc.property(digits, fc.constantFrom('0x', '0X'), (text, prefix) => {
       const isOneCase = text === text.toLowerCase() || text === text.toUpperCase()

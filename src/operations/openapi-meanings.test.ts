@@ -33,14 +33,14 @@ function fieldsIn(value: unknown, place = ''): Field[] {
 }
 
 describe.each(LOCALES)('in %s', (locale) => {
-  test('no field of a schema is without a meaning', () => {
+  test('every field of a schema has a meaning', () => {
     const fields = fieldsIn(parsed(openApiDocument(app, locale)))
     expect(fields.length).toBeGreaterThan(400)
     const own = fields.filter(({ place }) => !OF_EVENTS.some((start) => place.startsWith(start)))
     expect(own.filter(({ description }) => !description)).toEqual([])
   })
 
-  test('no field on a page is without a meaning', () => {
+  test('every field on a page has a meaning', () => {
     const { operations, webhook } = apiDocs(parsed(openApiDocument(app, locale)))
     const rows = operations.flatMap(({ id, parameters, body, answer }) =>
       [...parameters, ...body, ...answer].map((row) => ({ id, ...row })),
@@ -51,7 +51,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 })
 
-test('a meaning below a parent is preferred, and a description of the field itself to both', () => {
+test('a field has its own description, else the meaning for its parent, else the general meaning', () => {
   const { operations } = apiDocs(parsed(openApiDocument(app, 'en')))
   const row = (id: string, name: string) => {
     const operation = operations.find((one) => one.id === id)

@@ -24,14 +24,14 @@ const viewOf = (rounds: readonly Round[]): ProviderView => ({
 })
 const t = translator('en')
 
-test('the words count the rounds of the picture, and say how many of them have no data', () => {
+test('the text counts the rounds in the picture, also those without data', () => {
   const rounds = [roundOf(1000), roundOf(999, 'missing'), roundOf(998), roundOf(990)]
   expect(roundsText(t, viewOf(rounds), 20)).toBe(
     'Last 20 rounds: 3 OK, 1 with problems · 16 without data',
   )
 })
 
-test('a round before a hole counts only while the picture reaches it', () => {
+test('a round counts only if it is in the picture, also behind a gap', () => {
   const view = viewOf([roundOf(1000), roundOf(900, 'missing')])
   expect(roundsText(t, view, 20)).toBe('Last 20 rounds: 1 OK, 0 with problems · 19 without data')
   expect(roundsText(t, view, 100)).toContain('1 OK, 0 with problems · 99 without data')
@@ -39,12 +39,12 @@ test('a round before a hole counts only while the picture reaches it', () => {
   expect(grid?.ids).toEqual(['1000'])
 })
 
-test('rounds that are all there and fine are said in one word', () => {
+test('the text says “all OK” if every round has data and no problem', () => {
   const rounds = Array.from({ length: 20 }, (_, index) => roundOf(1000 - index))
   expect(roundsText(t, viewOf(rounds), 20)).toBe('Last 20 rounds: all OK')
 })
 
-test('the picture of a page has the reader’s words for the duties', () => {
+test('the picture on a page names the duties in the reader’s language', () => {
   const pictureIn = (locale: 'de' | 'ar') =>
     roundsGrid(translator(locale), viewOf([roundOf(1000)]), { timezone: 'UTC', label: null })
       ?.picture ?? ''

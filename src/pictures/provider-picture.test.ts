@@ -50,7 +50,7 @@ const shapeOf = (state: RoundCell) =>
     .replaceAll(/<text.*?<\/text>/g, '')
 
 describe('the picture of a provider', () => {
-  test('is the same for the same facts', () => {
+  test('is the same each time for the same data', () => {
     const facts = view(20, (back, row) => ((back + row) % 5 === 0 ? 'missing' : 'ok'))
     expect(drawProvider(facts, dark20)).toBe(drawProvider(structuredClone(facts), dark20))
   })
@@ -96,7 +96,7 @@ describe('the picture of a provider', () => {
     ['阿尔法', '0x12ab…3412'],
     ['Alpha 🚀', '0x12ab…3412'],
     ['', '0x12ab…3412'],
-  ])('is headed by the name %s', (name, heading) => {
+  ])('is headed for the name %s', (name, heading) => {
     const svg = drawProvider(
       view(20, () => 'ok'),
       { ...dark20, name },
@@ -104,7 +104,7 @@ describe('the picture of a provider', () => {
     expect(texts(svg)[0]).toBe(heading)
   })
 
-  test('keeps headings and values inside, and all letters large enough for a phone', () => {
+  test('has headings and values inside its borders, in letters that a phone shows large enough', () => {
     const fastUpdates = { lastUpdateBlock: 1, blocksSinceUpdate: 1234567, probabilityOfSilence: 0 }
     const svg = drawProvider(
       view(20, () => 'ok', { fastUpdates }),
@@ -117,7 +117,7 @@ describe('the picture of a provider', () => {
     expect(Number(value?.[2]) * 0.75 * '1234567 blk'.length).toBeLessThan(384 - 2 * 24)
   })
 
-  test('has a column for each round, also for those of which nothing is known', () => {
+  test('has a column for each round, also for rounds without data', () => {
     const facts = view(5, () => 'ok')
     const gone = { ...facts, rounds: facts.rounds.filter(({ id }) => id !== LAST - 2) }
     const count = (svg: string) => svg.split('<circle').length - 1
@@ -126,7 +126,7 @@ describe('the picture of a provider', () => {
     expect(count(drawProvider(gone, dark20))).toBe(16 * 5 + 1)
   })
 
-  test('of a hundred rounds marks problems below their bars', () => {
+  test('marks problems below the bars if it shows a hundred rounds', () => {
     const circles = (state: RoundCell) =>
       drawProvider(
         view(100, (back, row) => (back === 3 && row === 1 ? state : 'ok')),
@@ -154,7 +154,7 @@ describe('the picture of a provider', () => {
     ).not.toContain('opacity')
   })
 
-  test('takes its colours from the page on a page, and has the grid alone there', () => {
+  test('has only the grid on a web page, in the colours of the page', () => {
     const svg = drawProvider(
       view(20, (back) => ROUND_CELLS[back % 7] ?? 'ok'),
       {
@@ -168,7 +168,7 @@ describe('the picture of a provider', () => {
   })
 })
 
-test('says in how many hours registration opens by the chain’s own schedule, until it does', () => {
+test('the picture of a provider shows in how many hours registration opens, until it opens', () => {
   const registrationOpensAt = new Date('2026-11-23T05:00:00Z')
   const at = (asOf: string) => {
     const shown = view(0, () => 'ok', { registrationOpensAt, asOf: new Date(asOf) })

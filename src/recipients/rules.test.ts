@@ -49,7 +49,7 @@ describe('the recipients of an alert', () => {
     expect(ids(null, 'critical')).toEqual([1, 3, 4])
     expect(ids([], 'critical')).toEqual([1, 3, 4])
   })
-  test('the defaults when none of the named exists any more', () => {
+  test('are the defaults when none of the named ones exists any more', () => {
     expect(ids([99], 'critical')).toEqual([1, 3, 4])
   })
   test('are not the defaults when a named recipient is switched off', () => {
@@ -145,24 +145,24 @@ const nextToMailbox = (toMailbox: readonly Date[], now: Date) =>
   nextConfirmationAt({ toMailbox, ofWallet: [] }, now)
 
 describe('confirmation mails', () => {
-  test('the first is sent at once', () => {
+  test('are sent at once if there was none before', () => {
     expect(nextConfirmationAt({ toMailbox: [], ofWallet: [] }, NOW)).toEqual(NOW)
   })
-  test('the next after five minutes', () => {
+  test('are five minutes apart', () => {
     expect(nextToMailbox([minute(-4)], NOW)).toEqual(minute(1))
     expect(nextToMailbox([minute(-5)], NOW)).toEqual(NOW)
   })
-  test('the fourth a day after the first', () => {
+  test('are limited to three a day to one mailbox', () => {
     const dueAt = [minute(-60), minute(-1200), minute(-30)]
     expect(nextToMailbox(dueAt, NOW)).toEqual(minute(-1200 + 1440))
   })
-  test('of one wallet the twenty-first a day after the first, whatever the mailbox', () => {
+  test('are limited to twenty a day of one wallet, to all mailboxes together', () => {
     const ofWallet = Array.from({ length: 20 }, (_, index) => minute(-10 - index))
     expect(nextConfirmationAt({ toMailbox: [], ofWallet }, NOW)).toEqual(minute(-29 + 1440))
     const fewer = { toMailbox: [], ofWallet: ofWallet.slice(1) }
     expect(nextConfirmationAt(fewer, NOW)).toEqual(NOW)
   })
-  test('never more than three in any 24 hours, never two within five minutes', () => {
+  test('are never more than three in 24 hours, nor two within five minutes', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 30 }), (gaps) => {
         const dueAt: Date[] = []
@@ -181,7 +181,7 @@ describe('confirmation mails', () => {
       }),
     )
   })
-  test('waits longer after each failure and gives up after three days', () => {
+  test('are retried at growing intervals, and given up after three days', () => {
     const waits = [1, 2, 3, 4, 5, 50].map((attempts) => retryConfirmationAt(attempts, NOW, NOW))
     expect(waits).toEqual([minute(1), minute(5), minute(15), minute(60), minute(60), minute(60)])
     expect(retryConfirmationAt(3, NOW, minute(72 * 60 - 1))).toEqual(minute(72 * 60 + 14))
@@ -215,7 +215,7 @@ describe('combined outcomes', () => {
       },
     ])
   })
-  test('failures begin with the first after the last success', () => {
+  test('date the failing state from the first failure after the last success', () => {
     const [sum] = sumOutcomes([
       failed(5, { reason: 'gone', disable: 'disabled' }),
       ok(2),

@@ -92,7 +92,7 @@ describe('quiet hours', () => {
     ])
   })
 
-  test('end and begin at the skip when the clock skips their time', () => {
+  test('end and begin at the instant at which the clock skips their time', () => {
     // In Berlin it is never 02:30 on 29 March 2026: after 01:59 comes 03:00, at 01:00 UTC.
     expect(around(quiet('22:00', '02:30'), 'Europe/Berlin', '2026-03-29T00:59:00Z')).toEqual([
       '2026-03-28T21:00:00.000Z',
@@ -136,7 +136,7 @@ describe('quiet hours', () => {
     ).toBeUndefined()
   })
 
-  test('defer what is not critical until their end', () => {
+  test('defer alerts that are not critical until their end', () => {
     const at = '2026-11-21T01:00:00Z'
     const end = '2026-11-21T06:00:00.000Z'
     expect(timing({ quietHours: NIGHT }, at)).toBe(end)
@@ -149,7 +149,7 @@ describe('quiet hours', () => {
     expect(timing({ quietHours: NIGHT }, '2026-11-21T06:00:00Z')).toBe('send')
   })
 
-  test('drop reminders, which have no news afterwards', () => {
+  test('drop reminders, which would be outdated afterwards', () => {
     const at = '2026-11-21T01:00:00Z'
     const all = quiet('22:00', '07:00', false)
     expect(timing({ quietHours: all }, at, { severity: 'critical', kind: 'reminder' })).toBe('drop')
@@ -176,7 +176,7 @@ describe('a digest', () => {
     expect(timing({ digest }, at, { timezone })).toBe(until)
   })
 
-  test('is never waited for by what is critical, by notices and by reminders', () => {
+  test('does not delay critical alerts, notices and reminders', () => {
     const at = '2026-11-20T12:07:00Z'
     expect(timing({ digest: '1h' }, at, { severity: 'critical' })).toBe('send')
     expect(timing({ digest: '1h' }, at, { severity: 'critical', kind: 'raised' })).toBe('send')
@@ -244,7 +244,7 @@ const instants = fc.date({
   noInvalidDate: true,
 })
 
-test('quiet hours hold every instant whose wall time lies in them, on days without a clock change', () => {
+test('quiet hours contain every instant whose local time is inside them, on days without a clock change', () => {
   fc.assert(
     fc.property(zones, times, times, instants, (timezone, from, to, at) => {
       fc.pre(from !== to)

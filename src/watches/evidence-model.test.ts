@@ -10,7 +10,7 @@ const ALERTS = REGISTRY.flatMap(({ name, signals }) =>
 
 test.each(
   ALERTS.filter(({ name }) => PROVIDER_TYPES.includes(name)),
-)('$event has a claim about its provider, or says why it has none', ({ signal, event }) => {
+)('$event has a claim about its provider, or a reason why it has none', ({ signal, event }) => {
   const data = signal.examples[event] ?? {}
   const claim = signal.claim?.(data, { event, block: 41_880_225 })
   if (typeof claim === 'string') return expect(UNPROVEN).toContain(claim)
@@ -20,7 +20,7 @@ test.each(
   expect(encoded.provider).toBe(data['provider'])
 })
 
-test('alerts of other types have none', () => {
+test('alerts of other types have no claim', () => {
   const others = ALERTS.filter(({ name }) => !PROVIDER_TYPES.includes(name))
   expect(others.filter(({ signal }) => signal.claim !== undefined)).toEqual([])
 })

@@ -85,7 +85,7 @@ describe('the example of a balance', () => {
       }),
     )
   })
-  test('of a watch of incoming amounts is incoming', () => {
+  test('is an incoming amount if the watch is for incoming ones', () => {
     const settings = { threshold: '1', direction: 'up' }
     const data = example('wallet-balance', 'wallet-balance.moved', { settings, observation: seen })
     expect(data).toMatchObject({ direction: 'incoming', changeAmount: '1000000' })
@@ -170,7 +170,7 @@ test('the example of a lost registration has the name and the epoch of the provi
   })
 })
 
-test('a watch that cannot be read gets the example of its signal', () => {
+test('the example of a watch with unreadable data is the one of its signal', () => {
   const type = getWatchType('wallet-balance')
   const [signal] = type.signals
   if (signal === undefined) throw new Error('a type has signals')

@@ -41,7 +41,7 @@ const common = `provider="${PROVIDER}",chain="flare"`
 const linesOf = async (rounds: readonly ProviderObservation[]) =>
   (await metricsText(PROVIDER, rounds, 'en')).split('\n')
 
-test('a provider without stored rounds has counts of zero and no value that is unknown', async () => {
+test('a provider without stored rounds has counts of zero, and no metrics with unknown values', async () => {
   const lines = await linesOf([])
   const values = lines.filter((line) => line.startsWith('flare_'))
   expect(values).toContain(`flare_provider_rounds{${common}} 0`)
@@ -49,7 +49,7 @@ test('a provider without stored rounds has counts of zero and no value that is u
   expect(lines.join('\n')).not.toContain('flare_provider_in_policy')
 })
 
-test('a part that the newest round lacks is that of the last round that had it', async () => {
+test('a value that the newest round lacks comes from the last round that has it', async () => {
   const lines = await linesOf([
     roundOf(3, withCommit({ verdict: 'unknown' })),
     roundOf(2, {
@@ -71,7 +71,7 @@ test('a part that the newest round lacks is that of the last round that had it',
   expect(lines).toContain(`flare_provider_round{${common}} 3`)
 })
 
-test('a registration of an earlier epoch says nothing about the next one', async () => {
+test('a registration for an earlier epoch gives no metric for the next one', async () => {
   const part = {
     ...{ epoch: 452, openedAt: 1, closesAtEarliest: 2, isClosed: true, isRegistered: true },
     ...{ wasRegistered: true, preRegistered: null, preRegistrationFailed: false },

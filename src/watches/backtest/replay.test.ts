@@ -199,8 +199,10 @@ function shown({ event, severity, firedAt, signal, data }: AlertCandidate) {
   return { event, severity, at: firedAt.toISOString(), signal, data }
 }
 
-describe('a backtest and the live path give the same alerts on the same history', () => {
-  test.each(REGISTRY.map((type) => [type.name, type] as const))('of %s', (name, type) => {
+describe('a backtest', () => {
+  test.each(
+    REGISTRY.map((type) => [type.name, type] as const),
+  )('of %s gives the same alerts as live evaluation of the same history', (name, type) => {
     const one = CASES[name]
     if (one === undefined) throw new Error(`no histories of ${name}`)
     let alerts = 0
@@ -236,7 +238,7 @@ describe('a backtest and the live path give the same alerts on the same history'
   })
 })
 
-test('only the newest alerts are kept, and all are counted', () => {
+test('a backtest keeps only the newest alerts, and counts all', () => {
   const type = REGISTRY.find(({ name }) => name === 'wallet-balance') as WatchType
   const watch: EvaluatedWatch = {
     id: 0,

@@ -92,7 +92,7 @@ describe('evaluating a watch', () => {
     expect(events([0, 0, 1, 0, 0])).toEqual(['level.bad warning', 'level.good info'])
   })
 
-  test('closes an episode without a word when recoveries are off', () => {
+  test('closes an episode without a notification if recoveries are off', () => {
     const signals = [{ id: 'level', recovery: { enabled: false } }]
     expect(fold([1, 0], { signals }).candidates.map(({ isNotified }) => isNotified)).toEqual([
       true,
@@ -112,7 +112,7 @@ describe('evaluating a watch', () => {
     ])
   })
 
-  test('never recovers without an alert before', () => {
+  test('reports no recovery without an earlier alert', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 2 })),

@@ -52,7 +52,7 @@ describe('credits-threshold', () => {
     expect(judge(credits, limit).phase).toBe(phase)
   })
 
-  test('has balance, limit and the next renewal if there is one', () => {
+  test('has the balance, the limit, and the next renewal if there is one', () => {
     const at = new Date('2026-12-20T12:00:00.000Z')
     const observation = { ...balance(420), nextRenewal: { at, credits: 1500 } }
     const { firings } = creditsThreshold({}, observation, { settings: { limit: 500 } })
@@ -76,7 +76,7 @@ describe('credits-threshold', () => {
     expect(fold([1000, 500]).candidates).toEqual([])
   })
 
-  test('is exactly as often low as the balance crosses the limit downwards', () => {
+  test('alerts exactly as often as the balance falls below the limit', () => {
     const credits = fc.array(fc.integer({ min: 0, max: 1000 }))
     fc.assert(
       fc.property(credits, (balances) => {

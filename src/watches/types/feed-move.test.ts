@@ -78,7 +78,7 @@ describe('price-move (evaluation rule 2)', () => {
     ['down, wanted up', [100_000, 94_000], { direction: 'up' }, []],
     ['up, wanted down', [100_000, 106_000], { direction: 'down' }, []],
     ['down, wanted down', [100_000, 94_000], { direction: 'down' }, ['warning']],
-  ] as const)('a move %s fires as it should', (_name, values, choice, severities) => {
+  ] as const)('gives the right severities for a move %s', (_name, values, choice, severities) => {
     expect(fold(prices(...values), choice).map(({ severity }) => severity)).toEqual(severities)
   })
 
@@ -137,7 +137,7 @@ describe('price-move (evaluation rule 2)', () => {
     ).toHaveLength(1)
   })
 
-  test('is right when the decimals change between two prices, or are negative', () => {
+  test('compares prices with different or negative decimals', () => {
     expect(
       fold([
         { seconds: 0, value: 100n, decimals: 2 },
@@ -300,7 +300,7 @@ describe('watches on one feed', () => {
 
   const stored = ({ state }: StoredState): unknown => JSON.parse(JSON.stringify(state))
 
-  test('deferred by the cooldown are sent when it is over, if the condition persists', () => {
+  test('fire after the cooldown if the condition persists until then', () => {
     const seen = Array.from({ length: 60 }, (_, index) => ({
       seconds: index * 30,
       value: index === 0 ? 100_000n : 120_000n,

@@ -185,7 +185,7 @@ describe('provider-status (evaluation rule 3)', () => {
     )
   })
 
-  test('creates no alert and no recovery out of eligibility that is not known', () => {
+  test('creates no alert and no recovery while eligibility is unknown', () => {
     fc.assert(
       fc.property(fc.array(anySeen), fc.func(fc.boolean()), (seen, isHidden) => {
         const hidden = seen.map((one, index) =>
@@ -198,7 +198,7 @@ describe('provider-status (evaluation rule 3)', () => {
     )
   })
 
-  test('a recovery is sent at once and once, also beside a loss that the cooldown defers', () => {
+  test('sends a recovery once and immediately, also while the cooldown defers a loss', () => {
     const { candidates } = fold([good, out, burned, burned, burned], { cooldownSeconds: 120 })
     expect(candidates.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],
@@ -207,7 +207,7 @@ describe('provider-status (evaluation rule 3)', () => {
     ])
   })
 
-  test('deferred by the cooldown is sent when it is over, if the condition persists', () => {
+  test('fires after the cooldown if the condition persists until then', () => {
     const { candidates } = fold([good, out, good, out, out, out, out], { cooldownSeconds: 240 })
     expect(candidates.map(({ event, position }) => [event, position])).toEqual([
       ['provider.unregistered', 2],

@@ -168,7 +168,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     ])
   })
 
-  test('counts a signature of what did not win as none', () => {
+  test('does not count a signature of another hash than the concluded one', () => {
     const rewards = { opened: 4.1, concluded: 20, signed: 4.5, other: true }
     const looks = quarters(-1, 30).map((hour) => observationAt([{ ...usual, rewards }], hour))
     const { candidates } = fold(looks)

@@ -44,7 +44,7 @@ describe('balance-change', () => {
     ['down, wanted up', 100n * FLR, 98n * FLR, 'up', 0],
     ['up, wanted down', 100n * FLR, 102n * FLR, 'down', 0],
     ['down, wanted down', 100n * FLR, 98n * FLR, 'down', 1],
-  ] as const)('a change %s fires as it should', (_name, before, after, direction, fired) => {
+  ] as const)('gives the right alerts for a change %s', (_name, before, after, direction, fired) => {
     expect(look(before, after, '1', direction).firings).toHaveLength(fired)
   })
 
@@ -137,7 +137,7 @@ describe('balance-change', () => {
       expect(data?.['usd']).toMatch(usd)
     })
 
-    test('shows alerts of earlier releases without it', () => {
+    test('are optional: alerts of earlier releases are shown without them', () => {
       const [signal] = walletBalance.signals
       const { counterparty, transactionHash, usd, ...data } =
         signal?.examples['wallet-balance.moved'] ?? {}
@@ -148,7 +148,7 @@ describe('balance-change', () => {
     })
   })
 
-  test('keeps its state through storage', () => {
+  test('has a state that can be stored and read', () => {
     const [signal] = walletBalance.signals
     const { state } = look(1n, 2n ** 255n)
     const stored = JSON.parse(JSON.stringify(z.encode(signal?.state ?? z.never(), state)))

@@ -178,7 +178,7 @@ describe.each(STREAKS)('%s', (id, check) => {
 test.each([
   [true, 'penalised'],
   [false, 'unpenalised'],
-])('a missing reveal that is penalised (%s) is marked as such', (penalised, kind) => {
+])('a missing reveal (penalised: %s) says what it costs', (penalised, kind) => {
   const signal = find('ftso-reveal')
   const data = { ...signal.examples['fsp.ftso-reveal'], penalised }
   const { facts, fields } = signal.present('fsp.ftso-reveal', data)
@@ -212,14 +212,16 @@ describe('a provider that sends nothing at all', () => {
     expect(fold(find(id), [silent(0), silent(1)]).notified).toEqual(['1 critical'])
   })
 
-  test.each(duties)('%s is critical after one such round only from the second on', (id) => {
+  test.each(
+    duties,
+  )('%s with the parameter of one round warns after the first such round, and is critical after the second', (id) => {
     expect(fold(find(id), [silent(0), silent(1)], { rounds: 1 }).notified).toEqual([
       '0 warning',
       '1 critical',
     ])
   })
 
-  test.each(duties)('%s waits for as many such rounds as it needs', (id) => {
+  test.each(duties)('%s with the parameter of four rounds alerts after four such rounds', (id) => {
     const seen = Array.from({ length: 5 }, (_, index) => silent(index))
     expect(fold(find(id), seen, { rounds: 4 }).notified).toEqual(['3 critical'])
   })
@@ -231,7 +233,7 @@ describe('a provider that sends nothing at all', () => {
     }
   })
 
-  test('makes an active warning critical', () => {
+  test('makes a signal that is already a warning critical', () => {
     const late = { verdict: 'bad', values: { ...BAD_VALUES, reason: 'late' } } as const
     const seen = [silent(0, { commit: late }), silent(1, { commit: late }), silent(2)]
     const next = { ...silent(3) }
@@ -292,7 +294,7 @@ describe('a provider that sends nothing at all', () => {
     )
   })
 
-  test('is no silence to signals that judge what was sent', () => {
+  test('does not make signals critical that judge the content of submissions', () => {
     const over = { bitVoteLength: missing, consensus: missing }
     const seen = [silent(0, over), silent(1, over)]
     expect(fold(find('fdc-consensus'), seen).notified).toEqual(['1 warning'])
@@ -351,7 +353,7 @@ describe('fast-updates', () => {
     },
   })
 
-  test('7: silence that chance does not explain is critical, and over with the next update', () => {
+  test('7: silence that is improbable by chance is critical, and ends with the next update', () => {
     const seen = [silent(1, 30), silent(16.2, 430), silent(17, 450), silent(0.1, 3, 560)]
     expect(
       fold(
@@ -398,7 +400,7 @@ describe('fast-updates', () => {
     ])
   })
 
-  test('changed parameters are no update and do not end the silence', () => {
+  test('a change of the parameters does not end the silence', () => {
     const before = fold(fastUpdates, [observation(0, silent(17, 450))])
     const state = before.steps[0]?.state as Parameters<typeof fastUpdates.evaluate>[0]
     const watch = {
@@ -446,7 +448,7 @@ test.each([
   expect(fold(find(id), seen('BBNNG')).notified).toEqual(['1 warning', '4 recovered'])
 })
 
-test('a round that is handed in twice counts once', () => {
+test('a round that is evaluated twice counts once', () => {
   const [first] = rounds('B', 'commit')
   if (first === undefined) throw new Error('no round')
   expect(fold(find('ftso-commit'), [first, first, first]).notified).toEqual([])
@@ -468,7 +470,7 @@ describe('registration', () => {
     },
   })
 
-  test('8: alerts once when still missing after the minutes, and recovers when registered', () => {
+  test('8: alerts once if it is missing after the configured minutes, and recovers when the provider registers', () => {
     const opened = at - 14 * 60
     const seen = [
       observation(0, open(opened)),
@@ -479,12 +481,12 @@ describe('registration', () => {
     expect(fold(registration, seen).notified).toEqual(['1 critical', '3 recovered'])
   })
 
-  test('alerts at the snapshot with any value of the minutes', () => {
+  test('alerts at the snapshot, whatever the configured minutes', () => {
     const seen = [observation(0, open(at - 60, { isClosed: true }))]
     expect(fold(registration, seen, { minutes: 1440 }).notified).toEqual(['0 critical'])
   })
 
-  test('alerts a provider that is not registered for the epoch in force either', () => {
+  test('also alerts about a provider that is not registered for the current epoch', () => {
     const seen = [observation(0, open(at - 3600, { wasRegistered: false, isClosed: true }))]
     expect(fold(registration, seen).notified).toEqual(['0 critical'])
   })
@@ -504,13 +506,13 @@ describe('registration', () => {
     expect(registration.episodes?.isOver(recovery(454), last)).toBe(false)
   })
 
-  test('the earliest closing is read from the chain', () => {
+  test('has the earliest closing time that was read from the chain', () => {
     const { steps } = fold(registration, [observation(0, open(at - 3600))])
     const closes = new Date((at - 3300) * 1000).toISOString()
     expect(steps[0]?.firings[0]?.data).toMatchObject({ closesAtEarliest: closes })
   })
 
-  test('a round stored before closings existed is skipped', () => {
+  test('skips rounds that an earlier release stored without a closing time', () => {
     const seen = [observation(0, open(at - 3600, { closesAtEarliest: null }))]
     expect(fold(registration, seen).steps[0]).toMatchObject({ phase: 'unknown', firings: [] })
   })
@@ -663,7 +665,7 @@ describe('minimal conditions', () => {
     expect(notified).toEqual(['59 warning'])
   })
 
-  test.each(['mc-anchor', 'mc-fdc'])('%s says its own limit and over how many rounds', (id) => {
+  test.each(['mc-anchor', 'mc-fdc'])('%s names its limit and the number of rounds', (id) => {
     const signal = find(id)
     for (const [event, data] of Object.entries(signal.examples)) {
       const { facts } = signal.present(event, { ...data, rounds: 47 })
@@ -681,14 +683,14 @@ describe('minimal conditions', () => {
     ],
   })
 
-  test('mc-uptime judges the worst node, from 30 polls on', () => {
+  test('mc-uptime judges the worst node, after 30 polls at the earliest', () => {
     const seen = Array.from({ length: 15 }, (_, index) => observation(index, nodes(0)))
     const { notified, steps } = fold(mcUptime, seen)
     expect(notified).toEqual(['14 warning'])
     expect(steps[14]?.firings[0]?.data).toMatchObject({ nodeId: 'NodeID-B', rate: 0 })
   })
 
-  test('validator-not-listed has the missing node, and recovers when it is listed again', () => {
+  test('validator-not-listed names the missing node, and recovers when it is listed again', () => {
     const seen = [nodes(2), nodes(0, false), nodes(0, false), nodes(2)]
     const { notified, steps } = fold(
       validatorNotListed,
