@@ -26,7 +26,7 @@ export interface RoundBlock {
   readonly isSure?: boolean
 }
 
-/** Time without a block after which the chain counts as notJudged, because no provider could submit. */
+/** Time without a block after which the chain counts as stopped, because no provider could submit. */
 const STANDSTILL_SECONDS = 45
 
 /** Collects blocks into voting rounds. */
@@ -43,7 +43,7 @@ export interface RoundCollector {
  * Sorts blocks into voting rounds and returns each round when it is complete. Long because its inner
  * functions share the open rounds.
  *
- * Rounds with a missing or uncertain block, and rounds in which the chain notJudged, are left out. Two to
+ * Rounds with a missing or uncertain block, and rounds in which the chain stood still, are left out. Two to
  * three rounds are in memory at a time.
  *
  * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
@@ -58,7 +58,7 @@ export function collectRounds(
   let latest = -1
   let completeUpTo = -1
   let lastAt = Number.POSITIVE_INFINITY
-  /** Rounds that are not judged, because the chain notJudged or a block is uncertain. */
+  /** Rounds that are not judged, because the chain stood still or a block is uncertain. */
   const notJudged = new Set<number>()
 
   /** Marks rounds in which no block came for more than STANDSTILL_SECONDS. */
