@@ -157,7 +157,7 @@ function createJobWaker(): JobWaker {
   let payloads = new Set<string>()
   return {
     wake(payload) {
-      // A job that runs in another process never takes them.
+      // Nobody takes the payloads while the job runs in another process, so their number is limited.
       payloads.add(payloads.size < PAYLOADS_MAX ? payload : '')
       wake()
     },
