@@ -14,7 +14,7 @@ export function createWaker(): Waker {
   let sleeping: AbortController | undefined
   return {
     wake() {
-      // Whoever slept has been woken, and an abort is not free.
+      // An abort costs time, and the first wake-up has already ended the sleep.
       if (isWoken) return
       isWoken = true
       sleeping?.abort()
