@@ -42,7 +42,7 @@ export function gathered<Key, Row extends object>(
   }
   return async (db, key) => {
     if (isTransaction(db)) return (await read(db, [key])).get(nameOf(key))
-    // The statement may be sent by another caller, so a wrong use is noticed here.
+    // Another caller may send the statement, so this caller's request for a connection is published here.
     publishPoolRequest()
     const found = batcherOf(db).add(undefined, key)
     if (found === undefined) throw noConnectionFree()

@@ -96,7 +96,8 @@ async function runScope<T>(
     if (failure !== undefined) throw failure.error
     return result
   } catch (error) {
-    // Work beside what failed may go on: its next statement would follow the rollback, and be kept.
+    // Parallel work of the transaction may still run. Its next statement must fail: after the rollback it
+    // would run outside of the transaction, and its changes would stay.
     over = true
     if (!slot.lost) await rollBack(slot, undo)
     throw error
