@@ -181,7 +181,7 @@ export function createHeads({
       log.warn({ ...socket.name, reason }, 'new heads of an endpoint ended')
     const pauseMs = Math.min(pausesMs.min * 2 ** Math.min(socket.failures, 16), pausesMs.max)
     socket.failures += 1
-    // Random, so that many processes do not come back at once.
+    // The pause is random, so that many processes do not reconnect at the same time.
     const waitMs = randomInt(Math.ceil(pauseMs / 2), pauseMs + 1)
     socket.timer = setTimeout(() => open(socket), waitMs).unref()
   }
