@@ -26,7 +26,7 @@ export function closePromptly(server: FastifyInstance, graceMs = GRACE_MS): void
     socket.once('close', () => open.delete(socket))
     endIfIdle(socket)
   })
-  // Before Fastify, which may send the answer while it handles this event.
+  // This listener runs before Fastify's, because Fastify may send the answer while it handles the event.
   server.server.prependListener('request', ({ socket }, response) => {
     count(socket, 1)
     response.once('close', () => {
