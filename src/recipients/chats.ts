@@ -112,7 +112,7 @@ export async function linkChat(
     name: link.name ?? nameOf(chat.title),
     locale: link.locale,
     timezone: link.timezone ?? settings.timezone,
-    // Many read in a group: it gets what needs somebody, until its owner chooses.
+    // Many people read a group, so it gets no alerts of severity info until its owner chooses that.
     minSeverity: isGroupId(chat.id) ? 'warning' : 'info',
     isDefault: true,
     chatId: chat.id,
