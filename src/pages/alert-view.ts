@@ -49,7 +49,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds: provider && roundsGrid(t, provider, { timezone, label: message.watchLabel }),
-    // Once it is over, there is nothing to do.
+    // An alert that is over needs no action.
     first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page),

@@ -60,7 +60,7 @@ function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider)
     weight: weight === null ? '–' : formatPercent(weight, t.locale),
     tone: toneOfRounds(rounds, LISTED_ROUNDS),
     rounds: seen === 0 ? '–' : `${seen - bad}/${seen}`,
-    // Beside the dash of a provider without any, the number says nothing more.
+    // The dash of a provider without judged rounds already says that there is no data.
     noData:
       seen === 0 || seen === LISTED_ROUNDS
         ? undefined
