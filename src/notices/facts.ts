@@ -6,7 +6,7 @@ export function factsIn(notice: Notice): NoticeFacts | undefined {
   switch (notice.kind) {
     case 'slots-end': {
       const { quantity: count, endsAt, renewal, stopping } = notice
-      // With a price of the renewal each notice has sums of its own.
+      // A notice with a price has its own sums, so it is not added up with others.
       const addable = renewal === null ? [...stopping] : null
       return { count, endsAt: endsAt.toISOString(), stopping: addable }
     }
