@@ -79,10 +79,11 @@ export async function linkChat(
     readonly timezone?: string
     /** Label of the API token that created the link. */
     readonly madeBy?: string | null
+    /** Instant at which the code was used up; the link of a code is found again by it. */
+    readonly at: Date
   },
 ): Promise<LinkedChat> {
-  const { wallet, scopes, chat } = link
-  const now = deps.clock.now()
+  const { wallet, scopes, chat, at: now } = link
   const settings = await lockWallet(deps.db, wallet, now)
   await recordLinkedAccount(deps.db, wallet, link.by.id)
   const { threadId } = chat

@@ -223,6 +223,7 @@ export async function claimConnectCode(
         wallet,
         scopes,
         name: null,
+        at: now,
         ...(timezone !== undefined && { timezone }),
       },
     )

@@ -111,7 +111,8 @@ export async function claimTelegramLink(
     const shown = toShown({ code, chat })
     const row = await links.spendCode(tx, shown, now)
     const done = row === undefined ? await findClaimed(tx, shown, { chat, by }) : undefined
-    return done ?? (await linkChat({ ...deps, db: tx }, { ...toOffer(row), chat, by, locale }))
+    if (done !== undefined) return done
+    return await linkChat({ ...deps, db: tx }, { ...toOffer(row), chat, by, locale, at: now })
   })
 }
 

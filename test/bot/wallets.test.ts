@@ -104,6 +104,7 @@ test('any of many can be chosen from pages, which begin at the chosen one', asyn
       wallet,
       scopes,
       name: null,
+      at: world.clock.now(),
     })
   }
   expect(known?.wallet).toBe(first)

@@ -59,6 +59,7 @@ export async function chatOf(
     chat: { id, title: id < 0 ? 'Node crew' : 'Ann' },
     by: { id: Math.abs(id) },
     locale,
+    at: app.clock.now(),
     ...(timezone !== undefined && { timezone }),
   } as const
   const { recipient } = await transact(app.db, (tx) => linkChat({ ...app, db: tx }, link))

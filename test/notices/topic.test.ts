@@ -62,6 +62,7 @@ async function link(wallet: Address, locale: Locale = 'en'): Promise<number> {
         chat: { id: forum, title: 'Ops', threadId },
         by: { id: 1 },
         locale,
+        at: outbox.clock.now(),
       },
     ),
   )

@@ -143,6 +143,7 @@ describe('the wallet’s channels', () => {
         chat: { id, title: `Chat ${id}` },
         by: { id: 5 },
         locale: 'en',
+        at: room.clock.now(),
       })
     const first = await link(7001)
     const second = await link(7002)
@@ -250,8 +251,9 @@ describe('results of deliveries', () => {
   })
   test('store the new id of a chat that moved', async () => {
     const chat = { wallet: caller.wallet, scopes: ['read'], name: 'Crew', by: { id: 5 } } as const
+    const linkedAt = room.clock.now()
     const group = (id: number) =>
-      linkChat(room.deps, { ...chat, chat: { id, title: 'Crew' }, locale: 'en' })
+      linkChat(room.deps, { ...chat, chat: { id, title: 'Crew' }, locale: 'en', at: linkedAt })
     const { recipient } = await group(-500)
     const movedTo = { chatId: -100_500 }
     await record([{ ...ok(recipient.id, 1), movedTo }])

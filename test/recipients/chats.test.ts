@@ -16,10 +16,12 @@ import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
 import {
   claimTelegramLink,
   createTelegramLink,
+  findChatOfLink,
   peekTelegramLink,
   pruneLinkCodes,
   refuseTelegramLink,
 } from '#src/recipients/telegram-link.ts'
+import { runningClock } from '../support/clock.ts'
 import { openRoom, type Room, refusal, stranger } from './room.ts'
 
 let room: Room
@@ -135,6 +137,24 @@ describe('a link code', () => {
     room.clock.advance(1)
     const code = await makeCode()
     expect([(await claim(code)).again, (await claim(code)).again]).toEqual([true, true])
+  })
+  test('is recognized as used by its chat while the clock runs on', async () => {
+    const deps = { ...room.deps, clock: runningClock(room.clock) }
+    const claimNow = (code: string) =>
+      claimTelegramLink(deps, {
+        code,
+        chat: { id: chatId, title: 'Ann Lee' },
+        by: { id: 77 },
+        locale: 'fr',
+      })
+    for (const again of [false, true]) {
+      const { url, expiresAt } = await createTelegramLink(deps, caller, {})
+      const code = codeIn(url, 'start')
+      expect(await findChatOfLink(deps, caller, { expiresAt })).toBeUndefined()
+      const { recipient } = await claimNow(code)
+      expect(await claimNow(code)).toMatchObject({ again, recipient: { id: recipient.id } })
+      expect(await findChatOfLink(deps, caller, { expiresAt })).toBe(recipient.id)
+    }
   })
   test('that was used works for no other caller, and for nobody after the chat is unlinked', async () => {
     const code = await makeCode()

@@ -245,6 +245,7 @@ async function addChat({ wallet }: Caller, chatId: number): Promise<number> {
     wallet,
     scopes: ['read'],
     name: null,
+    at: service.app.clock.now(),
   })
   return recipient.id
 }

@@ -21,6 +21,17 @@ export function testClock(at = new Date('2026-11-20T12:00:00.000Z')): TestClock 
   }
 }
 
+/** A clock that runs: every reading is a millisecond later, so that two readings never agree. */
+export function runningClock(clock = testClock()): TestClock {
+  return {
+    ...clock,
+    now: () => {
+      clock.advance(0.001)
+      return clock.now()
+    },
+  }
+}
+
 /** Sets a clock to the database's time plus milliseconds. */
 export async function setByDatabase(
   clock: Pick<TestClock, 'set'>,

@@ -109,7 +109,7 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   const key = linked.again ? 'bot:link.again' : 'bot:link.done'
   const notice = `✅ ${ctx.t.html(key, { rights })}`
   const { recipient } = linked
-  const isAsked = !linked.again && (await allWatches(ctx)).length > 0
+  const isAsked = (await allWatches(ctx)).length > 0
   const mayChoose = linked.scopes.includes('write')
   if (isAsked && mayChoose && !ctx.reader.isGroup) {
     await showWatchSelection(ctx, recipient.id, { notice })
@@ -118,7 +118,9 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')
   const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
-  const heard = isAsked && ctx.reader.isGroup ? `\n${ctx.t.html('bot:link.hears')}` : ''
+  // A group that was linked before keeps what was chosen for it.
+  const isNew = !linked.again && ctx.reader.isGroup
+  const heard = isAsked && isNew ? `\n${ctx.t.html('bot:link.hears')}` : ''
   await show(ctx, await homeScreen(ctx, notice + heard, ctx.reader.isGroup ? [row] : []))
   await followLinkedBy(ctx, linked.wallet)
 })
