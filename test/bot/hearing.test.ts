@@ -1,11 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  FOLLOW_UPS,
+  followUpsOf,
+  hurryFollowUps,
+  postponeFollowUp,
+} from '#bot/features/recipients/follow-up-store.ts'
+import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
+import { claim } from '#src/db/queue.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { deleteRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
+import { LINK_MINUTES } from '#src/recipients/model.ts'
+import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
+import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
-import { BOT_NAME } from '../support/harness.ts'
+import { runningClock } from '../support/clock.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let receiver: Receiver
@@ -15,7 +27,7 @@ let node: number
 const iso = (label: string) => `\u2068${label}\u2069`
 
 beforeAll(async () => {
-  world = await botWorld()
+  world = await botWorld({}, { clock: runningClock() })
   receiver = await startReceiver({ clock: world.clock })
   await world.giveSlots('alice', 9)
   ann = await world.linked('alice')
@@ -59,6 +71,25 @@ async function addHook(hook: string) {
   await ann.say(receiver.url(hook))
   await ann.press('Saved, next ›')
   return (await recipients()).at(-1)?.id ?? 0
+}
+
+/** Makes a link in the private chat. @returns the message with the link, and the code for a group */
+async function linkByChat() {
+  world.clock.advance(30)
+  await ann.say('/recipients')
+  await ann.press('Add recipient')
+  await ann.press('Group or person')
+  await ann.press('Receive only')
+  const card = ann.last()
+  const add = card.keyboard.flat().find(({ text }) => text.startsWith('Add to a group'))
+  const code = new URL(add?.url ?? '').searchParams.get('startgroup') ?? ''
+  return { card, code }
+}
+
+/** Runs the follow-ups that are due. */
+function follow() {
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+  return followUp({ app: world.app, api, username: BOT_NAME })
 }
 
 describe('a new recipient', () => {
@@ -225,16 +256,9 @@ describe('a linked chat', () => {
   })
 
   test('turns the message with its link into the question, for the one who made the link', async () => {
-    world.clock.advance(30)
-    await ann.say('/recipients')
-    await ann.press('Add recipient')
-    await ann.press('Group or person')
-    await ann.press('Receive only')
-    const card = ann.last()
+    const { card, code } = await linkByChat()
     const { id } = world.telegram.group({ title: 'Crew 2', members: [ann.id], admins: [ann.id] })
     const group = world.chat(id, ann.id)
-    const add = card.keyboard.flat().find(({ text }) => text.startsWith('Add to a group'))
-    const code = new URL(add?.url ?? '').searchParams.get('startgroup') ?? ''
     await group.say(`/start@${BOT_NAME} ${code}`)
     expect(ann.last()).toMatchObject({ id: card.id, text: card.text })
     await group.press('Link this chat')
@@ -246,13 +270,77 @@ describe('a linked chat', () => {
     expect((await recipientOf(await recipientIdOf('Crew 2')))?.default).toBe(false)
   })
 
+  test('that was linked before leads to the question again, in the group and in the private chat', async () => {
+    const { id } = world.telegram.group({ title: 'Crew 3', members: [ann.id], admins: [ann.id] })
+    const group = world.chat(id, ann.id)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
+    await group.press('Link this chat')
+    const { card, code } = await linkByChat()
+    await group.say(`/start@${BOT_NAME} ${code}`)
+    await group.press('Link this chat')
+    expect(group.last().text).toContain('This chat is already linked.')
+    expect(group.last().text).not.toContain('By default')
+    expect(group.labels()[0]).toEqual(['Choose alerts…'])
+    const shown = ann.all().find((one) => one.id === card.id)?.text
+    expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)
+  })
+
+  test('just before its link expired, by a process that then died, leads to the question, too', async () => {
+    const { card, code } = await linkByChat()
+    world.clock.advance(LINK_MINUTES * 60 - 1)
+    const { id } = world.telegram.group({ title: 'Crew 4', members: [ann.id], admins: [ann.id] })
+    const chat = { id, title: 'Crew 4' }
+    const locale = 'en'
+    await claimTelegramLink(world.app, { code, chat, by: { id: ann.id }, locale })
+    world.clock.advance(5)
+    await follow()
+    const shown = ann.all().find((one) => one.id === card.id)?.text
+    expect(shown).toContain(`Which alerts should ${iso('Crew 4')} get?`)
+  })
+
+  test('changes no message of another wallet, although one is due', async () => {
+    const bob = await world.linked('bob')
+    await bob.say('/recipients')
+    await bob.press('Add recipient')
+    await bob.press('Webhook')
+    await bob.say(receiver.url('due'))
+    const secret = bob.last().text
+    world.clock.advance(11 * 60)
+    await linkByChat()
+    const other = world.person()
+    await other.say(`/start ${await world.linkCode('alice', ['read'])}`)
+    await other.press('Link this chat')
+    expect(bob.last().text).toBe(secret)
+    await follow()
+    expect(bob.last().text).not.toBe(secret)
+  })
+
+  test('makes its message due although a check that began before postpones it', async () => {
+    await linkByChat()
+    const { db } = world.app
+    world.clock.advance(10)
+    const now = world.clock.now()
+    const rows = await claim(db, FOLLOW_UPS, { now, leaseMs: 60_000, limit: 20 })
+    const row = rows.find(({ kind, chatId }) => kind === 'chat' && chatId === ann.id)
+    if (row === undefined) throw new Error('the message with the link has no follow-up')
+    const usedAt = world.clock.now()
+    await hurryFollowUps(db, row, usedAt)
+    const later = new Date(usedAt.getTime() + 90_000)
+    await postponeFollowUp(db, row, later)
+    const again = { now: world.clock.now(), leaseMs: 60_000, limit: 20 }
+    const due = await claim(db, followUpsOf(row), again)
+    expect(due.map(({ messageId }) => messageId)).toContain(row.messageId)
+    // Without a use of the link, the check is postponed.
+    const [claimed] = due.filter(({ messageId }) => messageId === row.messageId)
+    if (claimed === undefined) throw new Error('the follow-up was not claimed')
+    await postponeFollowUp(db, claimed, world.clock.now())
+    world.clock.advance(1)
+    const last = { ...again, now: world.clock.now() }
+    expect((await claim(db, followUpsOf(row), last)).length).toBeGreaterThan(0)
+  })
+
   test('of another link, or a link that nobody used, changes no message', async () => {
-    world.clock.advance(30)
-    await ann.say('/recipients')
-    await ann.press('Add recipient')
-    await ann.press('Group or person')
-    await ann.press('Receive only')
-    const card = ann.last()
+    const { card } = await linkByChat()
     world.clock.advance(1)
     const other = world.person()
     await other.say(`/start ${await world.linkCode('alice', ['read'])}`)

@@ -1,6 +1,7 @@
-import { and, eq, lte } from 'drizzle-orm'
+import { and, eq, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
 import { followUps } from '../../core/tables.ts'
 
 export type FollowUpRow = typeof followUps.$inferSelect
@@ -10,6 +11,15 @@ export const FOLLOW_UPS = {
   id: ['chatId', 'messageId'],
   dueAt: 'dueAt',
 } as const satisfies Queue<typeof followUps>
+
+/** Follow-ups of one kind that belong to a wallet. */
+export type FollowUpsOf = Pick<FollowUpRow, 'wallet' | 'kind'>
+
+/** Queue of the follow-ups of one kind that belong to a wallet. */
+export function followUpsOf(of: FollowUpsOf): Queue<typeof followUps> {
+  const { wallet, kind } = followUps
+  return { ...FOLLOW_UPS, where: sql`${wallet} = ${of.wallet} and ${kind} = ${of.kind}` }
+}
 
 type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
 
@@ -22,15 +32,16 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
 }
 
 /** Makes the follow-ups of one kind due that belong to a wallet. */
-export async function hurryFollowUps(
-  db: Db,
-  { wallet, kind }: Pick<FollowUpRow, 'wallet' | 'kind'>,
-  now: Date,
-): Promise<void> {
+export async function hurryFollowUps(db: Db, of: FollowUpsOf, now: Date): Promise<void> {
+  await db.update(followUps).set({ dueAt: now }).where(followUpsOf(of).where)
+}
+
+/** Makes a claimed follow-up due at an instant, unless it was made due or replaced since its claim. */
+export async function postponeFollowUp(db: Db, row: FollowUpRow, at: Date): Promise<void> {
   await db
     .update(followUps)
-    .set({ dueAt: now })
-    .where(and(eq(followUps.wallet, wallet), eq(followUps.kind, kind)))
+    .set({ dueAt: at })
+    .where(and(isSame(row), eq(followUps.dueAt, row.dueAt)))
 }
 
 /**
@@ -56,9 +67,14 @@ export async function deleteFollowUp(db: Db, row: FollowUpRow): Promise<void> {
   await db.delete(followUps).where(isSame(row))
 }
 
-/** Deletes follow-ups that expired. */
+/**
+ * Deletes follow-ups that expired. That of a link stays a day longer, because the link may have been used
+ * just before it expired; usually its last check deletes it.
+ */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
-  await db.delete(followUps).where(lte(followUps.expiresAt, now))
+  const isOver = and(ne(followUps.kind, 'chat'), lte(followUps.expiresAt, now))
+  const isOld = lte(followUps.expiresAt, new Date(now.getTime() - DAY_MS))
+  await db.delete(followUps).where(or(isOver, isOld))
 }
 
 function isMessage({ chatId, messageId }: MessageName) {

@@ -1,12 +1,13 @@
 /**
  * Automatic changes of messages: a secret is hidden ten minutes after it was shown, the message about a
- * mailbox is updated when its reader confirms, and that of a link when a chat is linked by it. They are scheduled in the database, so they survive a
- * restart.
+ * mailbox is updated when its reader confirms, and that of a link when a chat is linked by it. They are
+ * scheduled in the database, so they survive a restart.
  */
 
 import type { Api } from 'grammy'
-import { claimAll, reschedule } from '#src/db/queue.ts'
+import { claim, claimAll } from '#src/db/queue.ts'
 import { translator, typed } from '#src/i18n/translate.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { findChatOfLink } from '#src/operations/chat.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
@@ -29,8 +30,10 @@ import {
   deleteFollowUp,
   FOLLOW_UPS,
   type FollowUpRow,
+  followUpsOf,
   hasFollowUp,
   hurryFollowUps,
+  postponeFollowUp,
 } from './follow-up-store.ts'
 import { findRecipient } from './recipients.ts'
 import { secretHidden } from './secret-view.ts'
@@ -42,6 +45,8 @@ const AT_ONCE_MAX = 20
 /** Bounds of the interval between two checks of a mailbox, which grows with time. */
 const ASKED_MS_MIN = 5000
 const ASKED_MS_MAX = 300_000
+/** Time after the end of a link in which a use of it is still committed. */
+const USE_SEEN_MS = MINUTE_MS
 
 /** Dependencies: the application, and the bot's client of Telegram. */
 export interface FollowUpDeps {
@@ -56,24 +61,32 @@ export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Pro
   const { app } = changer
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
-  for await (const row of claimAll(app, FOLLOW_UPS, options)) {
-    try {
-      await followOne(changer, row)
-    } catch (error) {
-      // The follow-up is due again when its lease ends.
-      app.log.warn(
-        { chatId: row.chatId, error: describe(error) },
-        'message was not changed; it is due again when its lease ends',
-      )
-    }
-  }
+  for await (const row of claimAll(app, FOLLOW_UPS, options)) await followAlone(changer, row)
 }
 
-/** Shows at once, in the messages with a link of this wallet, which chat was linked by it. */
+/**
+ * Shows at once, in the messages with a link of this wallet, which chat was linked by it. Above
+ * `AT_ONCE_MAX` messages, the job changes the rest.
+ */
 export async function followLinked(changer: FollowUpDeps, wallet: string): Promise<void> {
   const { db, clock } = changer.app
-  await hurryFollowUps(db, { wallet, kind: 'chat' }, clock.now())
-  await followUp(changer)
+  const of = { wallet, kind: 'chat' }
+  const now = clock.now()
+  await hurryFollowUps(db, of, now)
+  const rows = await claim(db, followUpsOf(of), { now, leaseMs: LEASE_MS, limit: AT_ONCE_MAX })
+  for (const row of rows) await followAlone(changer, row)
+}
+
+/** Runs one follow-up. One that fails stops no other, and is due again when its lease ends. */
+async function followAlone(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
+  try {
+    await followOne(changer, row)
+  } catch (error) {
+    changer.app.log.warn(
+      { chatId: row.chatId, error: describe(error) },
+      'message was not changed; it is due again when its lease ends',
+    )
+  }
 }
 
 async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
@@ -102,7 +115,7 @@ function askLater(app: App, row: FollowUpRow): Promise<void> {
   const now = app.clock.now().getTime()
   const waitedMs = now - row.shownAt.getTime()
   const waitMs = Math.min(Math.max(waitedMs / 10, ASKED_MS_MIN), ASKED_MS_MAX)
-  return reschedule(app.db, FOLLOW_UPS, row, new Date(now + waitMs))
+  return postponeFollowUp(app.db, row, new Date(now + waitMs))
 }
 
 /** The message with a link becomes the question what the chat that was linked by it gets. */
@@ -114,7 +127,7 @@ async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void
   if (state !== undefined && link !== undefined) {
     const body = { expiresAt: row.expiresAt }
     const id = await state.call(findChatOfLink, { body }, link)
-    if (id === undefined) return askLater(app, row)
+    if (id === undefined) return isOver(app, row) ? deleteFollowUp(app.db, row) : askLater(app, row)
     const { destination } = await findRecipient(state, id)
     const name = typed(destinationName(state.t, destination, link.recipientId))
     const rights = rightsText(state.t, destination.chat?.scopes ?? [])
@@ -123,6 +136,11 @@ async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void
     await edit(changer, row, contentOf(view, state.t.locale))
   }
   await deleteFollowUp(app.db, row)
+}
+
+/** Whether a link expired so long ago that the use of it would be visible by now. */
+function isOver({ clock }: App, { expiresAt }: FollowUpRow): boolean {
+  return clock.now().getTime() >= expiresAt.getTime() + USE_SEEN_MS
 }
 
 /** Placeholder for a deleted destination: the message is changed nevertheless. */
