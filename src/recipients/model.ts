@@ -206,4 +206,6 @@ export interface TelegramLinkOffer {
   readonly madeBy: string | null
   readonly createdAt: Date
   readonly expiresAt: Date
+  /** Time zone that the chat has, or gets when it is linked. */
+  readonly timezone: string
 }

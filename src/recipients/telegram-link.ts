@@ -22,6 +22,7 @@ import {
   type TelegramLinkRequest,
 } from './model.ts'
 import { linkScopes } from './rules.ts'
+import { DEFAULT_SETTINGS, listSettings } from './settings.ts'
 import * as recipients from './store.ts'
 
 interface Deps {
@@ -91,7 +92,11 @@ export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<T
   if (row === undefined && shown.groupId !== null) {
     await links.spendCode(deps.db, { ...shown, groupId: null }, now)
   }
-  return toOffer(row)
+  const offer = toOffer(row)
+  const linked = await recipients.findChat(deps.db, offer.wallet, input.chat.id)
+  const settings = await listSettings(deps.db, [offer.wallet])
+  const zone = settings.get(offer.wallet)?.timezone ?? DEFAULT_SETTINGS.timezone
+  return { ...offer, timezone: linked?.timezone ?? zone }
 }
 
 /**
@@ -168,7 +173,7 @@ function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
 }
 
-function toOffer(row: links.LinkCodeRow | undefined): TelegramLinkOffer {
+function toOffer(row: links.LinkCodeRow | undefined): Omit<TelegramLinkOffer, 'timezone'> {
   if (row === undefined) throw new AppError('not_found', 'link_not_valid')
   const { wallet, name, scopes, madeBy, createdAt, expiresAt } = row
   return { wallet, name, scopes, madeBy, createdAt, expiresAt }

@@ -94,6 +94,15 @@ describe('a link code', () => {
     expect(await peek(code)).toMatchObject(offer)
     expect(await peek(code)).toMatchObject(offer)
   })
+  test('shows times in the zone that the chat has, or will get', async () => {
+    const settings = { ...DEFAULT_SETTINGS, timezone: 'Asia/Tokyo' }
+    const { version: _, ...tokyo } = settings
+    expect(await peek(await makeCode())).toMatchObject({ timezone: 'UTC' })
+    await link()
+    await replaceSettings(room.deps, caller, { settings: tokyo })
+    expect(await peek(await makeCode())).toMatchObject({ timezone: 'UTC' })
+    expect(await peek(await makeCode(), chatId + 700_000)).toMatchObject({ timezone: 'Asia/Tokyo' })
+  })
   test('is not created with rights that its creator lacks, or without a bot', async () => {
     const writer: Caller = { ...caller, scopes: ['read', 'write'] }
     const spend = createTelegramLink(room.deps, writer, { scopes: ['spend'] })

@@ -1,9 +1,9 @@
 import { packed } from '#src/actions/codec.ts'
+import { formatTime } from '#src/i18n/format.ts'
 import { type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { TelegramLinkOffer } from '#src/recipients/model.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import { clockTime } from '../../views/time.ts'
 import { act, menuButton, type Reader, screen, type View, wholeAddress } from '../../views/view.ts'
 
 /** The chat of a link's card. */
@@ -33,7 +33,7 @@ export function linkCard(
     chat.place === 'forum' ? t.html('bot:link.general') : undefined,
     t.html('bot:link.allows', { rights: rightsText(t, offer.scopes) }),
     madeBy(reader, offer),
-    t.html('bot:link.validUntil', { time: clockTime(reader, offer.expiresAt) }),
+    t.html('bot:link.validUntil', { time: timeOf(reader, offer, offer.expiresAt) }),
     ...(isPrivate ? [] : ['', t.html('bot:link.adminsOnly')]),
   ]
   return screen(lines, [
@@ -45,10 +45,15 @@ export function linkCard(
 }
 
 function madeBy(reader: Reader, offer: TelegramLinkOffer): string {
-  const time = clockTime(reader, offer.createdAt)
+  const time = timeOf(reader, offer, offer.createdAt)
   return offer.madeBy === null
     ? reader.t.html('bot:link.made', { time })
     : reader.t.html('bot:link.madeBy', { time, name: typed(offer.madeBy) })
+}
+
+/** A time in the zone that the chat will have, as alerts write it. */
+function timeOf({ t }: Reader, { timezone }: TelegramLinkOffer, at: Date): string {
+  return formatTime(at, t.locale, timezone, { offset: true })
 }
 
 /** The rights of a chat with these scopes, in words. */
