@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
 import { muteChat } from '#src/alerts/settings-changes.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { Address } from '#src/kernel/units.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
 import * as connect from '#src/recipients/connect.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -119,6 +120,7 @@ export const createConnectCode = defineChatOperation({
     by: z.strictObject({ id: z.int() }),
     locale: LocaleCode,
     spend: z.boolean().exactOptional(),
+    wallet: Address.exactOptional(),
     goesOn: z.string().exactOptional(),
   }),
   handle: ({ app, body }) => connect.createConnectCode(app, body),

@@ -47,6 +47,8 @@ export interface ConnectingChat {
   readonly locale: Locale
   /** Whether it requests the right to spend credits. */
   readonly spend?: boolean
+  /** The chat's selected wallet, for which it requests that right. */
+  readonly wallet?: Address
   /** The chat's next step after linking, in its own format. */
   readonly goesOn?: string
 }
@@ -103,7 +105,7 @@ export interface ConnectResult {
 /** Creates a chat's code. The previous code becomes invalid. */
 export async function createConnectCode(
   deps: Deps & { readonly publicUrl: string },
-  { chat, by, locale, spend, goesOn }: ConnectingChat,
+  { chat, by, locale, spend, wallet, goesOn }: ConnectingChat,
 ): Promise<ConnectCode> {
   const code = randomBytes(CODE_BYTES).toString('base64url')
   const hash = hashOf(code)
@@ -118,6 +120,7 @@ export async function createConnectCode(
     username: chat.username ?? null,
     locale,
     spend: spend === true,
+    spendOf: wallet ?? null,
     goesOn: goesOn ?? null,
     createdAt,
     expiresAt,
@@ -161,7 +164,9 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
   const row = await codes.findCode(deps.db, hashOf(code))
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
   const { title, username, locale, spend, goesOn, expiresAt, usedAt, wallet } = row
-  const [linked] = spend ? await links.listByChat(deps.db, row.chatId) : []
+  const linked = spend ? await links.listByChat(deps.db, row.chatId) : []
+  // The wallet may have been unlinked meanwhile.
+  const asked = linked.find((link) => link.wallet === (row.spendOf ?? link.wallet))
   const ended = wallet === null ? 'refused' : 'linked'
   return {
     state: usedAt === null ? 'open' : ended,
@@ -173,7 +178,7 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
     match: matchOf(code),
     expiresAt,
     wallet: wallet ?? undefined,
-    spendOf: linked?.wallet,
+    spendOf: asked?.wallet,
   }
 }
 

@@ -102,6 +102,8 @@ export const connectCodes = pgTable(
     locale: text('locale').notNull().$type<Locale>(),
     /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
+    /** The wallet whose credits the chat requested to spend; null for a chat without a wallet. */
+    spendOf: text('spend_of').$type<Address>(),
     /** The chat's next step after linking, in its own format; null for none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),

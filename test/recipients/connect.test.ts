@@ -43,12 +43,21 @@ afterAll(() => room.close())
 
 const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
 
-async function makeCode({ spend = false, id = chatId } = {}) {
+async function makeCode({
+  spend = false,
+  id = chatId,
+  selected,
+}: {
+  spend?: boolean
+  id?: number
+  selected?: PrivateKeyAccount
+} = {}) {
   const made = await createConnectCode(deps, {
     chat: { id, title: 'Ann Lee', username: 'annlee' },
     by: { id },
     locale: 'fr',
     spend,
+    ...(selected !== undefined && { wallet: selected.address }),
   })
   return { ...made, code: made.url.replace(`${PUBLIC_URL}/connect/`, '') }
 }
@@ -146,6 +155,20 @@ describe('a signed challenge', () => {
     expect(await links()).toHaveLength(1)
   })
 
+  test('requests the right to spend for the wallet that the chat has selected', async () => {
+    const other = privateKeyToAccount(generatePrivateKey())
+    for (const by of [wallet, other]) {
+      const { code } = await makeCode()
+      await claimConnectCode(deps, { code, ...(await signed(connectScopes(false), by)) })
+    }
+    for (const selected of [wallet, other]) {
+      const { code } = await makeCode({ spend: true, selected })
+      expect(await peekConnectCode(deps, code)).toMatchObject({ spendOf: selected.address })
+    }
+    const gone = privateKeyToAccount(generatePrivateKey())
+    const { code } = await makeCode({ spend: true, selected: gone })
+    expect(await peekConnectCode(deps, code)).toMatchObject({ spendOf: undefined })
+  })
   test('gives the new rights to a chat that is already linked', async () => {
     const first = await makeCode()
     await claimConnectCode(deps, { code: first.code, ...(await signed()) })

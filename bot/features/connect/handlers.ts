@@ -48,6 +48,7 @@ export async function showConnect(
   const { app, knownChat, reader, chat, from } = ctx
   if (from === undefined || knownChat.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
+  const wallet = ctx.links[0]?.wallet
   const code = await ctx.call(createConnectCode, {
     body: {
       chat: {
@@ -58,13 +59,14 @@ export async function showConnect(
       by: { id: from.id },
       locale: knownChat.locale,
       spend,
+      ...(wallet !== undefined && { wallet }),
       ...(goesOn !== undefined && { goesOn }),
     },
   })
-  const wallet = ctx.links[0]?.wallet
   const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
-  const view = connectScreen(reader, code, { spend, isOpen, wallet, again })
+  const order = await orderLines(ctx, goesOn)
+  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, order })
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code

@@ -1,0 +1,1 @@
+ALTER TABLE "connect_codes" ADD COLUMN "spend_of" text;
