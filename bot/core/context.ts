@@ -84,6 +84,8 @@ export interface PendingQuestion {
 export interface AnswerFlavor {
   /** Undefined if the update answers no question. */
   answering?: PendingQuestion
+  /** Whether the pressed button belongs to the screen of a question, which the press closed. */
+  isQuestionPressed?: boolean
   /** Repeats the question that an unknown command closed. */
   askAgain?: () => Promise<void>
 }

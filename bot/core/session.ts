@@ -69,7 +69,7 @@ export interface AskedQuestion<About> extends Question {
 export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestion<About> {
   const { kind, task } = entry
   const keep = async (ctx: BotContext, about: About, view: View, refusals: number) => {
-    const messageId = await show(ctx, view, task)
+    const messageId = await show(ctx, view, task, { isForm: true })
     const place = placeOf(ctx)
     if (place === undefined || ctx.reader.isGroup) return messageId
     await storeQuestion(ctx, place, { kind, about, messageId, refusals })

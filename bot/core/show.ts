@@ -16,19 +16,21 @@ import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
  * else in a new message. If the message cannot be edited, a new one is sent. A pressed alert or notice stays
- * as it is, and the screen is a new message. A pressed wizard that has an alert or notice below it is
- * deleted and sent again.
+ * as it is, and the screen is a new message. A pressed form (a wizard, or the screen of a question) that has
+ * an alert or notice below it is deleted and sent again; so is a pressed screen whose next screen is a form.
  *
  * @param task task whose current message the message becomes; only the current message of each task has
  * buttons
+ * @param options `isForm`: whether the view is the screen of a form; that of the wizard is
  * @returns the message's id
  */
 export async function show(
   ctx: BotContext,
   view: View,
   task: Task = 'navigation',
+  { isForm = task === 'wizard' }: { readonly isForm?: boolean } = {},
 ): Promise<number> {
-  const messageId = (await pressedScreen(ctx)) ?? (await answeredMessage(ctx))
+  const messageId = (await pressedScreen(ctx, isForm)) ?? (await answeredMessage(ctx))
   if (messageId === undefined || !(await edit(ctx, messageId, view))) return send(ctx, view, task)
   await storeCurrent(ctx, messageId, view, task)
   return messageId
@@ -60,23 +62,28 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
 
 /**
  * Id of the pressed message, if it can show the next screen. Undefined without a press, and for an alert or
- * notice. Deletes a wizard that has an alert or notice below it, and returns undefined.
+ * notice. Deletes a form, or a screen whose next screen is a form, that has an alert or notice below it, and
+ * returns undefined.
+ *
+ * @param isNextForm whether the next screen is that of a form
  */
-async function pressedScreen(ctx: BotContext): Promise<number | undefined> {
+async function pressedScreen(ctx: BotContext, isNextForm: boolean): Promise<number | undefined> {
   if (await isDelivered(ctx)) return undefined
-  const messageId = ctx.callbackQuery?.message?.message_id
-  if (messageId === undefined || !(await isWizardAbove(ctx, messageId))) return messageId
-  await ctx.takeOver()
+  const { callbackQuery, knownChat } = ctx
+  const messageId = callbackQuery?.message?.message_id
+  if (messageId === undefined) return undefined
+  const isPressedForm =
+    ctx.isQuestionPressed === true || knownChat.currentMessages.wizard === messageId
+  const isForm = isNextForm || isPressedForm
+  if (!isForm || !(await isAbove(ctx, messageId))) return messageId
+  await release(ctx, messageId)
   await leave(ctx, messageId)
   return undefined
 }
 
-/** Whether a message is the wizard of a private chat, with an alert or notice below it. */
-async function isWizardAbove(
-  { app, knownChat, links }: BotContext,
-  messageId: number,
-): Promise<boolean> {
-  if (knownChat.kind !== 'private' || knownChat.currentMessages.wizard !== messageId) return false
+/** Whether an alert or notice is below a message of a private chat. */
+async function isAbove({ app, knownChat, links }: BotContext, messageId: number): Promise<boolean> {
+  if (knownChat.kind !== 'private') return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
   return isFollowed(app.db, recipientIds, messageId)
 }
@@ -250,14 +257,19 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
  * @returns false if the message can no longer be edited
  */
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
+  await release(ctx, messageId)
+  const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
+  return posted.kind !== 'gone'
+}
+
+/** Ends what other parts of the bot would still do with a message: live updates, progress, a code's end. */
+async function release(ctx: BotContext, messageId: number): Promise<void> {
   const message = { chatId: ctx.knownChat.id, messageId }
   await Promise.all([
     deleteLive(ctx.app.db, message),
     coverConnectMessage(ctx.app, message),
     ctx.takeOver(),
   ])
-  const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
-  return posted.kind !== 'gone'
 }
 
 function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Post, 'messageId'> {

@@ -106,15 +106,57 @@ test('a typed answer is shown below a notice that came meanwhile, not above it',
   expect(bo.all().map((message) => message.id)).not.toContain(question)
 })
 
+/** An alert in Ann's chat. @returns the id of its message */
+async function alerted(): Promise<number> {
+  world.clock.advance(3600)
+  await alertsIn(world).fire(id, { event: 'wallet-balance.moved' })
+  expect(ann.last().text).toContain('left the wallet')
+  return ann.last().id
+}
+
+/** Presses a button of a message above an alert. @returns the newest message */
+async function pressAbove(messageId: number, button: string) {
+  world.telegram.press(ann.id, messageId, button)
+  await world.settle()
+  expect(ann.all().map((message) => message.id)).not.toContain(messageId)
+  return ann.last()
+}
+
+test('a form begins below an alert that came meanwhile, whichever screen it follows', async () => {
+  await world.giveSlots('alice', 2)
+  await ann.say('/menu')
+  const menu = ann.last().id
+  const first = await alerted()
+  const types = await pressAbove(menu, 'New watch')
+  expect(types.id).toBeGreaterThan(first)
+  expect(types.text).toContain('What should be watched?')
+  await ann.say(`/watches ${id}`)
+  const card = ann.last().id
+  const second = await alerted()
+  const question = await pressAbove(card, 'Threshold')
+  expect(question.id).toBeGreaterThan(second)
+  await ann.say('300')
+  expect(ann.last().text).toContain('✓ Threshold: 300')
+})
+
+test('the first press on the screen of a question continues below an alert, not above it', async () => {
+  await ann.say('/settings')
+  await ann.press('Time zone')
+  const question = ann.last().id
+  const alert = await alerted()
+  const next = await pressAbove(question, '‹ Settings')
+  expect(next.id).toBeGreaterThan(alert)
+  expect(next.text).toContain('Settings')
+})
+
 test('a form continues below an alert that came meanwhile, not above it', async () => {
   await world.giveSlots('alice', 2)
   await ann.say('/new credit')
   const form = ann.last().id
   await ann.press('500')
   expect(ann.last().id).toBe(form)
-  await alertsIn(world).fire(id, { event: 'wallet-balance.moved' })
+  await alerted()
   const alert = ann.last()
-  expect(alert.text).toContain('left the wallet')
   const press = world.telegram.press(ann.id, form, 'Severity: all')
   await world.settle()
   expect(await press.answer()).toMatchObject({ text: '', showAlert: false })

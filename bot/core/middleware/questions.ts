@@ -24,6 +24,7 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     const isCommand = message?.text?.startsWith('/') === true
     if (isPressed || isCommand || question === undefined) {
       await deleteQuestion(ctx.app.db, place)
+      ctx.isQuestionPressed = isPressed
       if (question === undefined) return next()
       if (isCancel(ctx)) return question.cancel(ctx, row.about)
       if (isCommand) ctx.askAgain = () => refuseCommand(ctx, question, row)
