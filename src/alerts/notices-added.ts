@@ -1,4 +1,5 @@
 /** Notices of one kind added up, and notices that come after the end that they announce. Pure. */
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
@@ -7,6 +8,7 @@ import type { Translate } from '#src/i18n/translate.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 
 const SLOTS_END = 'notice.slots-end'
+const RENEWAL_AHEAD = 'notice.renewal-ahead'
 const RENEWED = 'notice.renewed'
 const SUSPENDED = 'notice.suspended'
 const RESUMED = 'notice.resumed'
@@ -15,8 +17,9 @@ const TRIAL_ENDS = 'notice.trial-ends'
 type Notices = readonly [Envelope, ...Envelope[]]
 
 /**
- * Adds up notices of the same kind and the same day, in the place of the first. Renewals that cost
- * something different, and watches that also run again in the same message, stay separate.
+ * Adds up notices of the same kind and the same day, in the place of the first. Slots that end without
+ * renewal, and slots whose renewal lacks credits, are two kinds. Suspended watches stay separate if watches
+ * also run again in the same message.
  */
 export function addedUp(t: Translate, notices: Notices): Notices {
   const isAgain = notices.some(({ message }) => message.event === RESUMED)
@@ -37,11 +40,13 @@ function sumKeyOf(t: Translate, notice: Envelope, isAgain: boolean): string | un
   const facts = factsOf(notice)
   const { event } = notice.message
   const mayAdd =
-    (event === SLOTS_END && facts?.stopping) ||
+    (event === SLOTS_END && facts?.stopping && facts.renewal?.missingCredits !== 0) ||
+    (event === RENEWAL_AHEAD && facts?.renewal) ||
     event === RENEWED ||
     (event === SUSPENDED && !isAgain)
   if (facts === undefined || !mayAdd) return undefined
-  return [event, dateOf(t, notice, facts)].join(' ')
+  const kind = facts.renewal === null ? 'ends' : 'renews'
+  return [event, kind, dateOf(t, notice, facts)].join(' ')
 }
 
 function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
@@ -55,7 +60,13 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
   const stopping = all
     .flatMap((facts) => (facts.stopping === null ? [] : [facts.stopping]))
     .reduce<string[]>((longest, labels) => (labels.length > longest.length ? labels : longest), [])
-  const facts = { ...oldest, count, stopping: oldest.stopping && stopping }
+  const facts = {
+    ...oldest,
+    count,
+    stopping: oldest.stopping && stopping,
+    renewal: renewalOf(all),
+    balanceCredits: all.at(-1)?.balanceCredits ?? null,
+  }
   const { event } = first.message
   return {
     ...first,
@@ -63,7 +74,7 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
     message: {
       ...first.message,
       title: titleOnChain(titleOf(t, event, { count, date: dateOf(t, first, oldest) })),
-      body: event === SLOTS_END ? stopsText(t, stopping) : linesOf(notices),
+      body: bodyOf(t, event, facts) ?? linesOf(notices),
     },
     buttons: notices.flatMap(({ buttons = [] }) => buttons),
   }
@@ -75,15 +86,47 @@ function titleOf(
   values: { readonly count: number; readonly date: string },
 ): string {
   if (event === SLOTS_END) return t('notices:slots-end.title', values)
+  if (event === RENEWAL_AHEAD) return t('notices:renewal-ahead.title', values)
   if (event === RENEWED) return t('notices:renewed.title', values)
   return t('notices:suspended.title', values)
 }
 
-function stopsText(t: Translate, stopping: readonly string[]): string {
-  const watches = firstLabels(t, stopping)
-  return watches === undefined
-    ? t('notices:slots-end.nothing')
-    : t('notices:slots-end.stops', { watches })
+/**
+ * Price of several renewals, and the credits that are missing for all of them: each price counts what is
+ * left after the renewals before it, so the least that is left was available for all.
+ */
+function renewalOf(all: readonly NoticeFacts[]): NoticeFacts['renewal'] {
+  const renewals = all.flatMap(({ renewal }) => renewal ?? [])
+  if (renewals.length === 0) return null
+  const credits = renewals.reduce((sum, renewal) => sum + renewal.credits, 0)
+  const left = Math.min(...renewals.map((renewal) => renewal.credits - renewal.missingCredits))
+  const isCovered = renewals.every(({ missingCredits }) => missingCredits === 0)
+  return { credits, missingCredits: isCovered ? 0 : credits - left }
+}
+
+/** The sentences of slots that end or are renewed; undefined for other notices. */
+function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undefined {
+  const { renewal, stopping, balanceCredits } = facts
+  const price = renewal === null ? undefined : creditsWithUsd(t, renewal.credits)
+  if (event === RENEWAL_AHEAD && price !== undefined) {
+    const balance = creditsWithUsd(t, balanceCredits ?? 0)
+    const costs = t('notices:renewal-ahead.price', { price, balance })
+    return `${costs}\n${t('notices:renewal-ahead.nothing')}`
+  }
+  if (event !== SLOTS_END) return undefined
+  const watches = firstLabels(t, stopping ?? [])
+  if (price === undefined) return stopsText(t, watches, 'notices:slots-end.stops')
+  const count = renewal?.missingCredits ?? 0
+  const missing = t('notices:slots-end.missing', { price, count })
+  return `${missing}\n${stopsText(t, watches, 'notices:slots-end.stopsIfShort')}`
+}
+
+function stopsText(
+  t: Translate,
+  watches: string | undefined,
+  stops: 'notices:slots-end.stops' | 'notices:slots-end.stopsIfShort',
+): string {
+  return watches === undefined ? t('notices:slots-end.nothing') : t(stops, { watches })
 }
 
 /** The lines of all; a line that several have is said once, at the end. */

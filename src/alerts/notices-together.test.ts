@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import type { Envelope, MessageButton } from '#src/channels/envelope.ts'
+import type { NoticeFacts } from '#src/channels/notice-facts.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -37,19 +38,19 @@ test('several have the content of all, the worst first', () => {
 /** A notice with what it counts, as `notices/service` writes it. */
 function countedOf(
   event: string,
-  facts: { readonly count: number; readonly endsAt?: string; readonly stopping?: string[] },
+  facts: Partial<NoticeFacts> & { readonly count: number },
   body = 'In a sentence.',
 ): Envelope {
-  const { endsAt = null, stopping = null, count } = facts
-  const one = noticeOf(`${event} ${count}`, [])
+  const one = noticeOf(`${event} ${facts.count}`, [])
   return {
     ...one,
-    data: { facts: { count, endsAt, stopping } },
+    data: { facts: { endsAt: null, stopping: null, ...facts } },
     timezone: 'UTC',
     message: { ...one.message, event: `notice.${event}`, body },
   }
 }
 
+const NOV_20 = new Date('2026-11-20T12:00:00.000Z')
 const DEC_27 = '2026-12-27T12:00:00.000Z'
 
 test('slots that end on one day are added up, with the watches of all', () => {
@@ -68,7 +69,44 @@ test('slots that end on one day are added up, with the watches of all', () => {
   expect(noticesTogether(t, [one, other], AS).message.title).toBe('2 messages about your slots')
 })
 
-test('slots whose renewals cost something of their own are listed', () => {
+test('renewals of one day are added up, with their whole price', () => {
+  const ahead = (count: number, balanceCredits: number) =>
+    countedOf('renewal-ahead', {
+      count,
+      endsAt: DEC_27,
+      renewal: { credits: count * 500, missingCredits: 0 },
+      balanceCredits,
+    })
+  const { message } = noticesTogether(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
+  expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots')
+  expect(message.body).toBe(
+    'The renewal costs 1,500 credits (1.50\u00a0USD). You have 8,000 credits (8\u00a0USD).\n' +
+      'No action needed. To let the slots expire, turn off auto-renew under Slots.',
+  )
+})
+
+test('renewals that lack credits are added up, with all that is missing', () => {
+  // 400 credits are there: neither renewal is paid, and both together lack 600.
+  const short = (labels: string[]) =>
+    countedOf('slots-end', {
+      count: 1,
+      endsAt: DEC_27,
+      stopping: labels,
+      renewal: { credits: 500, missingCredits: 100 },
+    })
+  const ends = countedOf('slots-end', { count: 4, endsAt: DEC_27, stopping: [] })
+  const parts = [short(['Alpha']), short(['Alpha', 'Beta'])] as const
+  expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message).toMatchObject({
+    title: '2 slots end on Dec 27, 2026',
+    body:
+      'Renewal costs 1,000 credits (1\u00a0USD); you are 600 credits short.\n' +
+      'If renewal fails, these watches will be suspended: \u2068Alpha\u2069 and \u2068Beta\u2069.',
+  })
+  const { title } = noticesTogether(t, [...parts, ends], { ...AS, now: NOV_20 }).message
+  expect(title).toBe('2 messages about your slots')
+})
+
+test('slots whose renewals are of an earlier version of the service are listed', () => {
   const ends = (count: number) =>
     countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)
   const { title, body } = noticesTogether(t, [ends(1), ends(2)], AS).message

@@ -9,6 +9,10 @@ const NoticeFacts = z.object({
   endsAt: z.iso.datetime().nullable(),
   /** Labels of the watches that the end suspends; null if the text has more than that. */
   stopping: z.array(z.string()).nullable(),
+  /** Price of the automatic renewal, and the credits that are missing for it; null if there is none. */
+  renewal: z.object({ credits: z.int(), missingCredits: z.int() }).nullable().default(null),
+  /** Credits of the wallet; null if the text does not say how many. */
+  balanceCredits: z.int().nullable().default(null),
 })
 export type NoticeFacts = z.infer<typeof NoticeFacts>
 

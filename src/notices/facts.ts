@@ -1,21 +1,26 @@
 import type { NoticeFacts } from '#src/channels/notice-facts.ts'
 import type { Notice } from './model.ts'
 
+const NONE = { endsAt: null, stopping: null, renewal: null, balanceCredits: null } as const
+
 /** What a notice counts; undefined if it is never added up and names no end. Pure. */
 export function factsIn(notice: Notice): NoticeFacts | undefined {
   switch (notice.kind) {
     case 'slots-end': {
       const { quantity: count, endsAt, renewal, stopping } = notice
-      // A notice with a price has its own sums, so it is not added up with others.
-      const addable = renewal === null ? [...stopping] : null
-      return { count, endsAt: endsAt.toISOString(), stopping: addable }
+      return { ...NONE, count, endsAt: endsAt.toISOString(), stopping: [...stopping], renewal }
+    }
+    case 'renewal-ahead': {
+      const { quantity: count, endsAt, credits, balanceCredits } = notice
+      const renewal = { credits, missingCredits: 0 }
+      return { ...NONE, count, endsAt: endsAt.toISOString(), renewal, balanceCredits }
     }
     case 'renewed':
-      return { count: notice.quantity, endsAt: notice.endsAt.toISOString(), stopping: null }
+      return { ...NONE, count: notice.quantity, endsAt: notice.endsAt.toISOString() }
     case 'suspended':
-      return { count: notice.watches.length, endsAt: null, stopping: null }
+      return { ...NONE, count: notice.watches.length }
     case 'trial-ends':
-      return { count: 1, endsAt: notice.endsAt.toISOString(), stopping: null }
+      return { ...NONE, count: 1, endsAt: notice.endsAt.toISOString() }
     default:
       return undefined
   }
