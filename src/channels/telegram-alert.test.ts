@@ -191,7 +191,7 @@ describe('after a press', () => {
   test('an acknowledged alert says by whom, and offers to take it back', () => {
     const view = alertView(envelopeOf(commit), { acknowledged })
     expect(lineOf(view.plain)).toMatch(/ · taken by \u2068Ann <3\u2069, 14:05$/)
-    expect(buttons(view)[0]?.[0]).toBe('Undo 1:alert.unack:3mv')
+    expect(buttons(view)[0]?.[0]).toBe('Unacknowledge 1:alert.unack:3mv')
     const nobody = alertView(envelopeOf(commit), { acknowledged: { ...acknowledged, by: null } })
     expect(lineOf(nobody.plain)).toMatch(/ · acknowledged, 14:05$/)
   })
@@ -424,7 +424,7 @@ describe('other messages', () => {
     const at = new Date('2026-11-20T13:10:00Z')
     expect(buttons(alertView(envelope)).at(-1)).toEqual(['What to do 1:alert.help:3mw:d'])
     const acknowledged = alertView(envelope, { acknowledged: { at, by: 'Ann' }, help: 'action' })
-    expect(buttons(acknowledged)[0]?.[0]).toBe('Undo 1:alert.unackAll')
+    expect(buttons(acknowledged)[0]?.[0]).toBe('Unacknowledge 1:alert.unackAll')
     expect(buttons(acknowledged).at(-1)).toEqual(['✓ What to do 1:alert.help:3mw:d'])
     const text = translate('en', 'signals:provider-fsp.ftso-reveal.help.action')
     expect(acknowledged.plain.endsWith(`FTSO reveal missing\n${text}`)).toBe(true)

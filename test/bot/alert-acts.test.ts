@@ -82,7 +82,7 @@ function editsOf(id: number): number {
 }
 
 describe('an alert in a chat', () => {
-  test('is acknowledged by one press in every chat that shows it, and "Undo" takes that back', async () => {
+  test('is acknowledged by one press in every chat that shows it, and "Unacknowledge" takes that back', async () => {
     const ann = await linked('alice')
     const bo = await linked('alice', ['read', 'write'], 'Bo')
     const watch = await world.addWatch('alice', { label: 'Node A' })
@@ -95,12 +95,12 @@ describe('an alert in a chat', () => {
       box: false,
     })
     expect(message(ann, id).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
-    expect(labelsOf(ann, id).flat()).toContain('Undo')
+    expect(labelsOf(ann, id).flat()).toContain('Unacknowledge')
     expect((await newest('alice')).state).toBe('acknowledged')
     await alerts.deliver()
     expect(message(bo, other).text).toMatch(/taken by \u2068Ann\u2069, \d\d:\d\d/)
 
-    await bo.press('Undo')
+    await bo.press('Unacknowledge')
     expect(message(bo, other).text).not.toContain('acknowledged')
     expect(labelsOf(bo, other).flat()).toContain('Acknowledge')
     expect((await newest('alice')).state).toBe('firing')
@@ -112,7 +112,7 @@ describe('an alert in a chat', () => {
     const ann = await linked('alice')
     const watch = await world.addWatch('alice', { label: 'Node A' })
     const id = await alerted(ann, watch, COMMIT)
-    for (const label of ['Acknowledge', 'Undo', 'Mute 1\u00a0h']) {
+    for (const label of ['Acknowledge', 'Unacknowledge', 'Mute 1\u00a0h']) {
       const before = editsOf(id)
       await ann.press(label)
       await alerts.deliver()
@@ -293,7 +293,7 @@ describe('an alert in a chat', () => {
     expect(ann.last().text).toContain('taken by')
     await ann.press('Causes')
     expect(ann.labels().flat()).toContain('✓ Causes')
-    await ann.press('Undo')
+    await ann.press('Unacknowledge')
     expect(ann.labels().flat()).toContain('✓ Causes')
     await ann.press('✓ Causes')
     expect(ann.labels().flat()).toContain('Causes')
@@ -337,7 +337,7 @@ describe('several alerts in one message', () => {
     const press = world.telegram.pressRaw(ann.id, id, packed('alert.ackAll'))
     await world.settle()
     expect((await press.answer()).text).toMatch(/^Already acknowledged by \u2068Ann\u2069/)
-    expect((await ann.press('Undo')).text).toBe('No longer acknowledged.')
+    expect((await ann.press('Unacknowledge')).text).toBe('No longer acknowledged.')
     expect(labelsOf(ann, id).flat()).toContain('Acknowledge all')
     const second = world.telegram.pressRaw(ann.id, id, packed('alert.unackAll'))
     await world.settle()
@@ -350,7 +350,7 @@ describe('several alerts in one message', () => {
     expect(message(ann, id).text).toContain('2 alerts')
   })
 
-  test('stay acknowledged by another person when "Undo" takes the own acknowledgement back', async () => {
+  test('stay acknowledged by another person when "Unacknowledge" takes the own acknowledgement back', async () => {
     const ann = await linked('carol')
     const watch = await world.addWatch('carol', { label: 'Node U' })
     const id = await alerted(ann, watch, COMMIT, REVEAL)
@@ -361,7 +361,7 @@ describe('several alerts in one message', () => {
     await alerts.deliver()
     world.clock.advance(60)
     expect((await ann.press('Acknowledge all')).text).toBe('1 alert acknowledged.')
-    await ann.press('Undo')
+    await ann.press('Unacknowledge')
     // The second tap of a double tap takes back nothing of another person.
     const again = world.telegram.pressRaw(ann.id, id, packed('alert.unackAll'))
     await world.settle()

@@ -123,14 +123,14 @@ describe('the example alert', () => {
     await ann.press('What to do')
     // The buttons stay where they were.
     expect(ann.labels().slice(2, 4)).toEqual([['Why?', 'Causes'], ['✓ What to do']])
-    expect(ann.labels().flat()).toContain('Undo')
+    expect(ann.labels().flat()).toContain('Unacknowledge')
     expect(ann.last().text).toContain('read its log')
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Node A.* is muted until \d\d:\d\d/)
     expect(ann.last().text).toContain('🔕 until')
     await ann.press('Unmute')
     await ann.press('✓ What to do')
-    await ann.press('Undo')
+    await ann.press('Unacknowledge')
     expect(ann.last().text).not.toMatch(/acknowledged|🔕|read its log/)
     await ann.press('‹ Back')
     expect(ann.last()).toMatchObject({ id, text: expect.stringContaining('Watchdog watches') })
@@ -155,7 +155,9 @@ describe('the example alert', () => {
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Savings.* is muted until/)
     await ann.press('Why?')
-    expect(ann.labels().flat()).toEqual(expect.arrayContaining(['Undo', 'Unmute', '✓ Why?']))
+    expect(ann.labels().flat()).toEqual(
+      expect.arrayContaining(['Unacknowledge', 'Unmute', '✓ Why?']),
+    )
   })
 
   test('has rounds that match its times, a few minutes ago', async () => {

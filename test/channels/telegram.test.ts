@@ -101,7 +101,7 @@ describe('a message that is edited', () => {
     const message = world.telegram.lastMessage(chatOf(destination))
     expect(message?.text).toContain('taken by \u2068Ann\u2069, 14:05')
     expect(message?.keyboard[0]?.[0]).toEqual({
-      text: 'Undo',
+      text: 'Unacknowledge',
       callback_data: '1:alert.unack:3mv',
     })
     await edit(destination, messageId, {
