@@ -104,7 +104,13 @@ function bodyOf(
     case 'types':
       return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
     case 'alerts':
-      return [legend(t), '', t.html('bot:help.alerts', buttonNames(t))]
+      return [
+        legend(t),
+        t.html('bot:help.states'),
+        t.html('bot:help.marks'),
+        '',
+        t.html('bot:help.alerts', buttonNames(t)),
+      ]
     case 'credits':
       return [
         t.html('bot:help.credits', {

@@ -233,6 +233,8 @@ export function chooseStep(reader: Reader, draft: Draft): View {
       })
       return `${isOn(values.signals, id, defaultEnabled) ? '✓' : '○'} ${text}`
     }),
+    '',
+    t.html('bot:help.marks'),
   ]
   const toggles = members.map(({ id, defaultEnabled }) => {
     const mark = isOn(values.signals, id, defaultEnabled) ? '✓' : '○'

@@ -172,6 +172,7 @@ export function peopleStep(
     notifies.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
+    t.html('bot:help.marks'),
   ]
   const toggles = people.map(({ id, name, isChosen }) =>
     act(

@@ -160,6 +160,8 @@ export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): V
       })
       return `${markOf(signal)} ${text}`
     }),
+    '',
+    t.html('bot:help.marks'),
   ]
   return screen(lines, [
     ...inRows(

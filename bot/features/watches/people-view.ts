@@ -128,7 +128,7 @@ export function watchPeople(
     t.html('bot:people.title', { label: typed(watch.label) }),
     options.notice,
     ...shown.map((person) => personLine(reader, person, isTicked(person))),
-    all.length === 0 ? t.html('bot:people.none') : undefined,
+    t.html(all.length === 0 ? 'bot:people.none' : 'bot:help.marks'),
     '',
     defaultsLine(t, watch, defaults),
   ]
