@@ -85,7 +85,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   commit: 'term',
   count: 'number',
   counts: 'list',
-  credits: { 'bot:button.mySlots': 'number', otherwise: 'counted' },
+  credits: 'counted',
   current: 'name',
   date: 'day',
   days: 'number',
@@ -178,6 +178,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   price: {
     'bot:type.feed-move.*': 'amount',
     'bot:inline.feed': 'amount',
+    'bot:button.*': 'amount',
     'bot:topup.forSlots': 'counted',
     'bot:topup.*': 'amount',
     otherwise: 'counted',

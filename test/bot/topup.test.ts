@@ -160,8 +160,8 @@ describe('/topup', () => {
   })
 
   test.each([
-    ['zero', '0', 'The minimum is 10,000 credits.'],
-    ['too few', '9,999', 'The minimum is 10,000 credits.'],
+    ['zero', '0', 'The minimum is 10,000 credits (10 USD).'],
+    ['too few', '9,999', 'The minimum is 10,000 credits (10 USD).'],
     ['parts of credits', '10000.5', 'Whole credits only.'],
     ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
     ['more than the cap', '2,500,001', 'The maximum per top-up is 1,000 FXRP (2,500,000 credits).'],
@@ -353,7 +353,7 @@ describe('a payment', () => {
     expect(ann.labels()).toEqual([['Refresh'], ['‹ Menu']])
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
     expect(says(ann)).toMatch(/You have [\d,]+ credits/)
     expect(says(ann)).toContain('Paid: 500 WFLR, receipt')
     expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
@@ -381,7 +381,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
   })
 
   test('in XRP is credited when it is found', async () => {
@@ -389,7 +389,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.look()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
     expect(says(ann)).toContain('Paid: 4 XRP')
   })
 
@@ -398,7 +398,7 @@ describe('a payment', () => {
     await world.pay(less.quote, (less.quote.amount * 3n) / 4n)
     await world.confirmAll()
     await world.follow()
-    expect(says(less.ann)).toContain('✅ 7,500 credits added')
+    expect(says(less.ann)).toContain('✅ 7,500 credits (7.50 USD) added')
     expect(says(less.ann)).toContain(
       'You paid 375 WFLR of 500 WFLR. The payment was credited at the locked price.',
     )
@@ -406,7 +406,7 @@ describe('a payment', () => {
     await world.pay(more.quote, more.quote.amount * 2n)
     await world.confirmAll()
     await world.follow()
-    expect(says(more.ann)).toContain('✅ 20,000 credits added')
+    expect(says(more.ann)).toContain('✅ 20,000 credits (20 USD) added')
     expect(says(more.ann)).toContain('You paid more than requested; the full amount is credited.')
   })
 
@@ -417,7 +417,7 @@ describe('a payment', () => {
       await world.pay(quote, half)
       await world.confirmAll()
       await world.follow()
-      expect(says(ann)).toContain('✅ 5,000 credits added')
+      expect(says(ann)).toContain('✅ 5,000 credits (5 USD) added')
       expect(says(ann)).toMatch(
         /You can pay the remaining [\d.]+ \w+ the same way, at this price, until/,
       )
@@ -426,7 +426,7 @@ describe('a payment', () => {
       await world.pay(quote, half)
       await world.confirmAll()
       await world.follow(30)
-      expect(says(ann)).toContain('✅ 10,000 credits added')
+      expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
       expect(says(ann)).not.toContain('the remaining')
       expect(ann.labels()).toEqual([['Slots'], ['Top up again'], ['‹ Menu']])
     }
@@ -454,7 +454,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)
-    expect(says(ann)).toContain('✅ 20,000 credits added')
+    expect(says(ann)).toContain('✅ 20,000 credits (20 USD) added')
     expect(says(ann)).toContain('The payment arrived after the quote expired')
     await world.contracts.setFeed('FLR/USD', 200_000n, 7)
   })
@@ -491,7 +491,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
   })
 
   test('does not edit a message that shows another screen by then', async () => {
@@ -512,7 +512,7 @@ describe('a payment', () => {
     await world.confirmAll()
     await world.follow()
     const older = ann.all().find((one) => one.id === id)
-    expect(older?.text).toContain('10,000 credits added')
+    expect(older?.text).toContain('10,000 credits (10\u00a0USD) added')
     expect(older?.keyboard).toEqual([])
   })
 
@@ -541,7 +541,7 @@ describe('Already paid', () => {
     expect(says(ann)).toContain('Payment detected. Confirmations: 1 of 2.')
     await world.confirmAll()
     await world.follow()
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
   })
 
   test('refuses a transaction that paid another top-up, and is left with /cancel', async () => {
@@ -587,7 +587,7 @@ describe('Already paid', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow(60)
-    expect(says(ann)).toContain('✅ 10,000 credits added')
+    expect(says(ann)).toContain('✅ 10,000 credits (10 USD) added')
   })
 
   test('says why a transaction failed, and offers to pay again', async () => {
@@ -646,7 +646,7 @@ test('the credits for renewals of slots are offered as an amount', async () => {
   const carol = await world.linked('carol')
   await carol.say('/topup')
   await carol.press('FLR')
-  await carol.press('For slots: 10,000')
+  await carol.press('Slots: 10,000 · 10\u00a0USD')
   expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits')
 })
 
@@ -700,7 +700,7 @@ describe('a payment for slots', () => {
     await world.follow()
     expect(bob.all()).toHaveLength(count)
     for (const text of [
-      '✅ 10,000 credits added',
+      '✅ 10,000 credits (10 USD) added',
       '🎟️ 1 slot added for 500 credits (0.50 USD). Auto-renew is off: the term ends',
       `You have ${balanceCredits.toLocaleString('en')} credits`,
       'New watch · Credits · 1/2',

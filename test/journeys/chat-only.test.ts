@@ -42,7 +42,7 @@ async function topUp(balance: string): Promise<void> {
   await phone.pay()
   const credited = await phone.read(`You have ${balance}`)
   expect(credited.id).toBe(quote.id)
-  expect(normalizedText(credited.text)).toContain('✅ 10,000 credits added')
+  expect(normalizedText(credited.text)).toContain('✅ 10,000 credits (10 USD) added')
 }
 
 describe('a person with Telegram and a wallet', () => {
@@ -67,7 +67,7 @@ describe('a person with Telegram and a wallet', () => {
     await phone.confirm('Send this transaction?')
     await phone.paid()
     await phone.read('spend credits on slots.')
-    const credited = await phone.read('10,000 credits added')
+    const credited = await phone.read('10,000 credits (10 USD) added')
     expect(normalizedText(credited.text)).toContain('You have 9,500 credits (9.50 USD).')
     expect(normalizedText(credited.text)).toContain(
       '1 slot added for 500 credits (0.50 USD). Auto-renew is off',

@@ -5,6 +5,7 @@ import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { labelWithPrice } from '../../views/price-label.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
@@ -83,7 +84,8 @@ interface Buyer {
 /** Buttons for one slot. */
 function buyOne(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): readonly Button[] {
   const price = priceSlots(asked.quantity, asked.periods).totalCredits
-  const add = act(t('bot:button.addSlot', { price }), packed('slots.quote', asked), 'primary')
+  const label = labelWithPrice(t, price, (text) => t('bot:button.addSlot', { price: text }))
+  const add = act(label, packed('slots.quote', asked), 'primary')
   return waysToBuy(t, add, {
     canSpend: buyer.canSpend,
     isShort: buyer.balanceCredits < price,

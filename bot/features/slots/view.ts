@@ -8,6 +8,7 @@ import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n
 import { id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { labelWithPrice } from '../../views/price-label.ts'
 import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
@@ -134,7 +135,7 @@ export function quoteScreen(
     options.canSpend ? undefined : t.html('bot:slots.noSpend'),
   ]
   const buy = act(
-    t('bot:button.buyFor', { credits: credits(t, totalCredits) }),
+    labelWithPrice(t, totalCredits, (price) => t('bot:button.buyFor', { price })),
     packed('slots.buy', { ...asked, credits: totalCredits }),
     'primary',
   )
@@ -226,7 +227,7 @@ function priceLine(t: Translate, quote: SlotQuote): string {
   if (discounts.length === 0) return t.html('bot:slots.total', { credits: total })
   return t.html('bot:slots.discounted', {
     credits: total,
-    list: credits(t, listCredits),
+    list: t('units:credits', { count: listCredits }),
     discounts: formatList(discounts, t.locale),
   })
 }
@@ -334,8 +335,4 @@ function date({ t, timezone }: Reader, at: Date): string {
 
 function slots(t: Translate, count: number): string {
   return t('units:slots', { count })
-}
-
-function credits(t: Translate, count: number): string {
-  return t('units:credits', { count })
 }

@@ -11,6 +11,7 @@ import {
 import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { labelWithPrice, priceOnButton } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { amountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
@@ -127,7 +128,7 @@ export function amountChoice(
   const lines = [
     `💳 ${t.html('bot:topup.askAmount', { asset: id(asset.symbol) })}`,
     t.html('bot:topup.worth', {
-      credits: credits(t, SHOWN_CREDITS),
+      credits: creditsWithUsd(t, SHOWN_CREDITS),
       duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long'),
     }),
     asset.capUnits === undefined ? undefined : capLine(t, asset),
@@ -137,7 +138,7 @@ export function amountChoice(
     }),
   ]
   const amounts = AMOUNTS.filter((amount) => amount <= most).map((amount) =>
-    quoteButton(asset, amount, `${formatNumber(amount, t.locale)} · ${usdText(t, amount)}`),
+    quoteButton(asset, amount, priceOnButton(t, amount)),
   )
   const needed =
     neededCredits === undefined || neededCredits > most
@@ -146,7 +147,7 @@ export function amountChoice(
           quoteButton(
             asset,
             neededCredits,
-            t('bot:button.mySlots', { credits: formatNumber(neededCredits, t.locale) }),
+            labelWithPrice(t, neededCredits, (price) => t('bot:button.mySlots', { price })),
           ),
         ]
   return screen(lines, [

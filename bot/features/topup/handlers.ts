@@ -3,6 +3,7 @@ import qrcode from 'qrcode'
 import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { NewPurchase } from '#src/billing/topups/model.ts'
 import { formatNumber } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
@@ -195,7 +196,6 @@ function amountProblem(
   input: string,
 ): string {
   const number = (value: number) => formatNumber(value, t.locale)
-  const credits = (count: number) => t('units:credits', { count })
   switch (problem) {
     case 'not_understood':
       return t.html('bot:typed.notNumber', {
@@ -205,10 +205,10 @@ function amountProblem(
         example: number(EXAMPLE_CREDITS),
       })
     case 'too_small':
-      return t.html('bot:topup.tooFew', { credits: credits(MIN_TOPUP_CREDITS) })
+      return t.html('bot:topup.tooFew', { credits: creditsWithUsd(t, MIN_TOPUP_CREDITS) })
     case 'too_big':
       if (asset.capUnits !== undefined) return capLine(t, asset)
-      return t.html('bot:topup.tooMany', { credits: credits(BUTTON_CREDITS_MAX) })
+      return t.html('bot:topup.tooMany', { credits: creditsWithUsd(t, BUTTON_CREDITS_MAX) })
     case 'too_many_decimals':
       return t.html('bot:topup.whole')
     default:

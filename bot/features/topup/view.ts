@@ -222,7 +222,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const { creditedCredits, paidAmount } = topup
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
-    `✅ ${t.html('bot:topup.credited', { credits: creditsText(t, creditedCredits) })}`,
+    `✅ ${t.html('bot:topup.credited', { credits: creditsWithUsd(t, creditedCredits) })}`,
     paidLine(t, pageFor(reader, topup), paid),
     remark(t, shown),
     boughtLine(t, topup, spentCredits),
