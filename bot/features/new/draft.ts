@@ -5,6 +5,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { HOUR_MS } from '#src/kernel/durations.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
 import { placeOf, SESSION_MS } from '../../core/session.ts'
@@ -90,6 +91,23 @@ export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
   if (values.success) return { ...row, values: values.data }
   ctx.app.quarantine.add('bot draft', row.id, values.error)
   return undefined
+}
+
+/**
+ * Age up to which a draft continues by itself. An older draft is offered with a button, because the person
+ * may have forgotten it.
+ */
+const WORKED_ON_MS = HOUR_MS
+
+/** Whether the person worked on a draft for this wallet a moment ago. */
+export async function isDraftRecent(state: ChatState, wallet: string): Promise<boolean> {
+  const place = placeOf(state)
+  if (place === undefined) return false
+  const { db, clock } = state.app
+  const now = clock.now()
+  const row = await findDraft(db, place, now)
+  if (row?.wallet !== wallet) return false
+  return now.getTime() - row.updatedAt.getTime() <= WORKED_ON_MS
 }
 
 /** Starts a draft, which replaces the previous draft. */

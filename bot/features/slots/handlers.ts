@@ -19,7 +19,9 @@ import { show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { freeOfCharge } from '../../views/notices.ts'
+import { isDraftRecent } from '../new/draft.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
+import { slotsOf } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsMark } from '../terms/terms.ts'
 import {
@@ -121,11 +123,15 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
     const values = boughtValues(ctx.reader, { ...bought, balanceCredits })
     await ctx.answer(ctx.t('bot:slots.bought', values))
-    if (taskOf(ctx) === 'wizard' && (await continueDraft(ctx))) return
+    if (await isContinued(ctx)) return
     const resuming = waiting.slice(0, quantity)
     const open = await waitingDraft(ctx)
-    const draft = open && { type: open.values.type, rev: open.rev }
-    await show(ctx, boughtScreen(ctx.reader, bought, { balanceCredits, resuming, draft }))
+    const next = {
+      draft: open && { type: open.values.type, rev: open.rev },
+      hasSlot: (await slotsOf(ctx)).free > 0,
+    }
+    const view = boughtScreen(ctx.reader, bought, { balanceCredits, resuming, ...next })
+    await show(ctx, view)
   } catch (error) {
     if (isTermsRefusal(error)) return showTerms(ctx, asked)
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
@@ -134,6 +140,19 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     await showQuote(ctx, asked, `⚠️ ${escapeHtml(why)}`)
   }
 })
+
+/**
+ * Shows the step of the watch for which the slots were bought: of the wizard whose message offered them, or
+ * of a draft that the person worked on a moment ago.
+ *
+ * @returns false if there is no such watch, or no slot for it
+ */
+async function isContinued(ctx: BotContext): Promise<boolean> {
+  const [link] = ctx.links
+  const isWaited =
+    taskOf(ctx) === 'wizard' || (link !== undefined && (await isDraftRecent(ctx, link.wallet)))
+  return isWaited && (await continueDraft(ctx))
+}
 
 /**
  * Idempotency key of a purchase: one for each shown quote, however often its button is pressed; undefined

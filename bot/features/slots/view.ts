@@ -12,6 +12,7 @@ import { labelWithPrice } from '../../views/price-label.ts'
 import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 
 const BPS = 10_000
@@ -244,22 +245,28 @@ export function boughtScreen(
     readonly resuming: readonly string[]
     /** A pending draft of a watch. */
     readonly draft: { readonly type: string; readonly rev: number } | undefined
+    /** Whether a slot is free for a new watch; suspended watches may have taken all. */
+    readonly hasSlot: boolean
   },
 ): View {
   const { t } = reader
   const { id: number, autoRenew } = subscription
-  const { resuming, draft } = options
+  const { resuming, draft, hasSlot } = options
   const waited = firstLabels(t, resuming)
   const lines = [
     `✅ ${boughtLine(reader, subscription, options.balanceCredits)}`,
     t.html(autoRenew ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds', { number: id(number) }),
     waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
-  const next =
-    draft === undefined
-      ? act(t('bot:button.newWatch'), packed('new.start'), 'primary')
-      : resumeButton(t, draft, 'primary')
-  return screen(lines, [[next], [back(t('bot:button.slots'), packed('slots'))]])
+  // Without a draft, the wizard for a new watch comes next.
+  const isWizardNext = draft === undefined && hasSlot
+  const next = isWizardNext
+    ? inRows(typeButtons(reader), 2)
+    : draft === undefined
+      ? []
+      : [[resumeButton(t, draft, 'primary')]]
+  const question = isWizardNext ? ['', t.html('bot:new.what')] : []
+  return screen([...lines, ...question], [...next, [back(t('bot:button.slots'), packed('slots'))]])
 }
 
 /** Line about the purchase and the remaining balance. */

@@ -3,21 +3,13 @@
  * bought.
  */
 
-import { HOUR_MS } from '#src/kernel/durations.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import type { ChatState } from '../../core/context.ts'
 import { openQuestion, placeOf, storeQuestion } from '../../core/session.ts'
-import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
-import { readDraft, WIZARD_QUESTION } from '../new/draft.ts'
+import { isDraftRecent, readDraft, WIZARD_QUESTION } from '../new/draft.ts'
 import { linkOf, slotsOf, stepView } from '../new/wizard.ts'
 import type { ShownTopup } from './view.ts'
-
-/**
- * Age up to which a draft continues by itself. An older draft is offered with a button, because the person
- * may have forgotten it.
- */
-const WORKED_ON_MS = HOUR_MS
 
 /** A credited top-up with the pending step of a draft below it. */
 export interface NextStep {
@@ -39,11 +31,7 @@ export async function nextStep(
   const isBought = topup.then?.status === 'done' && rest === undefined
   const place = placeOf(state)
   if (!isBought || resume === undefined || place === undefined) return undefined
-  const { app } = state
-  const now = app.clock.now()
-  const row = await findDraft(app.db, place, now)
-  const isRecent = row !== undefined && now.getTime() - row.updatedAt.getTime() <= WORKED_ON_MS
-  if (!isRecent || row.wallet !== topup.wallet) return undefined
+  if (!(await isDraftRecent(state, topup.wallet))) return undefined
   const question = await openQuestion(state)
   if (question !== undefined && question.kind !== WIZARD_QUESTION) return undefined
   const draft = await readDraft(state)
