@@ -17,6 +17,7 @@ import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
 import { watchCreated } from '../new/view.ts'
 import { againData } from './again.ts'
+import { orderLines } from './order.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 

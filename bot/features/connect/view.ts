@@ -37,15 +37,18 @@ export function connectScreen(
     readonly wallet: Address | undefined
     /** Data of the button for another code. */
     readonly again: string
+    /** Lines of the purchase that waits for the right to spend: HTML. */
+    readonly order: readonly (string | undefined)[]
   },
 ): View {
   const { t } = reader
-  const { wallet, spend } = options
+  const { wallet, spend, order } = options
   const code = html(`<b>${match}</b>`)
   const about =
     wallet !== undefined && spend
       ? [
           `💳 ${t.html('bot:connect.allowTitle')}`,
+          ...(order.length === 0 ? [] : ['', ...order]),
           '',
           t.html('bot:connect.allowSteps', { code, wallet: walletName(wallet) }),
           '',

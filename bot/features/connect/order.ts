@@ -1,0 +1,50 @@
+/** The purchase for which a chat requests the right to spend, as lines of the screen with the code: HTML. */
+import { argumentsOf, unpacked } from '#src/actions/codec.ts'
+import { PERIOD_DAYS } from '#src/billing/price-list.ts'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
+import { formatDuration } from '#src/i18n/format.ts'
+import { id } from '#src/i18n/translate.ts'
+import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import { getAccount } from '#src/operations/account.ts'
+import type { BotContext } from '../../core/context.ts'
+import { waitingLabels } from '../../core/watches.ts'
+import { renewalLine } from '../../views/purchase-lines.ts'
+import { assetKey } from '../topup/assets.ts'
+import { purchaseLines } from '../topup/purchase-view.ts'
+
+type Lines = readonly (string | undefined)[]
+
+/** Lines of the order; empty if the chat does not continue with a purchase. */
+export async function orderLines(ctx: BotContext, goesOn: string | undefined): Promise<Lines> {
+  const press = goesOn === undefined ? undefined : unpacked(goesOn)
+  if (press?.verb === 'slots.quote') {
+    return fromCredits(ctx, argumentsOf<'slots.quote'>({ ...press, verb: press.verb }))
+  }
+  if (press?.verb !== 'topup.buy') return []
+  const asked = argumentsOf<'topup.buy'>({ ...press, verb: press.verb })
+  const { quantity, periods, asset, credits } = asked
+  const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
+  const { totalCredits } = priceSlots(quantity, periods)
+  const waiting = await waitingLabels(ctx)
+  const key = assetKey(asset)
+  const symbol = key === undefined ? asset : symbolOf(key, ctx.app.billing.serviceTokenSymbol)
+  return [
+    ...purchaseLines(ctx.t, { ...asked, totalCredits, balanceCredits, waiting }, credits),
+    ctx.t.html('pages:connect.allow.paidIn', { asset: id(symbol) }),
+  ]
+}
+
+function fromCredits(
+  { t }: BotContext,
+  asked: { readonly quantity: number; readonly periods: number; readonly renew: boolean },
+): Lines {
+  const { quantity, periods } = asked
+  const line = t.html('bot:connect.order', {
+    slots: t('units:slots', { count: quantity }),
+    duration: formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'short'),
+    price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
+  })
+  return [line, renewalLine(t, asked), t.html('pages:connect.allow.fromCredits')]
+}
