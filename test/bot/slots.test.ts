@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { termsMark } from '#bot/features/terms/terms.ts'
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { getAccount } from '#src/operations/account.ts'
-import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
+import { acceptTerms, getAccount } from '#src/operations/account.ts'
+import {
+  listSubscriptions,
+  startTrial,
+  updateSubscriptions,
+} from '#src/operations/subscriptions.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
@@ -109,6 +113,29 @@ describe('/slots', () => {
       expect(says(ann)).toContain('Slots · 0 of 1 used')
       expect(says(ann)).toContain('Trial: 1 slot until Dec 4, 2026')
       expect(ann.labels().flat()).not.toContain('Start the free trial')
+    }))
+
+  test('that was used meanwhile is not offered again, and the rest goes on', () =>
+    inFreshWorld(async () => {
+      const ann = await world.linked('alice')
+      await ann.say('/slots')
+      await ann.press('Start the free trial')
+      const card = ann.last()
+      const { version } = world.app.billing.terms
+      await world.as('alice', acceptTerms, { body: { version } })
+      await world.as('alice', startTrial)
+      await world.addWatch('alice', { label: 'Takes the slot' })
+      const press = world.telegram.press(ann.id, card.id, 'Start the free trial')
+      await world.settle()
+      expect(await press.answer()).toMatchObject({
+        text: 'The free trial is available once per wallet and once per Telegram account.',
+        showAlert: true,
+      })
+      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      const labels = ann.labels().flat()
+      expect(labels).toContain('Pay and add slots')
+      expect(labels).not.toContain('Start the free trial')
+      expect(labels).not.toContain('Retry')
     }))
 
   test('resumes the form of a new watch after a trial was started for it', () =>
@@ -227,8 +254,13 @@ describe('a quote', () => {
           .keyboard.flat()
           .map(({ callback_data }) => callback_data),
       ).not.toContain(data)
+      await ann.press('+')
       await ann.press('Allow spending')
       expect(says(ann)).toContain('also spend your credits on slots')
+      // The order is that of the page.
+      const order =
+        'For 2 slots, 30 days: 1,000 credits (1 USD). Auto-renew is off: the term ends after 30 days'
+      expect(says(ann)).toContain(order)
     }))
 })
 
@@ -252,13 +284,14 @@ describe('Buy', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       await ann.press('Auto-renew: off')
-      const { text } = await ann.press('Buy: 500 credits')
+      const { text } = await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(text).toContain('Paid: 500 credits')
       expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026. Paid: 500 credits (0.50 USD).')
       expect(says(ann)).toContain('Left: 1,500 credits (1.50 USD).')
       expect(says(ann)).toMatch(/Subscription \d+: auto-renew on\./)
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
-      expect(ann.labels()).toEqual([['New watch'], ['‹ Slots']])
+      // The waiting watch gets the slot, so none is left for a new one.
+      expect(ann.labels()).toEqual([['‹ Slots']])
       expect((await subscriptionsOf('alice')).at(-1)).toMatchObject({
         quantity: 1,
         periods: 1,
@@ -291,7 +324,7 @@ describe('Buy', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       await spendCredits(world.app, walletOf('alice'), 700)
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(says(ann)).toContain('⚠️')
       expect(says(ann)).toContain(
         'You have 100 credits (0.10 USD). Missing: 400 credits (0.40 USD)',
@@ -322,12 +355,25 @@ describe('Buy', () => {
       await ann.press(data)
       expect(says(ann)).toContain('⚠️ The price has changed to 500 credits (0.50 USD).')
       expect(await balanceOf('alice')).toBe(5000)
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(await balanceOf('alice')).toBe(4500)
       expect(says(ann)).toMatch(/Subscription \d+: auto-renew off\./)
     }))
 
-  test('outside of a form that had no slot offers to resume that form', () =>
+  test('without a form leads to the choice of a watch', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('Buy: 500 · 0.50\u00a0USD')
+      expect(says(ann)).toContain('✅ 1 slot until Dec 20, 2026.')
+      expect(says(ann)).toContain('What should be watched?')
+      await ann.press(packed('new.type', { type: 'credits-balance', address: undefined }))
+      expect(says(ann)).toContain('New watch · Credits · 1/2')
+    }))
+
+  test('outside of a form that had no slot goes on with that form', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)
       const ann = await world.linked('alice', SPENDER)
@@ -336,7 +382,25 @@ describe('Buy', () => {
       expect(says(ann)).toContain('No free slot')
       await ann.say('/slots')
       await ann.press('Add slots')
-      await ann.press('Buy: 500 credits')
+      const { text } = await ann.press('Buy: 500 · 0.50\u00a0USD')
+      expect(text).toContain('1 slot until Dec 20, 2026')
+      expect(says(ann)).toContain('New watch · Credits · 1/2')
+      await ann.press('500')
+      await ann.press('Create')
+      expect(says(ann)).toContain('is now being watched.')
+    }))
+
+  test('offers to resume a form that the person left an hour ago', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await world.addWatch('alice', { label: 'Takes the slot' })
+      await ann.say('/new credits')
+      expect(says(ann)).toContain('No free slot')
+      world.clock.advance(3700)
+      await ann.say('/slots')
+      await ann.press('Add slots')
+      await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(ann.labels()).toEqual([['Resume: Credits'], ['‹ Slots']])
       await ann.press('Resume: Credits')
       expect(says(ann)).toContain('New watch · Credits · 1/2')
@@ -352,9 +416,9 @@ describe('Buy', () => {
       await ann.press('500')
       await ann.press('Create')
       expect(says(ann)).toContain('No free slot · 1 of 1 used')
-      await ann.press('1 slot: 500')
+      await ann.press('1 slot: 500 · 0.50\u00a0USD')
       expect(says(ann)).toContain('Add slots')
-      const { text } = await ann.press('Buy: 500 credits')
+      const { text } = await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(text).toContain('1 slot until Dec 20, 2026')
       expect(says(ann)).toContain('New watch · Credits · 2/2')
       await ann.press('Create')
@@ -384,7 +448,7 @@ describe('a new watch while another one waits for a slot', () => {
       expect(ann.labels().slice(0, 2)).toEqual([['With the new one: 2'], ['Only waiting: 1']])
       await ann.press('With the new one: 2')
       expect(says(ann)).toContain('Left for a new watch: 1 slot.')
-      await ann.press('Buy: 1,000 credits')
+      await ann.press('Buy: 1,000 · 1\u00a0USD')
       expect(says(ann)).toContain('New watch · Credits · 1/2')
       await ann.press('500')
       await ann.press('Create')
@@ -407,7 +471,7 @@ describe('a new watch while another one waits for a slot', () => {
       await ann.say('/new credits')
       await ann.press('Only waiting: 1')
       expect(says(ann)).toContain('Left for a new watch: 0 slots.')
-      await ann.press('Buy: 500 credits')
+      await ann.press('Buy: 500 · 0.50\u00a0USD')
       expect(says(ann)).toContain('Resuming shortly: \u2068Waits <b>\u2069')
       expect(says(ann)).not.toContain('New watch · Credits · 1/2')
     }))

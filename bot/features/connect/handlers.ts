@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { type ButtonData, packed } from '#src/actions/codec.ts'
+import type { Trial } from '#src/billing/subscriptions/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -13,6 +14,7 @@ import { createWatch } from '#src/operations/watches.ts'
 import { recordConnectMessage } from '#src/recipients/connect.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
+import { sentenceOf } from '../../core/refusals.ts'
 import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
 import { watchCreated } from '../new/view.ts'
@@ -86,13 +88,27 @@ onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, ter
     return
   }
   if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })
-  const { endsAt, slots } = await ctx.call(startTrial)
+  const started = await trialStarted(ctx)
+  if (started === undefined) return
+  const { endsAt, slots } = started
   const date = formatDate(endsAt, ctx.t.locale, ctx.reader.timezone)
   if (next === 'wallet' && (await watchOwnWallet(ctx, { date, count: slots }))) return
   await ctx.answer(ctx.t('bot:trial.started', { date, count: slots }))
   if (next !== 'choose' && (await continueDraft(ctx))) return
   await openWizard(ctx, '')
 })
+
+/** Starts the trial. If it was used meanwhile, says so, continues with what is possible, returns undefined. */
+async function trialStarted(ctx: BotContext): Promise<Trial | undefined> {
+  try {
+    return await ctx.call(startTrial)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'trial_already_used') throw error
+    await ctx.answer(sentenceOf(ctx.t, error), { box: true })
+    if (!(await continueDraft(ctx))) await openWizard(ctx, '')
+    return undefined
+  }
+}
 
 const Seen = z.object({ balanceUnits: Units, decimals: z.int() })
 
