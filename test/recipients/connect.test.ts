@@ -156,12 +156,13 @@ describe('a signed challenge', () => {
   })
 
   test('requests the right to spend for the wallet that the chat has selected', async () => {
-    const other = privateKeyToAccount(generatePrivateKey())
-    for (const by of [wallet, other]) {
+    const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
+    for (const one of wallets) {
+      wallet = one
       const { code } = await makeCode()
-      await claimConnectCode(deps, { code, ...(await signed(connectScopes(false), by)) })
+      await claimConnectCode(deps, { code, ...(await signed()) })
     }
-    for (const selected of [wallet, other]) {
+    for (const selected of wallets) {
       const { code } = await makeCode({ spend: true, selected })
       expect(await peekConnectCode(deps, code)).toMatchObject({ spendOf: selected.address })
     }
@@ -169,6 +170,7 @@ describe('a signed challenge', () => {
     const { code } = await makeCode({ spend: true, selected: gone })
     expect(await peekConnectCode(deps, code)).toMatchObject({ spendOf: undefined })
   })
+
   test('gives the new rights to a chat that is already linked', async () => {
     const first = await makeCode()
     await claimConnectCode(deps, { code: first.code, ...(await signed()) })
