@@ -1,3 +1,4 @@
+import { withRoundedAmounts } from '#src/i18n/amounts.ts'
 import { sentenceValues } from '#src/i18n/format.ts'
 import {
   builtKey,
@@ -68,7 +69,7 @@ export function factValues(
   now: Date,
 ): Record<string, HtmlValue> {
   const { t, timezone } = reader
-  const plain = sentenceValues(facts, { locale: t.locale, timeZone: timezone })
+  const plain = sentenceValues(withRoundedAmounts(facts), { locale: t.locale, timeZone: timezone })
   return Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [
       name,

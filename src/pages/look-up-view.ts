@@ -1,6 +1,7 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
-import { formatAmount, formatPercent, shortAddress } from '#src/i18n/format.ts'
+import { formatAmounts } from '#src/i18n/amounts.ts'
+import { formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -167,7 +168,10 @@ function accountCard(
   const balance =
     balanceWei === null
       ? t('pages:home.answer.unread')
-      : formatAmount({ units: balanceWei, decimals: 18, symbol: servedChain().symbol }, t.locale)
+      : formatAmounts(
+          [{ units: balanceWei, decimals: 18, symbol: servedChain().symbol }],
+          t.locale,
+        ).join()
   return {
     ...emptyCard(address),
     fields: [

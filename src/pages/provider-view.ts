@@ -1,11 +1,6 @@
 /** A provider's page: all stored and current data about the provider, in the reader's language. */
-import {
-  formatAmount,
-  formatDuration,
-  formatNumber,
-  formatPercent,
-  shortAddress,
-} from '#src/i18n/format.ts'
+import { formatAmounts } from '#src/i18n/amounts.ts'
+import { formatDuration, formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -162,8 +157,10 @@ function conditionsOf(t: Translate, { view, eligibility }: FoundProvider): reado
 
 function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
   return rewards.map(({ rewardEpoch, amountWei, waitingWei }) => {
-    const amount = formatAmount({ units: amountWei, ...coin() }, t.locale)
-    const waiting = formatAmount({ units: waitingWei, ...coin() }, t.locale)
+    const [amount = '', waiting = ''] = formatAmounts(
+      [amountWei, waitingWei].map((units) => ({ units, ...coin() })),
+      t.locale,
+    )
     return {
       label: t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
       ...(waitingWei === 0n
@@ -175,16 +172,19 @@ function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
 
 /** The addresses of the provider's roles with their balances, which pay for its transactions. */
 function addressesOf(t: Translate, { addresses, balances }: ProviderView): readonly Field[] {
-  const known = new Map(balances.map((one) => [one.address, one]))
   const own = Object.entries(addresses ?? {}).map(([role, address]) => ({ role, address }))
   const roles = new Map([...own, ...balances].map((one) => [`${one.role} ${one.address}`, one]))
+  const texts = formatAmounts(
+    balances.map(({ balanceWei: units }) => ({ units, ...coin() })),
+    t.locale,
+  )
+  const known = new Map(balances.map(({ address }, index) => [address, texts[index]]))
   return [...roles.values()]
     .filter(({ role }) => ROLES.has(role))
     .map(({ role, address }) => {
-      const units = known.get(address)?.balanceWei
       return {
         label: t(builtKey(`pages:provider.role.${role}`)),
-        value: units === undefined ? '' : formatAmount({ units, ...coin() }, t.locale),
+        value: known.get(address) ?? '',
         code: address,
       }
     })

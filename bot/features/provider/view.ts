@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
-import { formatAmount, formatDuration, formatPercent } from '#src/i18n/format.ts'
+import { formatAmounts } from '#src/i18n/amounts.ts'
+import { formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -71,8 +72,6 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 const TEXT_ROUNDS = 20
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/** One FLR in wei. Balances are shown in whole FLR, rounded down; balances below one FLR with decimals. */
-const FLR_WEI = 10n ** 18n
 /** Probability below which a silence is shown as a failure. */
 const SILENT = 1e-7
 /** Caption of the picture: state of the provider, in the reader's language. */
@@ -211,10 +210,13 @@ function validatorsLine({ t }: Reader, { validators }: ProviderView): string | u
 }
 
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
-  const list = balances.map(({ role, balanceWei }) => {
-    const units = balanceWei < FLR_WEI ? balanceWei : balanceWei - (balanceWei % FLR_WEI)
-    const amount = formatAmount({ units, decimals: 18, symbol: servedChain().symbol }, t.locale)
-    const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
+  const coin = { decimals: 18, symbol: servedChain().symbol }
+  const amounts = formatAmounts(
+    balances.map(({ balanceWei: units }) => ({ units, ...coin })),
+    t.locale,
+  )
+  const list = balances.map(({ role, balanceWei }, index) => {
+    const text = t(builtKey(`bot:provider.balance.${role}`), { amount: amounts[index] ?? '' })
     const severity = lowSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
   })

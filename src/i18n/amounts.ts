@@ -1,0 +1,61 @@
+/** Amounts as people read them, the same in messages, lists and pages. Pure. */
+import { formatUnits } from 'viem/utils'
+import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { formatAmount, formatDecimal } from './format.ts'
+
+type Amount = Extract<DisplayValue, { readonly kind: 'amount' }>
+type Decimal = Extract<DisplayValue, { readonly kind: 'decimal' }>
+
+/**
+ * Values that are shown together, with rounded amounts. Different amounts stay different: what is below a limit
+ * never reads as the limit.
+ */
+export function withRoundedAmounts(facts: DisplayValues): DisplayValues {
+  const compared = Object.values(facts).filter(isCompared)
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => {
+      return [name, fact.kind === 'amount' ? readable(fact, compared) : fact]
+    }),
+  )
+}
+
+/** Texts of amounts that are shown together, rounded like those of an alert. */
+export function formatAmounts(
+  amounts: readonly Omit<Amount, 'kind'>[],
+  locale: Locale,
+): readonly string[] {
+  const all = amounts.map((amount) => ({ ...amount, kind: 'amount' }) as const)
+  return all.map((amount) => formatAmount(readable(amount, all), locale))
+}
+
+function isCompared(fact: DisplayValue): fact is Amount | Decimal {
+  return fact.kind === 'amount' || fact.kind === 'decimal'
+}
+
+function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
+  const value = plainValue(amount)
+  const others = all.filter(
+    (other) => other.symbol === amount.symbol && plainValue(other) !== value,
+  )
+  const short = { rounded: 'whole' } as const
+  const forms = [short, {}, { rounded: 'none' }] as const
+  const form = forms.find((how) => {
+    const text = formatAmount({ ...amount, ...how }, 'en')
+    return others.every((other) => textOf(other, how) !== text)
+  })
+  return { ...amount, ...(form ?? short) }
+}
+
+function textOf(value: Amount | Decimal, how: Pick<Amount, 'rounded'>): string {
+  // Decimals, such as the limit of a watch, are shown as they were typed.
+  return value.kind === 'amount'
+    ? formatAmount({ ...value, ...how }, 'en')
+    : formatDecimal(value, 'en')
+}
+
+/** The value in whole units, without zeros at its end. */
+function plainValue(value: Amount | Decimal): string {
+  const text = value.kind === 'amount' ? formatUnits(value.units, value.decimals) : value.value
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
