@@ -19,7 +19,7 @@ const reader = {
 describe('alertMail', () => {
   test('says the same in its text part as the alert does', () => {
     const { subject, text } = alertMail(envelopeOf(), reader)
-    expect(subject).toBe('[Treasury] Info: Balance changed: -12,500 FLR')
+    expect(subject).toBe('Treasury: Balance changed: -12,500 FLR · Info')
     expect(text).toBe(
       [
         'Watchdog',
@@ -74,10 +74,12 @@ describe('alertMail', () => {
     const link = 'https://watchdog.example.org/'
     const message = { test: true, alertId: null, link }
     const { subject, text, html } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe('[Treasury] Test: Balance changed: -12,500 FLR')
+    expect(subject).toBe('Treasury: Balance changed: -12,500 FLR · Test')
     const own = { ...message, title: 'Test: Balance changed: -12,500 FLR' }
     const data = { test: true }
-    expect(alertMail(envelopeOf({ data, message: own }), reader).subject).toBe(subject)
+    expect(alertMail(envelopeOf({ data, message: own }), reader).subject).toBe(
+      'Treasury: Test: Balance changed: -12,500 FLR',
+    )
     const unnamed = envelopeOf({ data, message: { ...own, watchLabel: null } })
     expect(alertMail(unnamed, reader).subject).toBe(own.title)
     expect(text).toContain('🧪 🔵 Balance changed: ')
@@ -89,7 +91,7 @@ describe('alertMail', () => {
   test('begins its subject with the name of the watch, without invisible characters', () => {
     const watchLabel = '\u2068FLR/USD\u2069 \u200fover\u00a0night and a name that is much too long'
     const { subject } = alertMail(envelopeOf({ message: { watchLabel } }), reader)
-    expect(subject).toMatch(/^\[FLR\/USD over night a…\] Info: Balance changed/)
+    expect(subject).toMatch(/^FLR\/USD over night a…: Balance changed: -12,500 FLR · Info$/)
     expect(subject).not.toMatch(/[\p{Cf}\u00a0]/u)
     const group = alertMail(envelopeOf({ message: { title: 'Treasury: 2 alerts' } }), reader)
     expect(group.subject).toBe('Treasury: 2 alerts · Info')
@@ -111,6 +113,107 @@ describe('alertMail', () => {
     const state = translator(locale)('messages:recovered')
     expect(subject.startsWith('Treasury: long')).toBe(true)
     expect(subject.endsWith(`… · ${state}`)).toBe(true)
+  })
+
+  describe('has one form of subject: the watch, what happened, how severe it is', () => {
+    const title = 'FTSO commit: missing'
+    const alert = { watchLabel: 'Node A', severity: 'warning', title } as const
+    const recovery = { ...alert, event: 'fsp.ftso-commit.recovered', title: 'Commits again' }
+    const answered = { severity: 'warning', title } as const
+    const group = { kind: 'group', items: itemsOf(3), message: { watchLabel: 'Node A' } } as const
+    const others = itemsOf(2).map((item) => ({ ...item, watchLabel: 'Node B' }))
+
+    test.each([
+      ['an alert', { message: alert }, 'Node A: FTSO commit: missing · Warning'],
+      ['a recovery', { message: recovery }, 'Node A: Commits again · Recovered'],
+      [
+        'a recovery in the thread of its alert',
+        { message: recovery, answers: 1, answered },
+        'Node A: Commits again · Recovered',
+      ],
+      [
+        'a raised severity',
+        { kind: 'raised', message: { ...alert, severity: 'critical' }, answers: 1, answered },
+        'Re: Node A: FTSO commit: missing · Warning',
+      ],
+      [
+        'a reminder',
+        { kind: 'reminder', message: { ...alert, title: 'Still active: x' }, answers: 1, answered },
+        'Re: Node A: FTSO commit: missing · Warning',
+      ],
+      ['several alerts', group, 'Node A: Alert 2 · 2 more alerts · Critical'],
+      [
+        'a silence',
+        { ...group, cause: { kind: 'silent', rounds: 2 } },
+        'Node A has sent nothing since 14:02 (2 rounds) · Critical',
+      ],
+      [
+        'several recoveries',
+        {
+          kind: 'group',
+          items: itemsOf(2).map((item) => ({ ...item, ...recovery, isRecovery: true })),
+          cause: { kind: 'healthy' },
+          message: { ...recovery, isRecovery: true },
+        },
+        'Node A is healthy again · 0 sec · Recovered',
+      ],
+      [
+        'a title that begins with the name',
+        { message: { ...alert, watchLabel: 'FLR/USD', title: 'FLR/USD: +12%' } },
+        'FLR/USD: +12% · Warning',
+      ],
+      [
+        'a title that begins with a longer name',
+        { message: { ...alert, watchLabel: 'Node', title: 'Node2 is gone' } },
+        'Node: Node2 is gone · Warning',
+      ],
+      [
+        'many alerts of one watch',
+        { kind: 'rollup', items: itemsOf(3), message: { watchLabel: 'Node A' } },
+        'Node A: 3 more alerts in the last minute · Critical',
+      ],
+      [
+        'many alerts of several watches',
+        { kind: 'rollup', items: [...itemsOf(3), ...others], message: { watchLabel: 'Node A' } },
+        '5 more alerts in the last minute · Critical',
+      ],
+      ['a test', { message: { ...alert, test: true } }, 'Node A: FTSO commit: missing · Test'],
+      [
+        'a summary of one watch',
+        {
+          kind: 'summary',
+          items: itemsOf(2),
+          message: { watchLabel: null, title: '22:00 – 07:00' },
+        },
+        'Node A: 22:00 – 07:00',
+      ],
+      [
+        'a summary of several watches',
+        {
+          kind: 'summary',
+          items: [...itemsOf(2), ...others],
+          message: { watchLabel: null, title: '22:00 – 07:00' },
+        },
+        '22:00 – 07:00',
+      ],
+      [
+        'a summary with more alerts than it names',
+        {
+          kind: 'summary',
+          items: itemsOf(2),
+          more: 3,
+          message: { watchLabel: null, title: '22:00' },
+        },
+        '22:00',
+      ],
+      [
+        'a notice',
+        { kind: 'notice', message: { watchLabel: null, title: '3 slots end on 20 Jan' } },
+        '3 slots end on 20 Jan',
+      ],
+    ] as const)('%s', (_, over, subject) => {
+      expect(alertMail(envelopeOf(over), reader).subject).toBe(subject)
+    })
   })
 
   test('keeps direction marks in its text only beside letters from right to left', () => {
@@ -157,11 +260,8 @@ describe('alertMail', () => {
     })
     const answer = alertMail(recovery, reader)
     const severity = translator(locale)('messages:recovered')
-    expect(answer.subject).toContain('[Treasury]')
-    expect(answer.subject).toContain(severity)
-    expect(answer.subject).toContain('Commits again')
-    expect(answer.subject).not.toMatch(/Re: |FTSO commit missing/)
-    if (locale === 'en') expect(answer.subject).toBe('[Treasury] Recovered: Commits again')
+    const colon = locale === 'zh' ? '：' : locale === 'fr' ? ' : ' : ': '
+    expect(answer.subject).toBe(`Treasury${colon}Commits again · ${severity}`)
     expect(answer.html).toContain('🟢 Commits again')
     expect(answer.html).toContain('#0B6B3D')
   })
@@ -180,7 +280,7 @@ describe('alertMail', () => {
       envelopeOf({ kind: 'group', items: itemsOf(3), message: { watchLabel: 'Node A' } }),
       reader,
     )
-    expect(subject).toBe('Node A: 3 alerts · Critical')
+    expect(subject).toBe('Node A: Alert 2 · 2 more alerts · Critical')
     for (const [line, page] of [
       ['🟠 Alert 1 #101', 'https://watchdog.example.org/a/101'],
       ['🔴 Alert 2 #102', 'https://watchdog.example.org/a/102'],
@@ -229,6 +329,7 @@ describe('alertMail', () => {
       envelopeOf({
         kind: 'notice',
         message: {
+          watchLabel: null,
           title: '🎟️ 3 slots end on 20 Jan',
           body: 'Without renewal Node A stops.',
           fields: [],

@@ -31,7 +31,6 @@ import {
   isCode,
   isForeign,
   lineStart,
-  plainLines,
   severityWord,
   shownLabel,
   worstOf,
@@ -97,7 +96,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   const stop = reader.unsubscribeUrl
   return writer.page({
     title: card.title,
-    preheader: preheaderOf(t, envelope, card),
+    preheader: preheaderOf(card),
     aside:
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     content: [
@@ -210,50 +209,51 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
 }
 
 /**
- * Subject of an e-mail. A reminder keeps the subject of the first message. A recovery has a separate
- * subject, so that a list of e-mails shows that the alert is over. In both cases the headers name the
- * thread.
+ * Subject of an e-mail: the name of the watch, what happened, and how severe it is. A reminder keeps the subject of
+ * the first message after `Re:`. A recovery has a subject of its own, so that a list of e-mails shows that the
+ * alert is over. In both cases the headers name the thread.
  */
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
-  const { kind = 'alert', message, items = [], answers, answered } = envelope
-  const { watchLabel } = message
-  const label = watchLabel === null ? undefined : shownLabel(watchLabel)
-  if (isOfDestination(envelope)) return mailSubject(afterLabel(title, label))
-  if (message.test) {
-    const text = t('messages:email.subject', { severity: t('messages:test.label'), title })
-    return mailSubject(afterLabel(text, label))
-  }
-  if (kind === 'summary' || kind === 'notice') return mailSubject(title)
-  const isCounted = kind === 'group' || kind === 'rollup'
-  const worst = (isCounted ? worstOf(items) : undefined) ?? message
+  const { kind = 'alert', message, answers, answered } = envelope
+  const watch = onlyWatch(envelope)
+  // The title says that it is a test.
+  const isTold = isOfDestination(envelope) || kind === 'summary' || kind === 'notice'
+  if (isTold) return mailSubject(afterWatch(t, watch, title))
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
-  const severity =
-    repeated === undefined ? severityWord(t, worst) : t(`messages:severity.${repeated.severity}`)
-  const shown = cut(repeated?.title ?? title, TITLE_MAX)
-  return mailSubject(namedSubject(t, { severity, title: shown, label }), { isAnswer })
+  const end = ` · ${levelOf(t, envelope, repeated)}`
+  const what = mailSubject(afterWatch(t, watch, cut(repeated?.title ?? title, TITLE_MAX)))
+  return mailSubject(`${cutAfterWord(what, SUBJECT_ROOM - end.length)}${end}`, { isAnswer })
 }
 
-/** The name of the watch comes first: notifications show the beginning, and people filter by it. */
-function namedSubject(
+/** Severity or state, as the last word of a subject. */
+function levelOf(
   t: Translate,
-  subject: {
-    readonly severity: string
-    readonly title: string
-    readonly label: string | undefined
-  },
+  { kind = 'alert', message, items = [] }: Envelope,
+  repeated: Envelope['answered'],
 ): string {
-  const { severity, title, label } = subject
-  const isFirst = label !== undefined && mailSubject(title).startsWith(mailSubject(label))
-  if (isFirst) {
-    const end = ` · ${severity}`
-    return `${cutAfterWord(title, SUBJECT_ROOM - end.length)}${end}`
-  }
-  return afterLabel(t('messages:email.subject', { severity, title }), label)
+  if (message.test) return t('messages:test.label')
+  if (repeated !== undefined) return t(`messages:severity.${repeated.severity}`)
+  const isCounted = kind === 'group' || kind === 'rollup'
+  return severityWord(t, (isCounted ? worstOf(items) : undefined) ?? message)
 }
 
-function afterLabel(text: string, label: string | undefined): string {
-  return label === undefined ? text : `[${cut(label, SUBJECT_LABEL_MAX)}] ${text}`
+/** Name of the watch that the whole message is about; undefined if there are several, or none. */
+function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefined {
+  const labels = [message, ...items].flatMap(({ watchLabel }) => watchLabel ?? [])
+  const [first] = labels
+  return more === 0 && labels.every((label) => label === first) ? first : undefined
+}
+
+/** A title after the name of its watch. A title that begins with the name is unchanged. */
+function afterWatch(t: Translate, watch: string | undefined, title: string): string {
+  if (watch === undefined) return title
+  const start = mailSubject(shownLabel(watch))
+  const rest = mailSubject(title)
+  const isNamed = rest.startsWith(start) && !/^[\p{L}\p{N}]/u.test(rest.slice(start.length))
+  return isNamed
+    ? title
+    : t('messages:item', { watch: typed(cut(watch, SUBJECT_LABEL_MAX)), title })
 }
 
 /** Whether a message is the test of a destination, whose title says so; other tests show an example. */
@@ -261,15 +261,9 @@ function isOfDestination({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }
 
-/** Preview text that mail clients show beside the subject. */
-function preheaderOf(t: Translate, envelope: Envelope, card: Card): string {
-  const { kind = 'alert', message } = envelope
-  if (kind === 'summary' || kind === 'notice') return cut(card.body, 120)
-  if (kind === 'group' || kind === 'rollup') return card.lines[0] ?? ''
-  const time = plainLines(envelope).time(new Date(message.firedAt), { seconds: true, offset: true })
-  return message.watchLabel === null
-    ? t('mail:preheaderNoWatch', { time })
-    : t('mail:preheader', { time, watch: typed(shownLabel(message.watchLabel)) })
+/** Preview text that mail clients show beside the subject: severity, watch and times. */
+function preheaderOf({ body, lines }: Card): string {
+  return lines[0] ?? cut(body, 120)
 }
 
 /** Links to pages; actions of the bot are omitted. */

@@ -20,7 +20,7 @@ describe('a mail', () => {
     const unsubscribeUrl = 'https://watchdog.example.org/unsubscribe/abc'
     const mail = await sent({}, { unsubscribeUrl })
     expect(mail.from).toContain('watchdog@example.org')
-    expect(mail.subject).toBe('[Treasury] Info: Balance changed: -12,500 FLR')
+    expect(mail.subject).toBe('Treasury: Balance changed: -12,500 FLR · Info')
     expect(mail.messageId).toMatch(/^<alert-4711-[0-9a-f]{24}@watchdog\.example\.org>$/)
     expect(headerOf(mail, 'Auto-Submitted')).toBe('auto-generated')
     expect(headerOf(mail, 'Date')).toContain('20 Nov 2026 12:00:00')
@@ -63,7 +63,7 @@ describe('a mail', () => {
     expect(alert?.messageId).toBe(messageId)
     expect(answer && headerOf(answer, 'In-Reply-To')).toBe(messageId)
     expect(answer && headerOf(answer, 'References')).toBe(messageId)
-    expect(answer?.subject).toBe('[Treasury] Recovered: Back')
+    expect(answer?.subject).toBe('Treasury: Back · Recovered')
     expect(answer?.messageId).not.toBe(messageId)
   })
 
