@@ -12,12 +12,14 @@ import { type ActedAlert, alertStatus } from './acknowledge.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
+import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
 /** One alert with everything a chat shows. */
 export interface AlertCard {
+  /** The alert; `durationSeconds` is the length of its outage. */
   readonly alert: Alert
   readonly status: ActedAlert
   /** The message as it would be sent now, with the link of the chat. */
@@ -47,15 +49,19 @@ export async function getAlert(
   }
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
+  const outage = (await outagesOf(deps.db, [row])).get(id)
   const { type, signal, group, data } = recordedFromRow(row)
   const message = messageOf(deps, row, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {
-    alert: toAlert(deps, row, reader, deliveries.get(id) ?? []),
+    alert: {
+      ...toAlert(deps, row, reader, deliveries.get(id) ?? []),
+      durationSeconds: outage === undefined ? null : lengthOf(outage),
+    },
     status: await alertStatus(deps, caller, id),
     envelope: { deliveryId: randomUUID(), ...place, message },
-    state: states.get(id) ?? {},
+    state: { ...states.get(id), shownAt: deps.clock.now() },
   }
 }
 

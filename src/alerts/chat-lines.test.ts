@@ -174,5 +174,5 @@ test('a sentence has a date only for another day than that of the alert', () => 
 test('an event without duration is shown without “since”', () => {
   const head = (event: string) => linesOf(alertView(envelopeOf(event, 'en')).plain)[1]
   expect(head('feed-move.threshold')).toContain('at 12:01:30')
-  expect(head('fsp.ftso-commit')).toContain('since 12:01:30')
+  expect(head('fsp.ftso-commit')).toContain('since 11:58\u00a0UTC')
 })

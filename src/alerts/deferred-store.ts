@@ -29,8 +29,6 @@ export interface DeferredRow extends Record<string, unknown> {
   readonly envelope: unknown
   /** Whether the delivery's alert is open. */
   readonly isFiring: boolean
-  /** Seconds after which the alert recovered; null while the alert is open, and for a recovery. */
-  readonly recoveredAfter: number | null
 }
 
 /** Selects a recipient's due deferred alerts: all alerts, or only critical ones. */
@@ -102,10 +100,7 @@ export async function listNewestDeferred(
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
     select d.id, d.order_key as "orderKey", d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
-      coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring",
-      case when a.is_episode and a.state = 'recovered'
-        then extract(epoch from a.recovered_at - coalesce(a.started_at, a.fired_at))::float8
-      end as "recoveredAfter"
+      coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
     from deliveries d
     left join alerts a on a.id = d.alert_id and a.fired_at = d.fired_at
     where ${isDue(due)} and ${isLine(due)}
@@ -121,8 +116,7 @@ export async function listDeferredNotices(
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
-    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring",
-      null::float8 as "recoveredAfter"
+    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
     from deliveries
     where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
     order by fired_at, position, id limit ${limit}`)

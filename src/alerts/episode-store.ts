@@ -70,6 +70,7 @@ export interface EpisodeMark {
   readonly mutedAt?: Date | undefined
   /** Set if the episode was escalated before; then the new alert counts as escalated, too. */
   readonly escalatedAt?: Date | undefined
+  readonly escalatedTo?: readonly number[]
   readonly flappingAlertId?: number | undefined
   readonly remindAt?: Date | undefined
 }
@@ -91,12 +92,14 @@ export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise
       told_at = case when r.unnotified then null else coalesce(r."notifiedAt", a.told_at) end,
       muted_at = coalesce(r."mutedAt", a.muted_at),
       escalated_at = coalesce(r."escalatedAt", a.escalated_at),
+      escalated_to = coalesce(r."escalatedTo", a.escalated_to),
       escalate_at = case when r."escalatedAt" is null then a.escalate_at end,
       flap_of = coalesce(r."flappingAlertId", a.flap_of),
       remind_at = coalesce(r."remindAt", a.remind_at)
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "recoveryOf" int,
       "startedAt" timestamptz, "increaseOf" int, "episodeSeverity" text, unnotified boolean, "notifiedAt" timestamptz,
-      "mutedAt" timestamptz, "escalatedAt" timestamptz, "flappingAlertId" int, "remindAt" timestamptz)
+      "mutedAt" timestamptz, "escalatedAt" timestamptz, "escalatedTo" int[], "flappingAlertId" int,
+      "remindAt" timestamptz)
     where a.id = r.id`)
 }
 

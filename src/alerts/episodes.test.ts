@@ -26,6 +26,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
     notifiedAt: at(position),
     acknowledgedAt: null,
     escalatedAt: null,
+    escalatedTo: null,
     mutedAt: null,
     flappingAlertId: null,
     ...over,

@@ -25,6 +25,8 @@ export interface OpenAlert {
   readonly acknowledgedBy: string | null
   /** Time of the escalation, at which the alert was sent to further recipients. */
   readonly escalatedAt: Date | null
+  /** Recipients that the escalation notified; null for escalations of earlier releases. */
+  readonly escalatedTo: readonly number[] | null
   /** Time since which the alert is muted until it recovers. */
   readonly mutedAt: Date | null
   /** The alert whose message also shows this alert. */

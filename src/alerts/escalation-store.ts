@@ -24,10 +24,17 @@ export async function endEscalations(tx: Db, ids: readonly number[]): Promise<vo
   await tx.update(alerts).set({ escalateAt: null }).where(isOneOf(ids))
 }
 
-/** Records that alerts were escalated. */
-export async function markEscalated(tx: Db, ids: readonly number[], at: Date): Promise<void> {
-  if (ids.length === 0) return
-  await tx.update(alerts).set({ escalateAt: null, escalatedAt: at }).where(isOneOf(ids))
+/** Records that alerts were escalated at a time to these recipients. */
+export async function markEscalated(
+  tx: Db,
+  rows: readonly { readonly id: number; readonly escalatedTo: readonly number[] }[],
+  at: Date,
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx.execute(sql`
+    update alerts a set escalate_at = null, escalated_at = ${at}::timestamptz, escalated_to = r."escalatedTo"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(id int, "escalatedTo" int[])
+    where a.id = r.id`)
 }
 
 function isOneOf(ids: readonly number[]) {

@@ -1,10 +1,11 @@
 /** Sends alerts without a timely acknowledgement to further recipients. */
+import { outageStart } from '#src/channels/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import { lockDue } from '#src/db/queue.ts'
+import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
-import { beganAt } from './episodes.ts'
 import * as escalationStore from './escalation-store.ts'
 import { rowsOf } from './id-rows.ts'
 import { type Notification, notify } from './notify.ts'
@@ -55,33 +56,52 @@ export async function escalateDue(
     ),
   )
   const together = open.filter((row) => due.has(keyOf(row)))
-  await escalationStore.markEscalated(
-    tx,
-    [...new Set([...of('escalate').map(({ row }) => row.id), ...together.map(({ id }) => id)])],
-    now,
-  )
-  await notify(
+  const notified = await notify(
     deps,
     tx,
-    [...due.values()].map(({ row, watch }): Notification => {
+    [...due].map(([key, { row, watch }]) => {
       // Of the alerts of one episode the newest is sent.
-      const newest = together.filter((other) => keyOf(other) === keyOf(row)).at(-1) ?? row
-      const record = recordedFromRow(newest)
-      return {
-        ...record,
-        watch,
-        kind: 'alert',
-        effectiveSeverity: record.severity,
-        isRecovery: false,
-        ...(newest.startedAt && { startedAt: newest.startedAt }),
-        notes: [{ kind: 'escalated', seconds: (now.getTime() - beganAt(newest).getTime()) / 1000 }],
-        escalatedTo: watch.escalateTo,
-        isEscalation: true,
-        isQuiet: false,
-      }
+      const newest = together.filter((other) => keyOf(other) === key).at(-1) ?? row
+      return escalationOf(newest, watch, now)
     }),
   )
+  const escalated = [
+    ...new Map(
+      [...of('escalate').map(({ row }) => row), ...together].map((row) => [row.id, row]),
+    ).values(),
+  ]
+  const recipientsOf = (key: string) => {
+    const ids = escalated.flatMap((row) => (keyOf(row) === key ? [row.id] : []))
+    return notified.flatMap((one) => (ids.includes(one.alertId) ? [one.recipientId] : []))
+  }
+  await escalationStore.markEscalated(
+    tx,
+    escalated.map((row) => ({ id: row.id, escalatedTo: recipientsOf(keyOf(row)) })),
+    now,
+  )
+  // The messages about these alerts say that they were escalated.
+  await delivery.reviseMessages(
+    tx,
+    escalated.map(({ id }) => id),
+  )
   return rows.length
+}
+
+function escalationOf(row: store.AlertRow, watch: WatchForNotification, now: Date): Notification {
+  const record = recordedFromRow(row)
+  const from = outageStart({ ...record, startedAt: row.startedAt })
+  return {
+    ...record,
+    watch,
+    kind: 'alert',
+    effectiveSeverity: record.severity,
+    isRecovery: false,
+    ...(row.startedAt && { startedAt: row.startedAt }),
+    notes: [{ kind: 'escalated', seconds: (now.getTime() - from.getTime()) / 1000 }],
+    escalatedTo: watch.escalateTo,
+    isEscalation: true,
+    isQuiet: false,
+  }
 }
 
 function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, now: Date): Step {

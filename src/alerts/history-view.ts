@@ -7,9 +7,10 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
+import { type ReadDeps, stateOf } from './history.ts'
 import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
+import { lengthOf, type OutageTimes, outagesOf } from './outage-times.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -24,7 +25,9 @@ export interface AlertLine {
   readonly severity: Severity
   readonly state: AlertState
   readonly firedAt: Date
+  /** End of the outage; null while the alert is open. */
   readonly recoveredAt: Date | null
+  /** Length of the outage. */
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly by: string | null } | null
 }
@@ -70,7 +73,7 @@ export async function listAlertLines(
     lines.countLines(deps.db, caller.wallet, filter, COUNTED_MAX),
   ])
   const page = cutPage(rows, limit, wanted, (row) => [row.firedAt.getTime(), row.id])
-  return { ...page, total, data: page.data.map((row) => toLine(deps, row, reader)) }
+  return { ...page, total, data: await toLines(deps, page.data, reader) }
 }
 
 /**
@@ -93,7 +96,7 @@ export async function listMutedLines(
   { limit, reader }: { readonly limit: number; readonly reader: Reader },
 ): Promise<readonly AlertLine[]> {
   const rows = await lines.listMuted(deps.db, caller.wallet, limit)
-  return rows.map((row) => toLine(deps, row, reader))
+  return await toLines(deps, rows, reader)
 }
 
 function since({ hours, ...wanted }: AlertLineQuery, now: Date): lines.LineFilter {
@@ -104,7 +107,21 @@ function ago(hours: number, now: Date): Date {
   return new Date(now.getTime() - hours * HOUR_MS)
 }
 
-function toLine(deps: ReadDeps, row: AlertRow, reader: Reader): AlertLine {
+async function toLines(
+  deps: ReadDeps,
+  rows: readonly AlertRow[],
+  reader: Reader,
+): Promise<AlertLine[]> {
+  const outages = await outagesOf(deps.db, rows)
+  return rows.map((row) => toLine(deps, row, outages.get(row.id), reader))
+}
+
+function toLine(
+  deps: ReadDeps,
+  row: AlertRow,
+  outage: OutageTimes | undefined,
+  reader: Reader,
+): AlertLine {
   return {
     id: row.id,
     watchId: row.watchId,
@@ -114,8 +131,8 @@ function toLine(deps: ReadDeps, row: AlertRow, reader: Reader): AlertLine {
     severity: z.enum(SEVERITIES).parse(row.severity),
     state: stateOf(row),
     firedAt: row.firedAt,
-    recoveredAt: recoveredAtOf(row),
-    durationSeconds: durationOf(row),
+    recoveredAt: outage?.to ?? null,
+    durationSeconds: outage === undefined ? null : lengthOf(outage),
     acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },
   }
 }

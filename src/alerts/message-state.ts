@@ -3,8 +3,10 @@ import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { FlappingState } from './episode-store.ts'
+import { hasRecovered, outageTimes } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
 import { isMuted } from './rules.ts'
@@ -21,18 +23,39 @@ export async function messageStates(
     rows.map(({ watchId }) => watchId),
   )
   const now = deps.clock.now()
-  const over = rows.filter(({ recoveredAt, state }) => recoveredAt !== null && state !== 'closed')
-  const recoveries = await store.listRecoveries(deps.db, over)
+  const names = await findReaders(
+    deps.db,
+    rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
+  )
+  const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
   return new Map(
     rows.map((row) => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
-      const state = stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null)
+      const state = {
+        ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
+        ...escalationOf(row, names),
+      }
       const recovery = recoveries.get(row.id)
-      const isOver = state.recoveredAt !== undefined && state.flapping === undefined
-      if (recovery === undefined || !isOver) return [row.id, state]
-      return [row.id, { ...state, recovery: (reader) => summaryOf(recovery, reader) }]
+      if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
+      // The message of a flapping signal has the time at which it settled.
+      if (state.flapping !== undefined) return [row.id, state]
+      const recoveredAt = outageTimes(row, recovery).to ?? state.recoveredAt
+      return [row.id, { ...state, recoveredAt, recovery: (reader) => summaryOf(recovery, reader) }]
     }),
   )
+}
+
+/** Time of an alert's escalation, with the names of its recipients. A deleted recipient has no name. */
+function escalationOf(
+  { escalatedAt, escalatedTo }: store.AlertRow,
+  names: ReadonlyMap<number, ReaderRow>,
+): Pick<MessageState, 'escalated'> {
+  if (escalatedAt === null) return {}
+  const to = (escalatedTo ?? []).flatMap((id) => {
+    const reader = names.get(id)
+    return reader === undefined ? [] : [reader.name ?? reader.target]
+  })
+  return { escalated: { at: escalatedAt, to } }
 }
 
 /** Summary of a recovery; undefined if it cannot be rendered. The alert is over in any case. */

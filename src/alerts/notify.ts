@@ -4,38 +4,18 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
 import type { NotificationTarget } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
-import { alertUrl } from './alert-urls.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readDeferred } from './deferred-alerts.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import {
-  asReminder,
-  createRenderer,
-  type Note,
-  type Renderable,
-  type renderMessage,
-} from './render.ts'
+import { type RecordedAlert, toRenderable } from './recorded-alert.ts'
+import { asReminder, createRenderer, type Note, type renderMessage } from './render.ts'
 import { logNotified } from './trail.ts'
-
-/** A recorded alert. */
-export interface RecordedAlert {
-  readonly alertId: number
-  readonly type: string
-  readonly signal: string | null
-  readonly group: string | null
-  readonly event: string
-  readonly severity: Severity
-  readonly data: JsonObject
-  readonly firedAt: Date
-  readonly position: number
-}
 
 /** An alert to notify, with its options. */
 export interface Notification extends RecordedAlert {
@@ -72,16 +52,26 @@ export interface Notification extends RecordedAlert {
 /** Milliseconds between the reminders of several alerts, so that they stay in order. */
 const REMINDER_GAP_MS = 1
 
-/** Writes one delivery per alert and recipient, in the recipient's language and time zone. */
+/** A recipient that is sent an alert, now or later. */
+interface Notified {
+  readonly alertId: number
+  readonly recipientId: number
+}
+
+/**
+ * Writes one delivery per alert and recipient, in the recipient's language and time zone.
+ *
+ * @returns the recipients that are sent the alerts
+ */
 export async function notify(
   deps: NotifyDeps,
   tx: Db,
   all: readonly Notification[],
-): Promise<void> {
+): Promise<readonly Notified[]> {
   const notifications = all.filter(({ effectiveSeverity, watch }) =>
     isAtLeast(effectiveSeverity, watch.minSeverity),
   )
-  if (notifications.length === 0) return
+  if (notifications.length === 0) return []
   const wallets = [...new Set(notifications.map(({ watch }) => watch.wallet))]
   const [settings, targets, deferred] = await Promise.all([
     listSettings(tx, wallets),
@@ -124,6 +114,10 @@ export async function notify(
   })
   await delivery.enqueue(tx, [...rows, ...announced])
   logNotified(deps, notifications, rows)
+  return rows.flatMap(({ status, alertId, recipientId }) => {
+    const isSent = status === 'pending' || status === 'held'
+    return isSent && alertId !== null ? [{ alertId, recipientId }] : []
+  })
 }
 
 /** The recipients of each notification, in the order given. */
@@ -321,28 +315,5 @@ function titleOf(
   } catch (error) {
     quarantine.add('alert', answers.alertId, error, { alertId: answers.alertId })
     return ''
-  }
-}
-
-/** An alert of a watch, with the link for this recipient. */
-export function toRenderable(
-  deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
-  alert: RecordedAlert,
-  watch: { readonly id: number; readonly label: string },
-  { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },
-): Renderable {
-  const { alertId, event, severity, data, firedAt } = alert
-  const link = alertUrl(deps, { alertId, recipientId })
-  return {
-    alertId,
-    watchId: watch.id,
-    watchLabel: watch.label,
-    event,
-    severity,
-    data,
-    firedAt,
-    link,
-    test: false,
-    notes,
   }
 }

@@ -7,6 +7,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { roleOf } from '#src/watches/events.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
+import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
@@ -59,13 +60,13 @@ export async function listOthers(
     deps,
     shown.map(({ id }) => id),
   )
+  const outages = await outagesOf(deps.db, shown)
   return shown.flatMap((one): OtherAlert[] => {
     try {
       const message = messageOf(deps, one, reader)
       const state = states.get(one.id) ?? {}
-      const from = one.startedAt ?? one.firedAt
-      const lastedMs = state.recoveredAt && state.recoveredAt.getTime() - from.getTime()
-      return [{ message, state, recoveredAfter: lastedMs === undefined ? null : lastedMs / 1000 }]
+      const outage = outages.get(one.id)
+      return [{ message, state, recoveredAfter: outage === undefined ? null : lengthOf(outage) }]
     } catch {
       return []
     }

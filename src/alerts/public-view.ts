@@ -17,10 +17,11 @@ import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
-import { durationOf, type ReadDeps, recoveredAtOf, stateOf } from './history.ts'
+import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
 import { listOthers, type OtherAlert } from './others.ts'
+import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
@@ -36,6 +37,9 @@ export interface AlertPage {
   readonly locale: Locale
   readonly timezone: string
   readonly state: AlertState
+  /** Start of the outage; the time of an alert that nothing ends. */
+  readonly startedAt: Date
+  /** End of the outage; null while the alert is open. */
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
@@ -46,8 +50,11 @@ export interface AlertPage {
    * done.
    */
   readonly escalatesAt: Date | null
-  /** Time at which further recipients were notified. */
-  readonly escalatedAt: Date | null
+  /**
+   * Time at which further recipients were notified, and their names. The names are left out unless the link is
+   * personal.
+   */
+  readonly escalated: NonNullable<MessageState['escalated']> | null
   /** End of the alert's mute in chats and mailboxes. */
   readonly muted: MessageState['muted'] | null
   /** Whether the alert is open until its signal recovers, and can be muted until then. */
@@ -90,6 +97,8 @@ export async function readLinked(
   const { timezone } = reader
   const language = locale ?? reader.locale
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
+  const outage = (await outagesOf(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
+  const isNamed = recipient !== undefined && isPersonal(recipient)
   return {
     message: shownMessage(messageOf(deps, row, { locale: language, timezone }), state, {
       locale: language,
@@ -98,22 +107,19 @@ export async function readLinked(
     locale: language,
     timezone,
     state: stateOf(row),
-    recoveredAt: recoveredAtOf(row),
+    startedAt: outage.from,
+    recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
-    durationSeconds: durationOf(row),
+    durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
-    escalatedAt: row.escalatedAt,
+    escalated: state.escalated ? { ...state.escalated, ...(!isNamed && { to: [] }) } : null,
     muted: state.muted ?? null,
     isOpen: isOpenEpisode(row),
     help: signalHelp(translator(language), row),
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
-    deliveries: await listDeliveries(
-      deps,
-      row.id,
-      recipient !== undefined && isPersonal(recipient),
-    ),
+    deliveries: await listDeliveries(deps, row.id, isNamed),
     others:
       recipient === undefined
         ? []

@@ -1,13 +1,27 @@
 /** Rendering of recorded alerts. */
 import { z } from 'zod'
 import type { EnvelopeMessage } from '#src/channels/envelope.ts'
-import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
+import { alertUrl } from './alert-urls.ts'
 import type { OpenAlert } from './episodes.ts'
-import { type RecordedAlert, toRenderable } from './notify.ts'
-import { type Note, type Reader, renderMessage } from './render.ts'
+import type { NotifyDeps } from './notify-deps.ts'
+import { type Note, type Reader, type Renderable, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
+
+/** A recorded alert. */
+export interface RecordedAlert {
+  readonly alertId: number
+  readonly type: string
+  readonly signal: string | null
+  readonly group: string | null
+  readonly event: string
+  readonly severity: Severity
+  readonly data: JsonObject
+  readonly firedAt: Date
+  readonly position: number
+}
 
 /** Converts a row to a `RecordedAlert`. */
 export function recordedFromRow(row: AlertRow): RecordedAlert {
@@ -48,4 +62,27 @@ export function messageOf(
 export function recordedFromOpen(alert: OpenAlert): RecordedAlert {
   const { id: alertId, type, signal, group, event, severity, data, firedAt, position } = alert
   return { alertId, type, signal, group, event, severity, data, firedAt, position }
+}
+
+/** An alert of a watch, with the link for this recipient. */
+export function toRenderable(
+  deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
+  alert: RecordedAlert,
+  watch: { readonly id: number; readonly label: string },
+  { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },
+): Renderable {
+  const { alertId, event, severity, data, firedAt } = alert
+  const link = alertUrl(deps, { alertId, recipientId })
+  return {
+    alertId,
+    watchId: watch.id,
+    watchLabel: watch.label,
+    event,
+    severity,
+    data,
+    firedAt,
+    link,
+    test: false,
+    notes,
+  }
 }

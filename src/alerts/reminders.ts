@@ -3,6 +3,7 @@
  * mute, and the state of settled flapping signals. Each message is written in the transaction that
  * schedules the next one, so that a stop of the process neither repeats nor skips a message.
  */
+import { outageStart } from '#src/channels/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import { listDue, lockDue } from '#src/db/queue.ts'
@@ -12,7 +13,6 @@ import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
 import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notification-view.ts'
 import { endEpisodes } from './episode-store.ts'
-import { beganAt } from './episodes.ts'
 import { escalateDue } from './escalation.ts'
 import { ESCALATIONS, endEscalations } from './escalation-store.ts'
 import { idsOf, rowsOf } from './id-rows.ts'
@@ -289,7 +289,8 @@ function reminderOf(
   const watch = watches.get(row.watchId)
   if (watch === undefined) return []
   const record = recordedFromRow(row)
-  const openSeconds = (now.getTime() - beganAt(row).getTime()) / 1000
+  const from = outageStart({ ...record, startedAt: row.startedAt })
+  const openSeconds = (now.getTime() - from.getTime()) / 1000
   return [
     {
       ...record,
@@ -299,7 +300,7 @@ function reminderOf(
       isRecovery: false,
       answers: record,
       ...(row.startedAt && { startedAt: row.startedAt }),
-      reminder: { ...reminder, openSeconds },
+      reminder: { ...reminder, openSeconds, now },
       ...(row.escalatedAt && { escalatedTo: watch.escalateTo }),
       isQuiet: false,
     },

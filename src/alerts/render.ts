@@ -1,11 +1,12 @@
 import type { EnvelopeMessage, Message, MessageField } from '#src/channels/envelope.ts'
+import { withRoundedAmounts } from '#src/i18n/amounts.ts'
 import {
   formatDateTime,
   formatDisplayValue,
   formatDuration,
   formatList,
   formatMoment,
-  formatTime,
+  formatTimeOn,
   sentenceValues,
 } from '#src/i18n/format.ts'
 import {
@@ -21,7 +22,6 @@ import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource, roleOf } from '#src/watches/events.ts'
-import { withRoundedAmounts } from './amounts.ts'
 
 /** Locale and time zone of the reader. */
 export interface Reader {
@@ -234,11 +234,13 @@ export function asReminder(
     /** Number of the reminder, from 1; undefined if the message does not ask for an acknowledgement. */
     readonly number: number | undefined
     readonly nextAt: Date | undefined
+    /** Time of the reminder. */
+    readonly now: Date
   },
   { locale, timezone }: Reader,
 ): EnvelopeMessage {
   const t = translator(locale)
-  const { openSeconds, number, nextAt } = reminder
+  const { openSeconds, number, nextAt, now: shownAt } = reminder
   const duration = formatDuration(openSeconds, locale, 'long')
   const lines = [
     number === undefined
@@ -246,7 +248,11 @@ export function asReminder(
       : t('messages:reminder.unacknowledged', { duration, number }),
     ...(nextAt === undefined
       ? []
-      : [t('messages:reminder.next', { time: formatTime(nextAt, locale, timezone) })]),
+      : [
+          t('messages:reminder.next', {
+            time: formatTimeOn(nextAt, locale, timezone, { shownAt }),
+          }),
+        ]),
   ]
   const title = t('messages:reminder.head', { title: message.title })
   return { ...message, title, body: lines.join(' ') }

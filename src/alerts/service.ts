@@ -1,3 +1,4 @@
+import { outageStart } from '#src/channels/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
@@ -151,13 +152,13 @@ function toEpisodeMark(
   if (first === undefined) return { id, ...ended }
   const startedAt = beganAt(first)
   if (firing.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
-  const { mutedAt, escalatedAt } = first
+  const { mutedAt, escalatedAt, escalatedTo } = first
   return {
     id,
     increaseOf: first.id,
     startedAt,
     ...(mutedAt !== null && { mutedAt }),
-    ...(escalatedAt !== null && { escalatedAt }),
+    ...(escalatedAt !== null && { escalatedAt, escalatedTo: escalatedTo ?? [] }),
   }
 }
 
@@ -279,7 +280,7 @@ function recoveryNotes(
   return [
     ...(first === undefined
       ? []
-      : [{ kind: 'lasted', seconds: secondsSince(beganAt(first)) } as const]),
+      : [{ kind: 'lasted', seconds: secondsSince(outageStart(first)) } as const]),
     ...(others.length === 0
       ? []
       : [
@@ -289,7 +290,7 @@ function recoveryNotes(
               type: alert.type,
               signal: alert.signal,
               event: alert.event,
-              seconds: secondsSince(beganAt(alert)),
+              seconds: secondsSince(outageStart(alert)),
             })),
           } as const,
         ]),

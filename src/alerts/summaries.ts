@@ -18,7 +18,9 @@ import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
 import * as deferred from './deferred-store.ts'
 import { inMessages, noticesTogether } from './notices-together.ts'
 import type { NotifyDeps } from './notify-deps.ts'
+import { lengthOf, outagesOf } from './outage-times.ts'
 import type { Reader } from './render.ts'
+import * as store from './store.ts'
 import {
   buttons,
   GLYPHS,
@@ -236,11 +238,20 @@ async function listItems(
 }
 
 /** Lines of deferred alerts, which are given newest first, in the order in which the alerts fired. */
-function linesOf(rows: readonly Readable[], locale: Locale): readonly EnvelopeMessage[] {
+async function linesOf(
+  tx: Db,
+  rows: readonly Readable[],
+  locale: Locale,
+): Promise<readonly EnvelopeMessage[]> {
+  const ids = rows.flatMap(({ alertId }) => alertId ?? [])
+  const outages = await outagesOf(tx, await store.listByIds(tx, ids))
   return rows
     .toReversed()
     .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
-    .map(({ envelope, recoveredAfter }) => lineOf(envelope.message, recoveredAfter, locale))
+    .map(({ alertId, envelope: { message } }) => {
+      const outage = message.isRecovery ? undefined : outages.get(alertId ?? 0)
+      return lineOf(message, outage === undefined ? null : lengthOf(outage), locale)
+    })
 }
 
 /** Builds the summary; undefined when it would be empty. */
@@ -264,7 +275,7 @@ async function summaryOf(
   const reason = reasonOf(about)
   const { locale, timezone } = reader
   const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
-  const all = linesOf(rows, locale)
+  const all = await linesOf(tx, rows, locale)
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
   const t = translator(locale)

@@ -94,6 +94,8 @@ export const alerts = pgTable(
     escalateAt: timestamp('escalate_at', { withTimezone: true }),
     /** Time at which the alert was sent to further recipients. */
     escalatedAt: timestamp('escalated_at', { withTimezone: true }),
+    /** Recipients that the escalation notified. */
+    escalatedTo: integer('escalated_to').array(),
     /** The alert whose message also shows this change, while the signal is flapping. */
     flappingAlertId: integer('flap_of'),
     /** State of the flapping signal since this message shows its changes. */

@@ -4,16 +4,17 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import {
+  commonEnd,
   isHealthy,
+  isStillCaused,
   isStillSilent,
-  lastRecovery,
-  lossOf,
+  lostRounds,
   openIn,
-  recoveriesIn,
   sharedField,
   stateIn,
 } from './group.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
+import { commonStart } from './outage.ts'
 import {
   asWritten,
   cut,
@@ -23,6 +24,7 @@ import {
   lineStart,
   plainLines,
   severityLine,
+  shownAtOf,
   shownLabel,
   TEST_GLYPH,
   worstOf,
@@ -71,7 +73,7 @@ const OVER = 'messages:recovered.over'
 const STILL = 'messages:reminder.head'
 
 interface CardOptions {
-  /** Time of sending, for a first message only. */
+  /** Time of sending, for a first message only; later it is `shownAt` of the state. */
   readonly now?: Date
   readonly state?: MessageState
   /** Formats lines; plain text by default. */
@@ -92,7 +94,7 @@ export function cardOf(envelope: Envelope, options: CardOptions = {}): Card {
       return rollupCard(envelope, items.length === 0 ? [message] : items, options)
     case 'summary':
     case 'notice':
-      return plainCard(envelope)
+      return plainCard(envelope, options)
     default:
       return kind satisfies never
   }
@@ -105,11 +107,11 @@ function alertCard(
   const { message } = envelope
   const t = translator(envelope.locale)
   const glyph = glyphOf(message, state)
+  // The body of an alert that has recovered says how long its outage lasted.
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
     title: cut(message.title, TITLE_MAX),
-    // The time since the alert is not stated, because the outage began before the alert fired.
     lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
@@ -122,33 +124,35 @@ function alertCard(
 }
 
 /**
- * Several alerts of one watch: the heading shows the most severe alert, and each alert has a line. The line
- * of an alert that has recovered says so.
+ * Several alerts of one watch: the heading says what they have in common, and each alert has a line. The line of an
+ * alert that has recovered says so.
  */
 function groupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
-  { state = {}, writer = plainLines(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const recoveryOf = (item: EnvelopeMessage) => stateIn(state, item).recovery?.(envelope)
   const open = openIn(envelope, state)
   const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
   const isOver = open.length === 0 || hasEnded(state)
-  const { cause, ...uncaused } = envelope
   const isSilent = isStillSilent(envelope, state)
-  const since = envelope.startedAt ?? items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
-  const recoveredAt =
-    isOver && state.closedAt === undefined ? lastRecovery(items, state) : undefined
-  const loss = lossOf(recoveriesIn(envelope, items, state))
-  const times = { since, recoveredAt, loss }
-  const line = groupLine(envelope, { ...times, worst, isSilent, state, writer })
-  // The recovery says what has ended; nothing repeats it.
+  const times = {
+    from: commonStart(items),
+    to: isOver && state.closedAt === undefined ? commonEnd(items, state) : undefined,
+    shownAt: shownAtOf(envelope, state, now),
+  }
+  const { cause, ...uncaused } = envelope
+  const isWell = (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
+  const hasCause = isWell || isStillCaused(envelope, state)
+  // A follow-up message leaves it to the recovery to say what has ended, and after how long.
   const isPast = isOver && envelope.of !== undefined
-  const count = items.length
-  const isCaused = isSilent || (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
-  const heading = groupHeading(isCaused ? envelope : uncaused, {
-    ...{ ...times, watch: worst.watchLabel, count, isOver: isOver && !isPast },
+  const isLengthStated =
+    isPast || (isWell && (cause?.kind === 'silent' || cause?.kind === 'healthy'))
+  const heading = groupHeading(hasCause ? envelope : uncaused, {
+    ...{ ...times, worst, count: isOver ? items.length : open.length, isOver: isOver && !isPast },
+    rounds: lostRounds(envelope, items, state),
   })
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
@@ -156,7 +160,9 @@ function groupCard(
   return {
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
     title: isReminder || isPast ? t(isPast ? OVER : STILL, { title: heading }) : heading,
-    lines: [line],
+    lines: [
+      groupLine(envelope, { ...times, items, worst, isSilent, isLengthStated, state, writer }),
+    ],
     body: groupBody(envelope, { items, isSilent, isOver, isReminder, state }),
     fields: isPast ? [] : sharedField(items),
     ...listed(t, isPast ? [] : items, 0, (item) => ({
@@ -175,7 +181,7 @@ function groupCard(
 function rollupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
-  { writer = plainLines(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const worst = worstOf(items) ?? envelope.message
@@ -192,8 +198,9 @@ function rollupCard(
     .filter(({ label }) => label !== '')
     .sort((a, b) => b.count - a.count)
   const newest = items.toSorted((a, b) => b.firedAt.localeCompare(a.firedAt))[0] ?? worst
+  const shownAt = shownAtOf({ message: newest }, state, now)
   const about = {
-    time: writer.time(new Date(newest.firedAt), { seconds: true }),
+    time: writer.time(new Date(newest.firedAt), { seconds: true, shownAt }),
     title: cut(newest.title, TITLE_MAX),
   }
   return {
@@ -221,11 +228,12 @@ function rollupCard(
 }
 
 /** A summary or notice. The title names its kind; each of its messages, if any, has one line. */
-function plainCard(envelope: Envelope): Card {
+function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
   const { message, items = [], more, buttons = [], locale } = envelope
   const t = translator(locale)
   const writer = plainLines(envelope)
   const { glyph } = envelope.data
+  const shownAt = shownAtOf(envelope, state, now)
   return {
     glyph: typeof glyph === 'string' ? glyph : '',
     title: cut(message.title, TITLE_MAX),
@@ -234,7 +242,7 @@ function plainCard(envelope: Envelope): Card {
     fields: message.fields,
     ...listed(t, items, more, (item) => ({
       glyph: glyphOf(item),
-      time: String(writer.time(new Date(item.firedAt), {})),
+      time: String(writer.time(new Date(item.firedAt), { shownAt })),
       text:
         item.watchLabel === null
           ? cut(item.title, TITLE_MAX)

@@ -1,5 +1,7 @@
+import { parseUnits } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
-import { causeHeading, causeOf, outageOf } from './cause.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { causeHeading, causeOf } from './cause.ts'
 import type { Envelope } from './envelope.ts'
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
@@ -18,12 +20,20 @@ const recovered = (event: string, data: object = {}, over: object = {}) =>
     over,
   )
 
+const moved = (over: object = {}) =>
+  part(
+    '',
+    { asset: 'FLR', symbol: 'FLR', decimals: 0, changeAmount: '-500', ...over },
+    {
+      message: { event: 'wallet-balance.moved', isRecovery: false },
+    },
+  )
+
 describe('the cause of several alerts', () => {
   test('is silence when all five duties are missing', () => {
     const parts = DUTIES.map((event) => missed(event))
     expect(causeOf([...parts, missed('ftso-commit', { streak: 3 })])).toEqual({
       kind: 'silent',
-      since: '2026-11-20T22:18:00.000Z',
       rounds: 3,
     })
   })
@@ -36,7 +46,7 @@ describe('the cause of several alerts', () => {
   ])('is silence whatever else is wrong: %s', (event) => {
     const other = part(event, { since: '2026-11-20T20:00:00.000Z', streak: 9 })
     const parts = [other, ...DUTIES.map((one) => missed(one)), other]
-    expect(causeOf(parts)).toEqual({ kind: 'silent', since: '2026-11-20T22:18:00.000Z', rounds: 2 })
+    expect(causeOf(parts)).toEqual({ kind: 'silent', rounds: 2 })
   })
 
   test.each([
@@ -49,19 +59,45 @@ describe('the cause of several alerts', () => {
       'one that is late the second time',
       [...DUTIES.map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
     ],
+    ['one duty', [missed('fdc-bitvote')]],
+    ['duties of both protocols', ['ftso-commit', 'fdc-bitvote'].map((event) => missed(event))],
     ['nothing', []],
   ])('is not silence with %s', (_, parts) => {
     expect(causeOf(parts)).toBeUndefined()
   })
 
+  test.each([
+    ['fdc', DUTIES.slice(3)],
+    ['ftso', DUTIES.slice(0, 3)],
+  ])('is the failure of a protocol whose duties all failed, for whatever reason: %s', (kind, events) => {
+    const parts = events.map((event) => missed(event, { reason: 'late', streak: 4 }))
+    expect(causeOf([part('balance-low', {}), ...parts])).toEqual({ kind, rounds: 4 })
+    expect(causeOf([...parts, missed('ftso-reveal', { reason: 'values-missing' })])).toBeUndefined()
+  })
+
+  test.each([
+    ['what left and what arrived', ['-500', '200'], { sent: '500', received: '200' }],
+    ['the sum of what left', ['-500', '-20'], { sent: '520' }],
+    ['the sum of what arrived', ['500', '20'], { received: '520' }],
+  ])('is %s', (_, changes, sums) => {
+    const parts = changes.map((changeAmount) => moved({ changeAmount }))
+    const amount = (units: string) => ({ units, decimals: 0, symbol: 'FLR' })
+    const named = Object.entries(sums).map(([name, units]) => [name, amount(units)])
+    expect(causeOf(parts)).toEqual({ kind: 'moved', ...Object.fromEntries(named) })
+  })
+
+  test.each([
+    ['of several assets', [moved(), moved({ asset: '0x1', symbol: 'USDT0', decimals: 6 })]],
+    ['with other alerts', [moved(), missed('ftso-commit')]],
+    ['whose data cannot be read', [moved(), moved({ changeAmount: 'many' })]],
+    ['alone', [moved()]],
+  ])('is not a movement %s', (_, parts) => {
+    expect(causeOf(parts)?.kind).not.toBe('moved')
+  })
+
   test('is health when only recoveries are left and nothing else is active', () => {
     const parts = ['ftso-commit', 'ftso-reveal'].map((event) => recovered(event))
-    expect(causeOf(parts)).toEqual({
-      kind: 'healthy',
-      since: '2026-11-20T22:18:00.000Z',
-      seconds: 360,
-      rounds: 4,
-    })
+    expect(causeOf(parts)).toEqual({ kind: 'healthy', rounds: 4 })
     const open = recovered('fdc-bitvote', {}, { hasOthers: true })
     expect(causeOf([...parts, open])).toBeUndefined()
     const at = (one: Envelope, firedAt: string) => ({
@@ -75,61 +111,58 @@ describe('the cause of several alerts', () => {
   })
 })
 
-describe('its outage', () => {
-  test('is the longest of the recoveries, from its start on', () => {
-    const short = recovered('ftso-reveal', { gapSeconds: 180 })
-    const long = recovered('fast-updates', {
-      roundStart: undefined,
-      since: '2026-11-20T22:10:00.000Z',
-      gapSeconds: 900,
-    })
-    expect(outageOf(causeOf([short, long]), {})).toEqual({
-      from: new Date('2026-11-20T22:10:00Z'),
-      to: new Date('2026-11-20T22:25:00Z'),
-    })
-  })
-
-  test('of a silence begins when its heading says, and is unknown while no recovery has its length', () => {
-    const cause = { kind: 'silent', since: '2026-11-20T04:46:00.000Z', rounds: 2 } as const
-    expect(outageOf(cause, { seconds: 450 })).toEqual({
-      from: new Date('2026-11-20T04:46:00Z'),
-      to: new Date('2026-11-20T04:53:30Z'),
-    })
-    expect(outageOf(cause, {})).toBeUndefined()
-    expect(outageOf(undefined, { seconds: 450 })).toBeUndefined()
-  })
-})
-
 describe('its heading', () => {
-  const of = {
-    watch: 'Alpha',
-    since: '2026-11-20T22:18:00.000Z',
-    recoveredAt: undefined,
-    isOver: false,
-    loss: {},
-  }
-  const heading = (cause: Envelope['cause'], over: object = {}) =>
-    causeHeading({ locale: 'en', timezone: 'UTC', ...(cause && { cause }) }, { ...of, ...over })
+  const from = new Date('2026-11-20T22:18:00.000Z')
+  const to = new Date('2026-11-20T22:24:00Z')
+  const of = { watch: 'Alpha', from, to: undefined, shownAt: to, isOver: false, rounds: undefined }
+  const heading = (
+    cause: Envelope['cause'],
+    over: object = {},
+    locale: Envelope['locale'] = 'en',
+  ) => causeHeading({ locale, timezone: 'UTC', ...(cause && { cause }) }, { ...of, ...over })
 
   test('says in one sentence what happened', () => {
-    expect(heading({ kind: 'silent', since: of.since, rounds: 2 })).toBe(
+    expect(heading({ kind: 'silent', rounds: 2 })).toBe(
       '\u2068Alpha\u2069 has sent nothing since 22:18 (2 rounds)',
     )
-    expect(heading({ kind: 'healthy', seconds: 360, rounds: 4 }, { isOver: true })).toBe(
+    expect(heading({ kind: 'fdc', rounds: 2 })).toBe(
+      '\u2068Alpha\u2069: no valid FDC votes since 22:18 (2 rounds)',
+    )
+    expect(heading({ kind: 'healthy', rounds: 4 }, { isOver: true, to })).toBe(
       '\u2068Alpha\u2069 is healthy again · 6 min, 4 rounds lost',
     )
   })
 
-  test('of a silence that is over has the length and the loss that its recovery says', () => {
-    const recoveredAt = new Date('2026-11-20T22:24:00Z')
-    const cause = { kind: 'silent', since: of.since, rounds: 2 } as const
-    expect(heading(cause, { isOver: true, recoveredAt })).toBe('\u2068Alpha\u2069 is healthy again')
-    const loss = { seconds: 540, rounds: 6 }
-    expect(heading(cause, { isOver: true, recoveredAt, loss })).toBe(
-      heading({ kind: 'healthy', ...loss }, { isOver: true }),
-    )
-    expect(heading({ kind: 'healthy' }, { isOver: true, recoveredAt })).toBe(
-      '\u2068Alpha\u2069 is healthy again · 6 min',
+  test.each([
+    [{ sent: '500' }, 'sent 500'],
+    [{ received: '7999.9999' }, 'received 8,000'],
+    [{ sent: '500', received: '200' }, 'sent 500 and received 200'],
+    [{ sent: '8000', received: '7999.9999' }, 'sent 8,000 and received 7,999.9999'],
+  ])('adds up what moved, rounded as in alerts: %j', (sums, text) => {
+    const amount = (whole: string) => ({
+      units: parseUnits(whole, 6).toString(),
+      decimals: 6,
+      symbol: 'FLR',
+    })
+    const named = Object.entries(sums).map(([name, whole]) => [name, amount(whole)])
+    const cause = { kind: 'moved', ...Object.fromEntries(named) } as const
+    expect(heading(cause)?.replaceAll('\u00a0FLR', '')).toBe(`\u2068Alpha\u2069 ${text}`)
+  })
+
+  test.each(LOCALES)('has the date of a start on another day, in %s', (locale) => {
+    const earlier = new Date('2026-11-19T23:50:00Z')
+    const text = heading({ kind: 'silent', rounds: 2 }, { from: earlier }, locale)
+    expect(text).toMatch(/19.*23:50/)
+    expect(heading({ kind: 'silent', rounds: 2 }, {}, locale)).not.toContain('20')
+  })
+
+  test('of a silence that is over has its length, and the loss that its recovery says', () => {
+    const cause = { kind: 'silent', rounds: 2 } as const
+    expect(heading(cause, { isOver: true })).toBe('\u2068Alpha\u2069 is healthy again')
+    const over = { isOver: true, to }
+    expect(heading(cause, over)).toBe('\u2068Alpha\u2069 is healthy again · 6 min')
+    expect(heading(cause, { ...over, rounds: 6 })).toBe(
+      heading({ kind: 'healthy', rounds: 6 }, over),
     )
   })
 

@@ -1,21 +1,26 @@
-/** Causes that several alerts of a watch have in common, as the heading of their message. Pure. */
-import { formatDuration, formatTime } from '#src/i18n/format.ts'
-import { id, translator, typed } from '#src/i18n/translate.ts'
-import type { Cause, Envelope, RecoverySummary } from './envelope.ts'
+/** What the alerts in one message have in common, as the message's heading. Pure. */
+
+import { formatAmounts } from '#src/i18n/amounts.ts'
+import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
+import { id, type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
+import type { Cause, Envelope, MovedAmount } from './envelope.ts'
 import { shownLabel } from './wording.ts'
 
-/** Events of duties that a provider missed in a voting round. */
-const DUTIES: ReadonlySet<string> = new Set([
-  'fsp.ftso-commit',
-  'fsp.ftso-reveal',
-  'fsp.ftso-signature',
-  'fsp.fdc-bitvote',
-  'fsp.fdc-signature',
-])
+/** Events of duties that a provider missed in a voting round, by protocol. */
+const DUTIES = {
+  ftso: ['fsp.ftso-commit', 'fsp.ftso-reveal', 'fsp.ftso-signature'],
+  fdc: ['fsp.fdc-bitvote', 'fsp.fdc-signature'],
+} as const
+const PROTOCOLS = ['ftso', 'fdc'] as const
+const ALL_DUTIES: readonly string[] = Object.values(DUTIES).flat()
+
+/** Reasons with which a vote is valid for some of its feeds. */
+const PARTLY_VALID: readonly unknown[] = ['values-missing', 'too-many-values']
 
 /** Whether an event says that a provider failed a duty of a voting round. */
 export function isFailedDuty(event: string): boolean {
-  return DUTIES.has(event)
+  return ALL_DUTIES.includes(event)
 }
 
 /** Whether the end of an alert proves that a provider sends something again. */
@@ -27,18 +32,26 @@ type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 
 /** The common cause of the alerts in one message; undefined if there is none. */
 export function causeOf(parts: readonly Part[]): Cause | undefined {
-  return silence(parts) ?? health(parts)
+  return failure(parts) ?? health(parts) ?? movement(parts)
 }
 
-/** Silence: every duty was missed. Alerts about anything else, such as fast updates, do not contradict it. */
-function silence(parts: readonly Part[]): Cause | undefined {
+/**
+ * Failed duties: all of them (`silent`, if every vote is missing), or all of one protocol. Alerts about anything
+ * else, such as fast updates, change nothing.
+ */
+function failure(parts: readonly Part[]): Cause | undefined {
   const failed = parts.filter(({ message }) => isFailedDuty(message.event))
-  const missed = failed.filter(({ data }) => data['reason'] === 'missing')
-  const events = new Set(missed.map(({ message }) => message.event))
-  if (missed.length !== failed.length || events.size !== DUTIES.size) return undefined
-  const [since] = missed.flatMap(({ data }) => textOf(data['since'])).sort()
-  const rounds = Math.max(0, ...missed.flatMap(({ data }) => numberOf(data['streak'])))
-  return since === undefined ? undefined : { kind: 'silent', since, rounds }
+  const events = new Set(failed.map(({ message }) => message.event))
+  const rounds = Math.max(0, ...failed.flatMap(({ data }) => numberOf(data['streak'])))
+  if (events.size === ALL_DUTIES.length) {
+    const isMissing = failed.every(({ data }) => data['reason'] === 'missing')
+    return isMissing ? { kind: 'silent', rounds } : undefined
+  }
+  if (failed.some(({ data }) => PARTLY_VALID.includes(data['reason']))) return undefined
+  const protocol = PROTOCOLS.find((name) => {
+    return events.size === DUTIES[name].length && DUTIES[name].every((event) => events.has(event))
+  })
+  return protocol && { kind: protocol, rounds }
 }
 
 function health(parts: readonly Part[]): Cause | undefined {
@@ -50,103 +63,112 @@ function health(parts: readonly Part[]): Cause | undefined {
     .at(-1)
   const last = parts.filter(({ message }) => message.firedAt === lastAt)
   if (last.some(({ hasOthers }) => hasOthers === true)) return undefined
-  const outages = parts
-    .flatMap(({ data }) => {
-      return numberOf(data['gapSeconds']).map((seconds) => ({ seconds, data }))
-    })
-    .toSorted((a, b) => b.seconds - a.seconds)
-  const [longest] = outages
   const rounds = parts.flatMap(({ data }) => numberOf(data['missedRounds']))
+  return { kind: 'healthy', ...(rounds.length > 0 && { rounds: Math.max(...rounds) }) }
+}
+
+/** Movements of one asset: how much left the wallet and how much arrived, added up. */
+function movement(parts: readonly Part[]): Cause | undefined {
+  const moves = parts.map(moveOf)
+  const [first] = moves
+  if (first === undefined || moves.length < 2) return undefined
+  const { symbol, decimals } = first
+  const sums = { sent: 0n, received: 0n }
+  for (const move of moves) {
+    if (move?.symbol !== symbol || move.decimals !== decimals) return undefined
+    if (move.units < 0n) sums.sent -= move.units
+    else sums.received += move.units
+  }
+  const amount = (units: bigint) => ({ units: units.toString(), decimals, symbol })
   return {
-    kind: 'healthy',
-    ...(longest && { ...startOf(longest), seconds: longest.seconds }),
-    ...(rounds.length > 0 && { rounds: Math.max(...rounds) }),
+    kind: 'moved',
+    ...(sums.sent > 0n && { sent: amount(sums.sent) }),
+    ...(sums.received > 0n && { received: amount(sums.received) }),
   }
 }
 
-/**
- * Start of the outage that a recovery ends. An outage of voting rounds ended with the start of the
- * recovery's round; the data of any other recovery contains the start.
- */
-function startOf({ data, seconds }: { readonly data: Envelope['data']; readonly seconds: number }) {
-  const [end] = textOf(data['roundStart'])
-  if (end !== undefined) {
-    return { since: new Date(Date.parse(end) - seconds * 1000).toISOString() }
-  }
-  const [since] = textOf(data['since'])
-  return since === undefined ? {} : { since }
-}
-
-/** Start and end of the outage that a heading describes; undefined unless it is over and its length is known. */
-export function outageOf(
-  cause: Cause | undefined,
-  loss: Pick<RecoverySummary, 'seconds'>,
-): { readonly from: Date; readonly to: Date } | undefined {
-  const seconds = cause?.kind === 'silent' ? loss.seconds : cause?.seconds
-  if (cause?.since === undefined || seconds === undefined) return undefined
-  const from = new Date(cause.since)
-  return { from, to: new Date(from.getTime() + seconds * 1000) }
-}
-
-/**
- * Start and end of an outage for the line below the heading. They differ from the alerts' times, which
- * fired and recovered later.
- */
-export function outageSpan(
-  cause: Cause | undefined,
-  loss: Pick<RecoverySummary, 'seconds'>,
-  recoveredAt: Date,
-): {
-  readonly start: { readonly startedAt?: string }
-  readonly end: { readonly recoveredAt: Date }
-} {
-  const outage = outageOf(cause, loss)
-  if (outage === undefined) return { start: {}, end: { recoveredAt } }
-  return { start: { startedAt: outage.from.toISOString() }, end: { recoveredAt: outage.to } }
-}
-
-function textOf(value: unknown): readonly string[] {
-  return typeof value === 'string' ? [value] : []
+function moveOf({ data, message }: Part) {
+  const { asset, symbol, decimals, changeAmount } = data
+  if (message.event !== 'wallet-balance.moved') return undefined
+  if (typeof changeAmount !== 'string' || !/^-?\d+$/.test(changeAmount)) return undefined
+  if (typeof symbol !== 'string' || typeof decimals !== 'number') return undefined
+  const units = BigInt(changeAmount)
+  return { units, decimals, symbol: asset === 'FLR' ? servedChain().symbol : symbol }
 }
 
 function numberOf(value: unknown): readonly number[] {
   return typeof value === 'number' ? [value] : []
 }
 
+/** When the alerts of a message began and ended, for its heading. */
+export interface Times {
+  /** Start of the outage. */
+  readonly from: Date
+  /** End of the outage; undefined until all alerts have recovered. */
+  readonly to: Date | undefined
+  /** The time at which the message is read; other days are dated. */
+  readonly shownAt: Date
+}
+
 /**
- * Heading that states the common cause of a watch's alerts; undefined if there is none.
+ * Heading that states what a watch's alerts have in common; undefined if there is nothing.
  *
- * @param of `since`: first alert, RFC 3339; `recoveredAt`: last recovery, if all have recovered; `loss`:
- * length and rounds that the recoveries of a silence state
+ * @param of `rounds`: number of voting rounds that the recoveries of a failure state
  */
 export function causeHeading(
   { cause, locale, timezone }: Pick<Envelope, 'cause' | 'locale' | 'timezone'>,
-  of: {
+  of: Times & {
     readonly watch: string
-    readonly since: string
-    readonly recoveredAt: Date | undefined
     readonly isOver: boolean
-    readonly loss: Pick<RecoverySummary, 'seconds' | 'rounds'>
+    readonly rounds: number | undefined
   },
 ): string | undefined {
-  if (cause === undefined) return undefined
-  const { since, recoveredAt, isOver } = of
+  const { from, to, shownAt, isOver } = of
   const t = translator(locale)
   const watch = typed(shownLabel(of.watch))
-  if (cause.kind === 'silent' && !isOver) {
-    const time = formatTime(new Date(cause.since ?? since), locale, timezone)
-    return t('messages:group.silent', { watch, time, count: cause.rounds ?? 0 })
+  const seconds = to && (to.getTime() - from.getTime()) / 1000
+  switch (cause?.kind) {
+    case 'moved':
+      return movedHeading(t, cause, watch)
+    case 'silent':
+    case 'ftso':
+    case 'fdc': {
+      if (isOver) {
+        // Other duties of the provider may still fail.
+        return cause.kind === 'silent' ? healthyHeading(t, watch, seconds, of.rounds) : undefined
+      }
+      const time = formatTimeOn(from, locale, timezone, { shownAt })
+      return t(`messages:group.${cause.kind}`, { watch, time, count: cause.rounds ?? 0 })
+    }
+    case 'healthy':
+      return healthyHeading(t, watch, seconds, cause.rounds)
+    default:
+      return undefined
   }
-  // The duration of the alerts is not used, because they fired after the outage began.
-  const { rounds, seconds } =
-    cause.kind === 'silent' ? of.loss : { seconds: secondsBetween(since, recoveredAt), ...cause }
+}
+
+function healthyHeading(
+  t: Translate,
+  watch: TextValue,
+  seconds: number | undefined,
+  rounds: number | undefined,
+): string {
   if (seconds === undefined) return t('messages:group.healthy', { watch })
-  const duration = id(formatDuration(seconds, locale, 'short'))
+  const duration = id(formatDuration(seconds, t.locale, 'short'))
   return rounds === undefined
     ? t('messages:group.healthyAfter', { watch, duration })
     : t('messages:group.healthyRounds', { watch, duration, count: rounds })
 }
 
-function secondsBetween(since: string, until: Date | undefined): number | undefined {
-  return until && Math.round((until.getTime() - new Date(since).getTime()) / 1000)
+function movedHeading(t: Translate, { sent, received }: Cause, watch: TextValue): string {
+  const amounts = [sent, received].flatMap((amount) => (amount ? [amountOf(amount)] : []))
+  const [first = '', second] = formatAmounts(amounts, t.locale)
+  if (second !== undefined) {
+    return t('messages:group.moved', { watch, amount: first, received: second })
+  }
+  return t(`messages:group.${sent ? 'sent' : 'received'}`, { watch, amount: first })
+}
+
+function amountOf({ units, decimals, symbol }: MovedAmount) {
+  return { units: BigInt(units), decimals, symbol }
 }

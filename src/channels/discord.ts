@@ -21,7 +21,7 @@ import {
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import { asShown } from './shown.ts'
+import { asShown, withoutNames } from './shown.ts'
 import { cut, fitPieces, isOpenLink, isSilent } from './wording.ts'
 
 /**
@@ -116,7 +116,8 @@ export function discordBody(
   options: { readonly state?: MessageState; readonly now?: Date } = {},
 ): string {
   const envelope = asShown(sent, options.state ?? {})
-  const card = cardOf(envelope, options)
+  const state = options.state && withoutNames(options.state)
+  const card = cardOf(envelope, { ...options, ...(state && { state }) })
   const link = card.links.find(({ url }) => isOpenLink(url))?.url
   const glyph = card.glyph === '' ? [] : [card.glyph]
   return JSON.stringify({

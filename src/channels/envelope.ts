@@ -40,6 +40,10 @@ export interface EnvelopeMessage extends Message {
   readonly canRecover: boolean
   /** Keys of the fields whose values its title or body states. */
   readonly stated?: readonly string[]
+  /** In a group: start of the outage that the alert reports, or that the recovery ends. RFC 3339. */
+  readonly startedAt?: string
+  /** In a group: end of the outage that the recovery ends. RFC 3339. */
+  readonly endedAt?: string
   /** In a group: type and signal of the alert, by which its help is found. */
   readonly source?: { readonly type: string | null; readonly signal: string | null }
 }
@@ -74,18 +78,26 @@ export type MessageButton =
   | { readonly label: string; readonly url: string }
   | { readonly label: string; readonly act: ButtonData }
 
-/** Common cause of a group of alerts, or common end of a group of recoveries. */
+/** An amount of an asset in its smallest unit, as decimal text. */
+export interface MovedAmount {
+  readonly units: string
+  readonly decimals: number
+  readonly symbol: string
+}
+
+/** What a group of alerts or recoveries has in common. */
 export interface Cause {
-  /** `silent`: a provider sends nothing at all. `healthy`: all alerts have recovered. */
-  readonly kind: 'silent' | 'healthy'
-  /** Start of the silence, or of the longest outage, in RFC 3339; absent while it is unknown. */
-  readonly since?: string
-  /** Length of the outage in seconds; absent for `silent`. */
-  readonly seconds?: number
   /**
-   * Number of voting rounds in a row in which the provider sent nothing, or that were lost in the outage.
+   * `silent`: a provider sends nothing at all. `ftso`, `fdc`: it sends no valid votes of this protocol. `healthy`:
+   * all alerts have recovered. `moved`: amounts of one asset left a wallet or arrived.
    */
+  readonly kind: 'silent' | 'ftso' | 'fdc' | 'healthy' | 'moved'
+  /** Number of voting rounds in a row in which the votes are missing, or that were lost in the outage. */
   readonly rounds?: number
+  /** For `moved`: the sum of what left; absent if nothing left. */
+  readonly sent?: MovedAmount
+  /** For `moved`: the sum of what arrived; absent if nothing arrived. */
+  readonly received?: MovedAmount
 }
 
 /** Content of a delivery: the message and the data that programs need. Plain JSON. */
@@ -111,7 +123,7 @@ export interface Envelope {
    * subject.
    */
   readonly answered?: { readonly severity: Severity; readonly title: string }
-  /** Start of the episode, for recoveries and raised severities. RFC 3339. */
+  /** Start of the episode: time of its first alert, for recoveries and raised severities. RFC 3339. */
   readonly startedAt?: string
   /** For recoveries: name of the person who acknowledged the alert. */
   readonly takenBy?: string
@@ -173,8 +185,12 @@ const StoredMessage = MessageShape.extend({
   isRecovery: z.boolean().exactOptional(),
   canRecover: z.boolean().exactOptional(),
   stated: z.array(z.string()).exactOptional(),
+  startedAt: z.iso.datetime().exactOptional(),
+  endedAt: z.iso.datetime().exactOptional(),
   source: z.object({ type: z.string().nullable(), signal: z.string().nullable() }).exactOptional(),
 })
+
+const StoredAmount = z.object({ units: z.string(), decimals: z.int(), symbol: z.string() })
 
 /** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
 export const StoredEnvelope = z.object({
@@ -197,10 +213,10 @@ export const StoredEnvelope = z.object({
   more: z.int().exactOptional(),
   cause: z
     .object({
-      kind: z.enum(['silent', 'healthy']),
-      since: z.iso.datetime().exactOptional(),
-      seconds: z.number().exactOptional(),
+      kind: z.enum(['silent', 'ftso', 'fdc', 'healthy', 'moved']),
       rounds: z.int().exactOptional(),
+      sent: StoredAmount.exactOptional(),
+      received: StoredAmount.exactOptional(),
     })
     .exactOptional(),
   hasOthers: z.boolean().exactOptional(),
@@ -236,6 +252,10 @@ export interface MessageState {
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
+  /** Time of the escalation, and the names of the recipients that it notified. */
+  readonly escalated?: { readonly at: Date; readonly to: readonly string[] }
+  /** Time at which the message was sent, or is shown again; times of other days have their date. */
+  readonly shownAt?: Date
   /**
    * Set if the signal is flapping: then this message shows its changes, and no further messages are sent.
    */

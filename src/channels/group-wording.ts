@@ -1,64 +1,64 @@
 /** Texts of a message with several alerts: its heading, the line and the text below it, the lines of its alerts. Pure. */
 import { formatDuration } from '#src/i18n/format.ts'
 import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { causeHeading, outageSpan } from './cause.ts'
+import { titleBeside } from '#src/kernel/title-beside.ts'
+import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { type lossOf, sharedBody, stateIn } from './group.ts'
+import { sharedBody, stateIn } from './group.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
 export function groupLine(
   envelope: Envelope,
-  of: {
+  of: Times & {
+    readonly items: readonly EnvelopeMessage[]
     readonly worst: EnvelopeMessage
-    readonly since: string
-    readonly recoveredAt: Date | undefined
-    readonly loss: ReturnType<typeof lossOf>
     readonly isSilent: boolean
+    /** Whether the heading says how long the outage lasted. */
+    readonly isLengthStated: boolean
     readonly state: MessageState
     readonly writer: LineWriter<HtmlValue>
   },
 ): string {
-  const { worst, since, recoveredAt, loss, isSilent, state, writer } = of
-  const { cause } = envelope
-  const span = recoveredAt && outageSpan(cause, loss, recoveredAt)
+  const { items, worst, from, to, shownAt, isSilent, isLengthStated, state, writer } = of
+  const first = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   return severityLine(
     {
       ...envelope,
-      ...span?.start,
       kind: envelope.of === 'raised' ? 'raised' : 'group',
       message: {
         ...worst,
         watchLabel: null,
-        firedAt: since,
-        // The heading says since when; the line, when it was noticed.
-        ...(isSilent && { severity: 'critical' as const, canRecover: false }),
+        firedAt: first,
+        canRecover: items.some(({ canRecover }) => canRecover),
+        ...(isSilent && { severity: 'critical' as const }),
       },
     },
     writer,
-    {
-      state: { ...state, ...span?.end },
-      isLengthStated: cause?.kind === 'silent' || loss.seconds !== undefined,
-    },
+    { state: { ...state, ...(to && { recoveredAt: to }), shownAt }, from, isLengthStated },
   )
 }
 
-/** The common cause of the alerts, or their number. */
+/** What the alerts have in common; else the title of the most severe one, and how many there are beside it. */
 export function groupHeading(
   envelope: Envelope,
   of: Omit<Parameters<typeof causeHeading>[1], 'watch'> & {
-    readonly watch: string | null
+    readonly worst: EnvelopeMessage
     readonly count: number
   },
 ): string {
-  const { watch, count, isOver } = of
+  const { worst, count, isOver } = of
+  const { watchLabel: watch, title } = worst
   const t = translator(envelope.locale)
   if (watch === null) return t('messages:group.headingNoWatch', { count })
-  const named = { count, watch: typed(shownLabel(watch)) }
-  return (
-    causeHeading(envelope, { ...of, watch }) ??
-    t(isOver ? 'messages:group.over' : 'messages:group.heading', named)
-  )
+  const label = shownLabel(watch)
+  const shared = causeHeading(envelope, { ...of, watch })
+  if (shared !== undefined) return shared
+  if (isOver) return t('messages:group.over', { watch: typed(label), count })
+  const named = { watch: typed(label), title: titleBeside(label, title) }
+  return count === 1
+    ? t('messages:item', named)
+    : t('messages:group.more', { ...named, count: count - 1 })
 }
 
 /** The text of a group: its damage, how long nobody has acknowledged it, or what its reminders say. */
@@ -84,7 +84,7 @@ export function groupBody(
   ].join('\n')
 }
 
-/** Title of an alert of a group: of one that has recovered, that of its recovery. */
+/** Title of one alert of a group. Once the alert has recovered, it is the title of the recovery. */
 export function titleIn(
   t: Translate,
   { title, isRecovery }: EnvelopeMessage,

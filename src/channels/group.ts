@@ -2,13 +2,8 @@
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { endsSilence, isFailedDuty } from './cause.ts'
-import type {
-  Envelope,
-  EnvelopeMessage,
-  MessageField,
-  MessageState,
-  RecoverySummary,
-} from './envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
+import { decisive } from './outage.ts'
 import { hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
@@ -33,6 +28,15 @@ export function isStillSilent(envelope: Envelope, state: MessageState): boolean 
   const { message, items = [], cause } = envelope
   if (cause?.kind !== 'silent' || message.isRecovery || hasEnded(state)) return false
   return items.every((item) => !endsSilence(item.event) || !hasEnded(stateIn(state, item)))
+}
+
+/** Whether the common cause of a message's alerts still holds. */
+export function isStillCaused(envelope: Envelope, state: MessageState): boolean {
+  const { message, items = [], cause } = envelope
+  if (cause?.kind === 'moved') return true
+  if (cause?.kind === 'silent') return isStillSilent(envelope, state)
+  if (cause === undefined || message.isRecovery || hasEnded(state)) return false
+  return items.every((item) => !isFailedDuty(item.event) || !hasEnded(stateIn(state, item)))
 }
 
 /**
@@ -68,44 +72,28 @@ export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | 
   return { alertId: first.alertId, title: first.title, text }
 }
 
-/** The recoveries of a group that say how long its outage lasted: those of the duties, if it was a silence. */
-export function recoveriesIn(
+/** Number of voting rounds lost in the outage, as its recoveries state them; undefined while unknown. */
+export function lostRounds(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
   state: MessageState,
-): readonly RecoverySummary[] {
-  const isSilence = envelope.cause?.kind === 'silent'
-  return items
-    .filter(({ event }) => !isSilence || isFailedDuty(event))
-    .flatMap((item) => stateIn(state, item).recovery?.(envelope) ?? [])
+): number | undefined {
+  const rounds = decisive(items).flatMap(
+    (item) => stateIn(state, item).recovery?.(envelope)?.rounds ?? [],
+  )
+  return rounds.length === 0 ? undefined : Math.max(...rounds)
 }
 
-/**
- * Length of an outage and the voting rounds lost in it, as its recoveries state them; empty while unknown.
- */
-export function lossOf(
-  recoveries: readonly RecoverySummary[],
-): Pick<RecoverySummary, 'seconds' | 'rounds'> {
-  const seconds = recoveries.flatMap((one) => one.seconds ?? [])
-  const rounds = recoveries.flatMap((one) => one.rounds ?? [])
-  return {
-    ...(seconds.length > 0 && { seconds: Math.max(...seconds) }),
-    ...(rounds.length > 0 && { rounds: Math.max(...rounds) }),
-  }
-}
-
-/** Time of the last recovery of a group. */
-export function lastRecovery(
+/** End of the outage that the alerts of a message have in common: the last of their ends. */
+export function commonEnd(
   items: readonly EnvelopeMessage[],
   state: MessageState,
 ): Date | undefined {
-  const times = items.flatMap(({ alertId, isRecovery, firedAt }) => {
-    if (isRecovery) return [Date.parse(firedAt)]
-    const at = alertId === null ? undefined : state.items?.get(alertId)?.recoveredAt
-    return at === undefined ? [] : [at.getTime()]
+  const ends = decisive(items).flatMap((item) => {
+    if (item.isRecovery) return [Date.parse(item.endedAt ?? item.firedAt)]
+    return stateIn(state, item).recoveredAt?.getTime() ?? []
   })
-  if (state.recoveredAt !== undefined) return state.recoveredAt
-  return times.length === 0 ? undefined : new Date(Math.max(...times))
+  return ends.length === 0 ? state.recoveredAt : new Date(Math.max(...ends))
 }
 
 /** Duration for which all of them have been active; empty if it differs. */

@@ -22,6 +22,7 @@ import type {
 import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
+import { commonStart, startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
@@ -191,7 +192,7 @@ function eventBody(
       summary: plain(summary.filter((part) => part !== '').join(' '), SUMMARY_MAX),
       source: plain(label ?? servedChain().name, SOURCE_MAX),
       severity: cause?.kind === 'silent' ? 'critical' : message.severity,
-      timestamp: [message, ...items].map(({ firedAt }) => firedAt).sort()[0],
+      timestamp: (items.length === 0 ? startOf(envelope) : commonStart(items)).toISOString(),
       ...(envelope.type !== null && { component: envelope.type }),
       ...(envelope.group !== null && { group: envelope.group }),
       class: message.event,

@@ -2,8 +2,18 @@ import type { Envelope, MessageState } from './envelope.ts'
 import { asFlapping } from './flapping.ts'
 import { asRecovered } from './recovered.ts'
 import { asReminded } from './reminder.ts'
+import { asTaken } from './taken.ts'
 
 /** A sent message as it is shown in a state. */
 export function asShown(envelope: Envelope, state: MessageState): Envelope {
-  return asRecovered(asFlapping(asReminded(envelope, state), state), state)
+  return asRecovered(asFlapping(asReminded(asTaken(envelope, state), state), state), state)
+}
+
+/**
+ * A state as several people see it: the names of recipients are for the owner alone, as on the pages that a group
+ * opens.
+ */
+export function withoutNames(state: MessageState): MessageState {
+  const { escalated } = state
+  return escalated === undefined ? state : { ...state, escalated: { at: escalated.at, to: [] } }
 }

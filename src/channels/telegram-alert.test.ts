@@ -340,7 +340,7 @@ describe('other messages', () => {
     for (const kind of ['raised', 'reminder'] as const) {
       const group = alertView({ ...groupOf(), of: kind }, { items, recoveredAt })
       expect(shown(group)).toEqual([
-        '🟢 Over · \u2068Node A\u2069: 3 alerts',
+        '🟢 Over · \u2068Node A\u2069: FTSO reveal missing · 2 more alerts',
         'Recovered · 14:02 to 14:15\u00a0UTC+1',
       ])
       const one = envelopeOf({ ...commit, kind, answers: 4710 })
@@ -352,14 +352,14 @@ describe('other messages', () => {
     }
     const first = shown(alertView(groupOf(), { items, recoveredAt }))
     expect(first).toHaveLength(6)
-    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1')
+    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec')
   })
 
   test('a group is written as it is drawn', () => {
     const view = alertView(groupOf(), {}, { botUsername: 'watchdog_bot' })
     expect(view.html).toBe(
       [
-        '🔴 <b>\u2068Node A\u2069: 3 alerts</b>',
+        '🔴 <b>\u2068Node A\u2069: FTSO reveal missing · 2 more alerts</b>',
         'Critical · since 14:02:31\u00a0UTC+1',
         '🟠 FTSO commit missing <a href="https://t.me/watchdog_bot?start=a4711">#4711</a>',
         '🔴 FTSO reveal missing <a href="https://t.me/watchdog_bot?start=a4712">#4712</a>',
@@ -400,7 +400,7 @@ describe('other messages', () => {
     const over = (minute: number) => ({ recoveredAt: new Date(Date.UTC(2026, 10, 20, 13, minute)) })
     const some = new Map<number, MessageState>([[4712, over(10)]])
     expect(alertView(groupOf(), { items: some }).plain.split('\n').slice(0, 4)).toEqual([
-      '🟠 \u2068Node A\u2069: 3 alerts',
+      '🟠 \u2068Node A\u2069: FTSO commit missing · 1 more alert',
       'Warning · since 14:02:31\u00a0UTC+1',
       '🟠 FTSO commit missing #4711',
       '🟢 Over · FTSO reveal missing #4712',
@@ -595,18 +595,19 @@ describe('every view', () => {
 })
 
 describe('a silence of a provider', () => {
-  const since = '2026-11-20T12:57:00.000Z'
+  const startedAt = '2026-11-20T12:57:00.000Z'
   const silence = envelopeOf({
     ...commit,
     kind: 'group',
-    items: [itemOf(4711, { canRecover: true }), itemOf(4712, { canRecover: true })],
-    cause: { kind: 'silent', since, rounds: 2 },
+    items: [4711, 4712].map((id) => itemOf(id, { canRecover: true, startedAt })),
+    cause: { kind: 'silent', rounds: 2 },
   })
 
-  test('says once since when it lasts, and when that was noticed', () => {
+  test('says everywhere since when it lasts', () => {
     const { plain } = alertView(silence)
     expect(plain).toContain('has sent nothing since 13:57 (2 rounds)')
-    expect(plain).toContain('Critical · at 14:02:31')
+    expect(plain).toContain('Critical · since 13:57\u00a0UTC+1')
+    expect(plain).not.toContain('14:02')
     expect(plain).toContain('FTSO commit missing')
   })
 

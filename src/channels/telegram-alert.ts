@@ -6,8 +6,8 @@ import { botLink } from '#src/telegram/links.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
 import { type FactWriter, factsOf, linksInText } from './facts.ts'
-import { groupHelp } from './group.ts'
-import { asShown } from './shown.ts'
+import { groupHelp, openIn } from './group.ts'
+import { asShown, withoutNames } from './shown.ts'
 import { buttonsOf } from './telegram-buttons.ts'
 import {
   type ChatParts,
@@ -47,11 +47,12 @@ export interface AlertViewOptions extends ChatReader {
  */
 export function alertView(
   envelope: Envelope,
-  state: AlertViewState = {},
+  current: AlertViewState = {},
   options: AlertViewOptions = {},
 ): AlertView {
+  const { linksAsText = false, isReceiveOnly = false, isGroup = false } = options
+  const state = isGroup ? withoutNames(current) : current
   const shown = asShown(envelope, state)
-  const { linksAsText = false, isReceiveOnly = false } = options
   const rows = buttonsOf(shown, state, { isReceiveOnly })
   return {
     ...chatText(partsOf(shown, state, options)),
@@ -96,7 +97,7 @@ function alertParts(
     moreHtml: t.html('messages:moreInDetails'),
     tailHtml: card.number === undefined ? [] : [card.number],
     oneLine: lineStart(envelope.locale),
-    linksHtml: linkLines(card, options),
+    linksHtml: [...linkLines(card, options), ...takeLines(envelope, state, options)],
     quote: help ?? '',
   }
 }
@@ -122,7 +123,7 @@ function listParts(
     hidden: card.more === undefined ? 0 : 1,
     moreHtml: card.more === undefined ? '…' : escapeHtml(card.more),
     tailHtml: isCounted ? card.fields.map((field) => fieldLine(t, field)) : [],
-    linksHtml: isCounted ? [] : linkLines(card, options),
+    linksHtml: isCounted ? takeLines(envelope, state, options) : linkLines(card, options),
     quote: [help?.title, help?.text].filter((text) => text !== undefined).join('\n'),
     isTight,
   }
@@ -150,6 +151,19 @@ function itemLine(
       ? [escapeHtml(asWritten(locale, time)), glyph, linked(title)]
       : [glyph, title, ...(alertId === null ? [] : [asWritten(locale, linked(`#${alertId}`))])]
   return lineStart(locale) + words.join(' ')
+}
+
+/** In a chat that may change nothing: where its open alerts can be acknowledged and muted. */
+function takeLines(
+  envelope: Envelope,
+  state: AlertViewState,
+  { isReceiveOnly = false }: AlertViewOptions,
+): readonly string[] {
+  const { message, locale } = envelope
+  if (!isReceiveOnly || message.test || envelope.kind === 'rollup') return []
+  const isOpen = !hasEnded(state) && openIn(envelope, state).length > 0
+  if (!isOpen || state.acknowledged !== undefined) return []
+  return [escapeHtml(translator(locale)('messages:takeElsewhere'))]
 }
 
 /** One link per line, so that adjacent text does not become part of it. */

@@ -1,4 +1,4 @@
-import { formatTime } from '#src/i18n/format.ts'
+import { formatTimeOn } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import {
   escapeHtml,
@@ -140,7 +140,7 @@ export function chatLines(
     },
     // In a group, times have their offset, like those in the texts: members have different time zones.
     time: (at, options) =>
-      formatTime(at, locale, timezone, isGroup ? { ...options, offset: true } : options),
+      formatTimeOn(at, locale, timezone, isGroup ? { ...options, offset: true } : options),
   }
 }
 

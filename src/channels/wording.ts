@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { formatDuration, formatTime } from '#src/i18n/format.ts'
+import { formatDuration, formatTimeOn, isSameDay } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import {
   builtKey,
@@ -13,6 +13,7 @@ import {
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
+import { endOf, startOf } from './outage.ts'
 
 /** Wording that all channels for people share: glyph, severity line, values in a text. */
 
@@ -78,10 +79,7 @@ export interface LineWriter<Value extends HtmlValue> {
   /** A text, escaped if needed. */
   text(text: string): string
   watch(label: string): Value | TextValue
-  time(
-    at: Date,
-    options: { readonly seconds?: boolean; readonly offset?: boolean },
-  ): Value | TextValue
+  time(at: Date, options: Parameters<typeof formatTimeOn>[3]): Value | TextValue
 }
 
 /** Formats lines of plain text, in the reader's time zone. */
@@ -91,7 +89,7 @@ export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'time
     write: t,
     text: (text) => text,
     watch: (label) => typed(shownLabel(label)),
-    time: (at, options) => formatTime(at, locale, timezone, options),
+    time: (at, options) => formatTimeOn(at, locale, timezone, options),
   }
   return writer
 }
@@ -100,75 +98,154 @@ interface LineOptions {
   readonly state?: MessageState
   /** Time of the first message; the duration is shown from one minute on. */
   readonly now?: Date | undefined
-  /** Whether another message already says how long the alert lasted. */
+  /** Start of the outage; by default that of the envelope's alert. */
+  readonly from?: Date
+  /** Whether another part of the message already says how long the alert lasted. */
   readonly isLengthStated?: boolean
+}
+
+/** Time of sending, or else of the last alert in the message: times of other days have their date. */
+export function shownAtOf(
+  { message, items = [] }: Pick<Envelope, 'message' | 'items'>,
+  { shownAt }: MessageState,
+  now?: Date,
+): Date {
+  const last = Math.max(...[message, ...items].map(({ firedAt }) => Date.parse(firedAt)))
+  return shownAt ?? now ?? new Date(last)
 }
 
 /** The line "severity, watch, start, duration", and the alert's state. */
 export function severityLine<Value extends HtmlValue>(
   envelope: Envelope,
   writer: LineWriter<Value>,
-  { state = {}, now, isLengthStated = false }: LineOptions = {},
+  { state = {}, now, from = startOf(envelope), isLengthStated = false }: LineOptions = {},
 ): string {
   const { locale, message } = envelope
   const t = translator(locale)
-  const firedAt = new Date(message.firedAt)
-  const watch = message.watchLabel === null ? {} : { watch: writer.watch(message.watchLabel) }
-  const noWatch = message.watchLabel === null ? 'NoWatch' : ''
-  const { acknowledged, muted } = state
-  const over = overOf(envelope, state)
+  const shownAt = shownAtOf(envelope, state, now)
+  const over = overOf(envelope, state, from)
   if (over !== undefined) {
-    const { from, to } = over
-    const seconds = (to.getTime() - from.getTime()) / 1000
-    const line = writer.write(`messages:lineOver${noWatch}`, {
-      ...watch,
-      severity: t('messages:recovered'),
-      from: writer.time(from, {}),
-      to: writer.time(to, { offset: true }),
-    })
-    const parts = [line]
+    const seconds = (over.to.getTime() - over.from.getTime()) / 1000
     // The body of a recovery shows the duration.
-    if (!message.isRecovery && !isLengthStated) {
-      parts.push(writer.text(asWritten(locale, formatDuration(seconds, locale, 'short'))))
-    }
-    if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
-    else if (envelope.takenBy !== undefined) {
-      const name = typed(cut(envelope.takenBy, LABEL_MAX))
-      parts.push(writer.write('messages:state.takenBy', { name }))
-    }
-    return parts.join(' · ')
+    const isLong = !message.isRecovery && !isLengthStated
+    return [
+      writer.write(`messages:lineOver${noWatch(message)}`, {
+        ...watchIn(message, writer),
+        severity: t('messages:recovered'),
+        from: writer.time(over.from, { shownAt }),
+        to: writer.time(over.to, { offset: true, shownAt }),
+      }),
+      ...(isLong ? [durationPart(seconds, locale, writer)] : []),
+      ...takenParts(envelope, state, writer, shownAt),
+    ].join(' · ')
   }
-  const isIncrease = envelope.kind === 'raised' && message.severity !== 'info'
-  const severity = isIncrease
-    ? t(builtKey(`messages:raised.${message.severity}`))
-    : severityWord(t, message)
-  const time = writer.time(firedAt, { seconds: true, offset: true })
-  // An alert that can recover has a duration; any other alert only has a time.
-  const at = message.canRecover ? '' : 'At'
-  const parts = [writer.write(`messages:line${at}${noWatch}`, { ...watch, severity, time })]
-  const seconds = now === undefined ? 0 : (now.getTime() - firedAt.getTime()) / 1000
-  if (seconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)) {
-    parts.push(writer.text(asWritten(locale, formatDuration(seconds, locale, 'short'))))
+  const lateSeconds = now === undefined ? 0 : (now.getTime() - Date.parse(message.firedAt)) / 1000
+  const isLong = lateSeconds >= LATE_SECONDS && message.canRecover && !hasEnded(state)
+  const seconds = now === undefined ? 0 : (now.getTime() - from.getTime()) / 1000
+  return [
+    startPart(envelope, writer, { from, shownAt }),
+    ...(isLong ? [durationPart(seconds, locale, writer)] : []),
+    ...stateParts(envelope, state, writer, shownAt),
+  ].join(' · ')
+}
+
+function noWatch({ watchLabel }: EnvelopeMessage): 'NoWatch' | '' {
+  return watchLabel === null ? 'NoWatch' : ''
+}
+
+function watchIn<Value extends HtmlValue>(
+  { watchLabel }: EnvelopeMessage,
+  writer: LineWriter<Value>,
+) {
+  return watchLabel === null ? {} : { watch: writer.watch(watchLabel) }
+}
+
+function durationPart<Value extends HtmlValue>(
+  seconds: number,
+  locale: Locale,
+  writer: LineWriter<Value>,
+): string {
+  return writer.text(asWritten(locale, formatDuration(seconds, locale, 'short')))
+}
+
+/** Severity, watch, and start of an alert that can recover, or time of any other. */
+function startPart<Value extends HtmlValue>(
+  { kind, message, timezone, locale }: Envelope,
+  writer: LineWriter<Value>,
+  { from, shownAt }: { readonly from: Date; readonly shownAt: Date },
+): string {
+  const t = translator(locale)
+  const { canRecover, severity: level } = message
+  const isIncrease = kind === 'raised' && level !== 'info'
+  const severity = isIncrease ? t(builtKey(`messages:raised.${level}`)) : severityWord(t, message)
+  const isDated = !isSameDay(from, shownAt, timezone)
+  const form = canRecover ? '' : isDated ? 'Dated' : 'At'
+  // The start of an outage is that of a voting round or a block: seconds would be more exact than that.
+  const seconds = from.getTime() === Date.parse(message.firedAt)
+  const how = { seconds, offset: true, shownAt, isPhrase: canRecover }
+  const time = writer.time(from, how)
+  const values = { ...watchIn(message, writer), severity, time }
+  return writer.write(`messages:line${form}${noWatch(message)}`, values)
+}
+
+/** Acknowledgement, escalation, mute, or the end without a recovery. */
+function stateParts<Value extends HtmlValue>(
+  { unacknowledgedSeconds }: Envelope,
+  { acknowledged, escalated, closedAt, muted }: MessageState,
+  writer: LineWriter<Value>,
+  shownAt: Date,
+): readonly string[] {
+  const time = (at: Date) => ({ time: writer.time(at, { shownAt }) })
+  const mute = () => {
+    if (muted === undefined) return []
+    return muted.until === 'recovered'
+      ? [writer.write('messages:state.mutedRecovered', {})]
+      : [writer.write('messages:state.mutedUntil', time(muted.until))]
   }
-  if (acknowledged !== undefined) parts.push(acknowledgedPart(acknowledged, writer))
-  if (state.closedAt !== undefined) {
-    parts.push(writer.write('messages:state.closed', { time: writer.time(state.closedAt, {}) }))
-  } else if (muted !== undefined) {
-    parts.push(
-      muted.until === 'recovered'
-        ? writer.write('messages:state.mutedRecovered', {})
-        : writer.write('messages:state.mutedUntil', { time: writer.time(muted.until, {}) }),
-    )
-  }
-  return parts.join(' · ')
+  return [
+    ...(acknowledged ? [acknowledgedPart(acknowledged, writer, shownAt)] : []),
+    // The message that the escalation sent says so in its text.
+    ...(escalated && unacknowledgedSeconds === undefined
+      ? [escalatedPart(escalated, writer, shownAt)]
+      : []),
+    ...(closedAt ? [writer.write('messages:state.closed', time(closedAt))] : mute()),
+  ]
+}
+
+/** Who had taken an alert that is over. */
+function takenParts<Value extends HtmlValue>(
+  { takenBy }: Envelope,
+  { acknowledged }: MessageState,
+  writer: LineWriter<Value>,
+  shownAt: Date,
+): readonly string[] {
+  if (acknowledged !== undefined) return [acknowledgedPart(acknowledged, writer, shownAt)]
+  if (takenBy === undefined) return []
+  return [writer.write('messages:state.takenBy', { name: typed(cut(takenBy, LABEL_MAX)) })]
+}
+
+/** Time of the escalation, and the names of its recipients where the reader may know them. */
+function escalatedPart<Value extends HtmlValue>(
+  { at, to }: NonNullable<MessageState['escalated']>,
+  writer: LineWriter<Value>,
+  shownAt: Date,
+): string {
+  const time = writer.time(at, { shownAt })
+  const [first, ...others] = to
+  if (first === undefined) return writer.write('messages:state.escalated', { time })
+  const name = typed(cut(first, LABEL_MAX))
+  return others.length === 0
+    ? writer.write('messages:state.escalatedTo', { time, name })
+    : writer.write('messages:state.escalatedToMore', { time, name, count: others.length })
 }
 
 /** Name and time of the acknowledgement. */
 function acknowledgedPart<Value extends HtmlValue>(
   { by, at }: NonNullable<MessageState['acknowledged']>,
   writer: LineWriter<Value>,
+  shownAt: Date,
 ): string {
-  const when = { time: writer.time(at, {}) }
+  const when = { time: writer.time(at, { shownAt }) }
   return by === null
     ? writer.write('messages:state.acknowledged', when)
     : writer.write('messages:state.acknowledgedBy', { ...when, name: typed(cut(by, LABEL_MAX)) })
@@ -176,14 +253,14 @@ function acknowledgedPart<Value extends HtmlValue>(
 
 /** Start and end of an alert that is over, or of a recovery. */
 function overOf(
-  { message, startedAt }: Envelope,
+  envelope: Envelope,
   { recoveredAt }: MessageState,
+  from: Date,
 ): { readonly from: Date; readonly to: Date } | undefined {
-  const firedAt = new Date(message.firedAt)
-  const from = startedAt === undefined ? firedAt : new Date(startedAt)
   if (recoveredAt !== undefined) return { from, to: recoveredAt }
-  if (startedAt === undefined || !message.isRecovery) return undefined
-  return { from, to: firedAt }
+  if (!envelope.message.isRecovery) return undefined
+  const to = endOf(envelope)
+  return from < to ? { from, to } : undefined
 }
 
 /** A value in a line that is not a sentence. */

@@ -12,6 +12,8 @@ const READER = {
   unsubscribeUrl: undefined,
 }
 
+const SENT_AT = new Date('2026-11-20T09:13:05Z')
+
 test('alerts of one instant are listed in the order of their ids', () => {
   const parts = [5, 3, 4].map((alertId) => ({
     alertId,
@@ -72,7 +74,11 @@ describe('an outage of a provider to which other signals are added', () => {
     all: readonly ShownPart[],
     states: ReadonlyMap<number, MessageState> = new Map(),
   ) => {
-    const fate = messageFate({ id: 'd', kind: 'group', help: 'action' }, all, states)
+    const fate = messageFate(
+      { id: 'd', kind: 'group', help: 'action', sentAt: SENT_AT },
+      all,
+      states,
+    )
     if (fate === undefined) throw new Error('no message')
     return alertView(fate.envelope, fate.state).plain
   }
@@ -81,7 +87,7 @@ describe('an outage of a provider to which other signals are added', () => {
     const text = shown(parts)
     expect(text.split('\n').slice(0, 4)).toEqual([
       `🔴 ${heading}`,
-      'Critical · at 09:13:01\u00a0UTC',
+      'Critical · since 09:10\u00a0UTC',
       '',
       body,
     ])

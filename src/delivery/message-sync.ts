@@ -1,6 +1,7 @@
 /** Content of a message from its deliveries and their states. Pure. */
 import { causeOf } from '#src/channels/cause.ts'
-import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
+import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 
@@ -34,13 +35,8 @@ export function groupEnvelope(
   const of = inOrder.every((envelope) => envelope.kind === worst.kind)
     ? followUpOf(worst)
     : undefined
-  const items = inOrder.map((envelope) => ({
-    ...envelope.message,
-    source: { type: envelope.type, signal: envelope.signal },
-    ...(envelope.kind === 'reminder' && envelope.answered && { title: envelope.answered.title }),
-  }))
+  const items = inOrder.map(itemOf)
   const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
-  const startedAt = startOf(inOrder)
   const answersEach = [...new Set(inOrder.flatMap((envelope) => envelope.answers ?? []))]
   const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
   const unacknowledged = inOrder.flatMap((envelope) => envelope.unacknowledgedSeconds ?? [])
@@ -51,7 +47,6 @@ export function groupEnvelope(
     kind,
     items,
     ...(cause && { cause }),
-    ...(startedAt !== undefined && { startedAt }),
     ...(takenBy !== '' && { takenBy }),
     ...(unacknowledged.length > 0 && { unacknowledgedSeconds: Math.max(...unacknowledged) }),
     ...(of && { of }),
@@ -60,10 +55,16 @@ export function groupEnvelope(
   }
 }
 
-/** Start of the first episode that recoveries end. */
-function startOf(parts: readonly Envelope[]): string | undefined {
-  if (parts.some(({ message }) => !message.isRecovery)) return undefined
-  return parts.flatMap(({ startedAt }) => startedAt ?? []).sort()[0]
+/** One alert or recovery of a group, with the times of its outage. */
+function itemOf(envelope: Envelope): EnvelopeMessage {
+  const { type, signal, kind, answered, message } = envelope
+  return {
+    ...message,
+    source: { type, signal },
+    startedAt: startOf(envelope).toISOString(),
+    ...(message.isRecovery && { endedAt: outageEndOf(envelope).toISOString() }),
+    ...(kind === 'reminder' && answered && { title: answered.title }),
+  }
 }
 
 /** Kind of a follow-up group: escalations or reminders. */
@@ -73,14 +74,14 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 
 /** Current content of a message; undefined if none of its deliveries is readable. */
 export function messageFate(
-  { id, kind, help }: Pick<SentMessage, 'id' | 'kind' | 'help'>,
+  { id, kind, help, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'help' | 'sentAt'>,
   parts: readonly ShownPart[],
   states: States,
 ): { readonly envelope: Envelope; readonly state: MessageState } | undefined {
   const [first] = parts
   if (first === undefined) return undefined
   if (kind !== 'group' && kind !== 'rollup') {
-    const state = { ...stateIn(states, first), ...(help !== null && { help }) }
+    const state = { ...stateIn(states, first), shownAt, ...(help !== null && { help }) }
     return { envelope: first.envelope, state }
   }
   // In a group, a recovery changes the line of its alert and has no separate line.
@@ -93,8 +94,9 @@ export function messageFate(
       return part.alertId === null || state === undefined ? [] : [[part.alertId, state]]
     }),
   )
-  if (kind === 'rollup') return { envelope, state: { items } }
-  return { envelope, state: { ...sumOf(lines, states), ...(help !== null && { help }), items } }
+  if (kind === 'rollup') return { envelope, state: { items, shownAt } }
+  const state = { ...sumOf(lines, states), ...(help !== null && { help }), items, shownAt }
+  return { envelope, state }
 }
 
 /** Alerts whose states a message shows. */
@@ -128,6 +130,7 @@ function sumOf(parts: readonly ShownPart[], states: States): MessageState {
   return {
     ...acknowledgedIn(active, states),
     ...mutedIn(active, states),
+    ...escalatedIn(active, states),
     ...(isOver &&
       (closed.length > 0
         ? { closedAt: new Date(Math.max(...closed)) }
@@ -144,6 +147,17 @@ function acknowledgedIn(
   const known = all.flatMap((acknowledged) => acknowledged ?? [])
   const last = known.toSorted((a, b) => a.at.getTime() - b.at.getTime()).at(-1)
   return last === undefined || known.length < all.length ? {} : { acknowledged: last }
+}
+
+/** The first escalation of an active alert, and the recipients of all of them. */
+function escalatedIn(
+  active: readonly ShownPart[],
+  states: States,
+): Pick<MessageState, 'escalated'> {
+  const all = active.flatMap((part) => stateIn(states, part)?.escalated ?? [])
+  const [first] = all.toSorted((a, b) => a.at.getTime() - b.at.getTime())
+  if (first === undefined) return {}
+  return { escalated: { at: first.at, to: [...new Set(all.flatMap(({ to }) => to))] } }
 }
 
 /** The earliest end of a mute, if all active alerts are muted. */

@@ -112,7 +112,7 @@ export function formatDateTime(
  * @param shown the time that the message shows
  */
 export function formatMoment(at: Date, locale: Locale, timeZone: string, shown: Date): string {
-  if (formatDate(at, locale, timeZone) === formatDate(shown, locale, timeZone)) {
+  if (isSameDay(at, shown, timeZone)) {
     return formatTime(at, locale, timeZone, { offset: true })
   }
   const time = formatDateTime(at, locale, timeZone)
@@ -137,6 +137,34 @@ export function formatTime(
   const style = options.seconds ? 'timeSeconds' : 'time'
   const wall = withoutDirectionMarks(timeFormat(locale, style, timeZone).format(at))
   return options.offset ? withOffset(wall, at, timeZone) : wall
+}
+
+/**
+ * A time in a message: the time of day, and the date before it if it is another day than the one on which the
+ * message is read. A time with its date has no seconds.
+ *
+ * @param options `isPhrase`: the text before the time is a preposition such as *since*
+ */
+export function formatTimeOn(
+  at: Date,
+  locale: Locale,
+  timeZone: string,
+  options: {
+    readonly shownAt: Date
+    readonly seconds?: boolean
+    readonly offset?: boolean
+    readonly isPhrase?: boolean
+  },
+): string {
+  const { shownAt, offset = false, isPhrase = false } = options
+  if (isSameDay(at, shownAt, timeZone)) return formatTime(at, locale, timeZone, options)
+  const time = formatDateTime(at, locale, timeZone, { offset, year: false })
+  return isPhrase ? withoutIsolates(translate(locale, 'messages:moment', { time })) : time
+}
+
+/** Whether two instants are on one day of a zone. */
+export function isSameDay(one: Date, other: Date, timeZone: string): boolean {
+  return formatDate(one, 'en', timeZone) === formatDate(other, 'en', timeZone)
 }
 
 /** Offset of a zone from UTC at an instant: `UTC`, `UTC+1`, `UTC-3:30`. The same in every locale. */

@@ -200,6 +200,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'term',
   },
   receipt: 'code',
+  received: 'amount',
   recipients: 'term',
   reference: 'code',
   region: 'term',

@@ -3,7 +3,7 @@ import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
-import { formatDateTime, formatDuration, formatTime } from '#src/i18n/format.ts'
+import { formatDateTime, formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -33,18 +33,18 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { message, timezone } = page
   const { alertId, watchId } = message
   const isFiring = page.isOpen && !message.isRecovery
-  const lasted = (now.getTime() - new Date(message.firedAt).getTime()) / 1000
+  const lasted = (now.getTime() - page.startedAt.getTime()) / 1000
   return {
     title: message.title,
     paragraphs: message.body.split('\n').filter((line) => line !== ''),
     chips: chips(t, page),
     label: message.watchLabel,
-    firedAt: message.firedAt,
-    time: formatDateTime(new Date(message.firedAt), t.locale, timezone),
+    startedAt: page.startedAt.toISOString(),
+    time: startText(t, page),
     number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
     lasts: isFiring && lasted >= 60 ? formatDuration(lasted, t.locale, 'long') : undefined,
     recovered: recoveredLine(t, page),
-    states: stateLines(t, page),
+    states: stateLines(t, page, now),
     acts: page.mayAct ? acts(t, page, isFiring) : [],
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
@@ -52,8 +52,8 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     // An alert that is over needs no action.
     first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
     reasons: helpParts(t, page, REASONS),
-    timeline: timeline(t, page),
-    deliveries: deliveryRows(t, page),
+    timeline: timeline(t, page, now),
+    deliveries: deliveryRows(t, page, now),
     alertsAnchor: ALERTS_ANCHOR,
     others: otherRows(t, page),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
@@ -108,14 +108,22 @@ function recoveredLine(t: Translate, page: AlertPage): string | undefined {
   })
 }
 
+/** Start of the outage of an alert that can recover, or time of any other alert. */
+function startText(t: Translate, { message, startedAt, recoveredAt, timezone }: AlertPage): string {
+  const time = formatDateTime(startedAt, t.locale, timezone)
+  // Once it is over, the line below has the end.
+  return message.canRecover && recoveredAt === null ? t('pages:alert.since', { time }) : time
+}
+
 /** Lines about acknowledgement, escalation and mute. */
-function stateLines(t: Translate, page: AlertPage): readonly string[] {
-  const { acknowledged, escalatesAt, timezone } = page
+function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[] {
+  const { acknowledged, escalatesAt, escalated, timezone } = page
   const muted = page.muted ?? null
-  const at = (date: Date) => formatTime(date, t.locale, timezone, { offset: true })
+  const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
-    ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, timezone)]),
+    ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, at(acknowledged.at))]),
+    ...(escalated === null ? [] : [escalatedLine(t, escalated, at(escalated.at))]),
     ...(escalatesAt === null ? [] : [t('pages:alert.escalatesAt', { time: at(escalatesAt) })]),
     ...(muted === null
       ? []
@@ -127,13 +135,29 @@ function stateLines(t: Translate, page: AlertPage): readonly string[] {
 
 function acknowledgedLine(
   t: Translate,
-  { at, by }: NonNullable<AlertPage['acknowledged']>,
-  timezone: string,
+  { by }: NonNullable<AlertPage['acknowledged']>,
+  time: string,
 ): string {
-  const time = formatTime(at, t.locale, timezone, { offset: true })
   return by === null
     ? t('pages:alert.acknowledgedAt', { time })
     : t('pages:alert.acknowledgedBy', { time, name: typed(by) })
+}
+
+/** Time of the escalation, and its recipients where the reader may know them. */
+function escalatedLine(
+  t: Translate,
+  { to }: NonNullable<AlertPage['escalated']>,
+  time: string,
+): string {
+  return to.length === 0
+    ? t('pages:alert.escalatedAt', { time })
+    : t('pages:alert.escalatedTo', { time, names: typed(formatList(to, t.locale)) })
+}
+
+function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']>): string {
+  return to.length === 0
+    ? t('pages:alert.event.escalated')
+    : t('pages:alert.event.escalatedTo', { names: typed(formatList(to, t.locale)) })
 }
 
 /** Actions that the link may take: the same as in the chat. */
@@ -154,13 +178,17 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
 }
 
 /** Events of the alert, in order. */
-function timeline(t: Translate, page: AlertPage) {
+function timeline(t: Translate, page: AlertPage, now: Date) {
   const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
-  const { closedAt, escalatedAt } = page
+  const { closedAt, escalated, startedAt } = page
+  const firedAt = new Date(message.firedAt)
   const delivered = deliveries.flatMap(({ deliveredAt }) => deliveredAt ?? [])
   const first = delivered.toSorted((a, b) => a.getTime() - b.getTime())[0]
   const events: readonly (readonly [Date, string])[] = [
-    [new Date(message.firedAt), t('pages:alert.event.fired')],
+    ...(startedAt < firedAt && message.canRecover
+      ? [[startedAt, t('pages:alert.event.began')] as const]
+      : []),
+    [firedAt, t('pages:alert.event.fired')],
     ...(first === undefined
       ? []
       : [[first, t('pages:alert.event.sent', { count: delivered.length })] as const]),
@@ -174,7 +202,7 @@ function timeline(t: Translate, page: AlertPage) {
               : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
           ] as const,
         ]),
-    ...(escalatedAt === null ? [] : [[escalatedAt, t('pages:alert.event.escalated')] as const]),
+    ...(escalated === null ? [] : [[escalated.at, escalatedEvent(t, escalated)] as const]),
     ...(closedAt === null ? [] : [[closedAt, t('pages:alert.event.closed')] as const]),
     ...(recoveredAt === null || durationSeconds === null
       ? []
@@ -191,7 +219,7 @@ function timeline(t: Translate, page: AlertPage) {
     .toSorted(([a], [b]) => a.getTime() - b.getTime())
     .map(([at, text]) => ({
       at: at.toISOString(),
-      time: formatTime(at, t.locale, timezone, { seconds: true, offset: true }),
+      time: formatTimeOn(at, t.locale, timezone, { seconds: true, offset: true, shownAt: now }),
       text,
     }))
 }
@@ -208,14 +236,17 @@ function otherRows(t: Translate, { others, timezone }: AlertPage) {
   }))
 }
 
-function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage) {
+function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage, now: Date) {
   return deliveries.map((delivery) => {
     const at = delivery.deliveredAt ?? delivery.nextAttemptAt
     return {
       to: delivery.to ?? t(builtKey(`pages:channel.${delivery.channel}`)),
       status: t(builtKey(`pages:delivery.${delivery.status}`)),
       tries: t('pages:alert.tries', { count: delivery.attempts }),
-      time: at === null ? undefined : formatTime(at, t.locale, timezone, { seconds: true }),
+      time:
+        at === null
+          ? undefined
+          : formatTimeOn(at, t.locale, timezone, { seconds: true, shownAt: now }),
       answer: delivery.lastStatusCode ?? delivery.lastError,
     }
   })

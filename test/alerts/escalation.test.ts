@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
+import { readLinked } from '#src/alerts/public-view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Unacknowledged alerts are sent to further recipients. */
@@ -45,6 +46,13 @@ const paged = () =>
   world.receiver.deliveries
     .filter(({ hook }) => hook === 'pager')
     .map(({ json }) => (json as { event: string }).event)
+/** The alert's page behind the link in the owner's chat. */
+const pageOf = async (alertId: number) => {
+  const [kept] = await world.sql`
+    select envelope -> 'message' ->> 'link' as link from deliveries
+    where alert_id = ${alertId} and channel = 'telegram'`
+  return await readLinked(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
+}
 const newest = async () => {
   const [alert] = await world.alerts()
   if (alert === undefined) throw new Error('there is no alert')
@@ -88,6 +96,24 @@ describe('an unacknowledged alert', () => {
     await minutes(15)
     expect(paged()).toEqual([LOW])
     expect(world.chatTexts()).toHaveLength(texts)
+  })
+
+  test('says in its own messages and on its page to whom it was sent, and when, without a sound', async () => {
+    await world.record(watchId, { event: LOW })
+    await minutes(1)
+    const before = world.chatTexts()
+    expect(before).toHaveLength(1)
+    expect(before[0]).not.toContain('escalated')
+    await minutes(15)
+    await world.deliver()
+    expect(world.chatTexts()).toEqual([expect.stringMatching(/ · escalated to Pager, \d\d:\d\d/)])
+    const { id } = await newest()
+    const at = world.clock.now()
+    expect(await pageOf(id)).toMatchObject({ escalated: { at, to: ['Pager'] } })
+    await world.record(watchId, { event: LOW, severity: 'critical' })
+    await minutes(1)
+    const raised = world.chatTexts().filter((text) => text.includes('escalated to Pager'))
+    expect(raised).toHaveLength(2)
   })
 
   test('sends its recovery to the further recipients, too', async () => {

@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
+import { alertMail } from '#src/channels/mail-content.ts'
+import { endedOutage } from '#src/channels/outage.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
+import { groupEnvelope, messageFate, type ShownPart } from '#src/delivery/message-sync.ts'
+import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import type { JsonObject } from '#src/kernel/units.ts'
+import { findEventSource } from '#src/watches/events.ts'
+import { pastTitle, renderMessage } from './render.ts'
+
+const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+const ROUND_MS = 90_000
+const READER = {
+  address: 'a@example.org',
+  wallet: `0x${'1'.repeat(40)}`,
+  unsubscribeUrl: undefined,
+}
+/** Half an hour before midnight, so that many outages begin on one day and end on the next. */
+const EVENING = Date.parse('2026-11-20T23:30:00Z')
+
+/** One failed duty: its first bad round, the number of bad rounds, and delays of alert and recovery. */
+interface Failure {
+  readonly duty: string
+  readonly first: number
+  readonly bad: number
+  readonly delayMs: number
+}
+
+const history = fc.uniqueArray(
+  fc.record({
+    duty: fc.constantFrom(...DUTIES),
+    first: fc.nat(20),
+    bad: fc.integer({ min: 2, max: 40 }),
+    delayMs: fc.integer({ min: 1000, max: 89_000 }),
+  }),
+  { minLength: 2, maxLength: 5, selector: ({ duty }) => duty },
+)
+
+const instant = (ms: number) => new Date(ms).toISOString()
+const startMs = ({ first }: Failure) => EVENING + first * ROUND_MS
+const endMs = (one: Failure) => startMs(one) + one.bad * ROUND_MS
+
+function envelopeOf(
+  alertId: number,
+  event: string,
+  of: { readonly data: JsonObject; readonly firedMs: number; readonly startedMs?: number },
+): Envelope {
+  const { data, firedMs, startedMs } = of
+  const reader = { locale: 'en', timezone: 'UTC' } as const
+  const message = renderMessage(
+    {
+      ...{ alertId, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', test: false },
+      ...{ data, firedAt: new Date(firedMs), link: 'https://watchdog.example.org/a/x' },
+    },
+    reader,
+  )
+  const signal = event.replace(/^fsp\.|\.recovered$/g, '')
+  return {
+    ...{ deliveryId: '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a11', type: 'provider-fsp', signal },
+    ...{ group: 'ftso', data, ...reader, message },
+    ...(startedMs !== undefined && { startedAt: instant(startedMs) }),
+  }
+}
+
+function exampleOf(event: string): JsonObject {
+  return findEventSource(event)?.signal.examples[event] ?? {}
+}
+
+/** The alert of a failure, and its recovery, with the data that the evaluator writes. */
+function recorded(one: Failure, index: number) {
+  const event = `fsp.${one.duty}`
+  const firedMs = startMs(one) + 2 * ROUND_MS + one.delayMs
+  const alert = envelopeOf(index + 1, event, {
+    data: { ...exampleOf(event), since: instant(startMs(one)), reason: 'missing', streak: 2 },
+    firedMs,
+  })
+  const [end, seconds] = [instant(endMs(one)), (one.bad * ROUND_MS) / 1000]
+  const recoveredMs = endMs(one) + ROUND_MS + one.delayMs
+  const recovery = envelopeOf(index + 101, `${event}.recovered`, {
+    data: {
+      ...exampleOf(`${event}.recovered`),
+      ...{ roundStart: end, since: end, gapSeconds: seconds, missedRounds: one.bad },
+    },
+    firedMs: recoveredMs,
+    startedMs: firedMs,
+  })
+  const told = { data: recovery.data, firedAt: new Date(recoveredMs), startedAt: new Date(firedMs) }
+  const state: MessageState = {
+    recoveredAt: endedOutage(told).to,
+    recovery: () => ({ title: recovery.message.title, seconds, rounds: one.bad }),
+  }
+  return { alert, recovery, state }
+}
+
+/** Texts of all channels that send a message and do not change it. */
+function sentTexts(envelope: Envelope, now: Date): readonly string[] {
+  const { subject, text, html } = alertMail(envelope, READER, now)
+  return [
+    alertView(envelope, {}, { now }).plain,
+    `${subject}\n${text}`,
+    html,
+    ...(['ntfy', 'slack', 'discord'] as const).map((channel) =>
+      JSON.stringify(CHANNELS[channel].preview.write(envelope)),
+    ),
+  ].map(plain)
+}
+
+const plain = (text: string) =>
+  text.replace(/[\u2066-\u2069\u200e\u200f]/g, '').replace(/\u00a0|\s+/g, ' ')
+
+function parts(envelopes: readonly Envelope[]): readonly ShownPart[] {
+  return envelopes.map((envelope) => ({ alertId: envelope.message.alertId, envelope }))
+}
+
+describe('one outage has one start and one end', () => {
+  test('in the first message, its changes, the mail, the push, the page of the duty manager and the recovery', () => {
+    fc.assert(
+      fc.property(history, fc.nat(4), (failures, recoveredFirst) => {
+        const all = failures.map(recorded)
+        const from = new Date(Math.min(...failures.map(startMs)))
+        const to = new Date(Math.max(...failures.map(endMs)))
+        const group = groupEnvelope('group', 'd', parts(all.map(({ alert }) => alert)))
+        const sentAt = new Date(
+          Math.max(...all.map(({ alert }) => Date.parse(alert.message.firedAt))),
+        )
+        const about = { id: 'd', kind: 'group', help: null, sentAt } as const
+        const time = (at: Date, shownAt: Date) => plain(formatTimeOn(at, 'en', 'UTC', { shownAt }))
+        const length = formatDuration((to.getTime() - from.getTime()) / 1000, 'en', 'short')
+
+        const since = time(from, sentAt)
+        for (const text of sentTexts(group, sentAt)) expect(text).toContain(`since ${since}`)
+        const page = JSON.parse(CHANNELS.pagerduty.preview.write(group).body)
+        expect(page.payload.timestamp).toBe(from.toISOString())
+
+        const edited = (count: number) => {
+          const states = new Map(
+            all.slice(0, count).map(({ alert, state }) => [alert.message.alertId ?? 0, state]),
+          )
+          const fate = messageFate(about, parts(all.map(({ alert }) => alert)), states)
+          return plain(fate === undefined ? '' : alertView(fate.envelope, fate.state).plain)
+        }
+        expect(edited(Math.min(recoveredFirst, all.length - 1))).toContain(`since ${since}`)
+        expect(edited(all.length)).toContain(`${since} to ${time(to, sentAt)} UTC`)
+        expect(edited(all.length)).toContain(` · ${length}`)
+
+        const recovery = groupEnvelope('group', 'r', parts(all.map((one) => one.recovery)))
+        const end = new Date(
+          Math.max(...all.map((one) => Date.parse(one.recovery.message.firedAt))),
+        )
+        for (const text of sentTexts(recovery, end)) {
+          expect(text).toContain(`${time(from, end)} to ${time(to, end)} UTC`)
+          expect(text).toContain(`healthy again · ${length}`)
+        }
+      }),
+    )
+  })
+
+  test('in the messages about one alert: its text, its line, its mail and its recovery', () => {
+    fc.assert(
+      fc.property(history, ([failure]) => {
+        if (failure === undefined) throw new Error('no failure')
+        const { alert, recovery, state } = recorded(failure, 0)
+        const [from, to] = [new Date(startMs(failure)), new Date(endMs(failure))]
+        const sentAt = new Date(alert.message.firedAt)
+        const time = (at: Date, shownAt: Date) => plain(formatTimeOn(at, 'en', 'UTC', { shownAt }))
+        const since = time(from, sentAt)
+        for (const text of sentTexts(alert, sentAt)) expect(text).toContain(`since ${since} UTC`)
+        const seconds = (to.getTime() - from.getTime()) / 1000
+        const edited = plain(alertView(alert, { ...state, shownAt: sentAt }).plain)
+        expect(edited).toContain(`${since} to ${time(to, sentAt)} UTC`)
+        expect(edited).toContain(`Duration: ${formatDuration(seconds, 'en', 'long')}.`)
+        const end = new Date(recovery.message.firedAt)
+        for (const text of sentTexts(recovery, end)) {
+          expect(text).toContain(`${time(from, end)} to ${time(to, end)} UTC`)
+        }
+        expect(recovery.message.body).toContain(formatDuration(seconds, 'en', 'long'))
+        expect(pastTitle(translator('en'), 'x', seconds)).toContain(
+          formatDuration(seconds, 'en', 'short'),
+        )
+      }),
+    )
+  })
+
+  test.each(
+    LOCALES,
+  )('with the date where it is another day than that of the message, in %s', (locale) => {
+    const failure = { duty: 'ftso-commit', first: 0, bad: 40, delayMs: 1000 }
+    const { alert, state } = recorded(failure, 0)
+    const over = { ...state, shownAt: new Date(EVENING) }
+    const line = alertView({ ...alert, locale }, over).plain.split('\n')[1] ?? ''
+    expect(plain(line)).toMatch(/\D23:30\D.*\D21\D.*\D00:30\D/)
+    expect(line).not.toMatch(/\D20\D.*23:30/)
+    const later = alertView({ ...alert, locale }, { shownAt: new Date(EVENING + 3_600_000) }).plain
+    expect(plain(later.split('\n')[1] ?? '')).toMatch(/\D20\D.*\D23:30\D/)
+  })
+})
