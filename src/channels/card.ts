@@ -300,7 +300,7 @@ function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState):
   return isRecovery || state.recoveredAt !== undefined ? 'fine' : severity
 }
 
-/** Line that says how a group that is over ended. */
+/** State that says how a group ended: all its alerts recovered, or its watch was deleted. */
 function endOf({ firedAt }: EnvelopeMessage, { closedAt }: MessageState): MessageState {
   return closedAt === undefined ? { recoveredAt: new Date(firedAt) } : { closedAt }
 }

@@ -4,29 +4,12 @@ import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
 import { id, type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
+import { ALL_DUTIES, DUTIES, isFailedDuty, PROTOCOLS } from './duties.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
 import { shownLabel } from './wording.ts'
 
-/** Events of duties that a provider missed in a voting round, by protocol. */
-const DUTIES = {
-  ftso: ['fsp.ftso-commit', 'fsp.ftso-reveal', 'fsp.ftso-signature'],
-  fdc: ['fsp.fdc-bitvote', 'fsp.fdc-signature'],
-} as const
-const PROTOCOLS = ['ftso', 'fdc'] as const
-const ALL_DUTIES: readonly string[] = Object.values(DUTIES).flat()
-
 /** Reasons with which a vote is valid for some of its feeds. */
 const PARTLY_VALID: readonly unknown[] = ['values-missing', 'too-many-values']
-
-/** Whether an event says that a provider failed a duty of a voting round. */
-export function isFailedDuty(event: string): boolean {
-  return ALL_DUTIES.includes(event)
-}
-
-/** Whether the end of an alert proves that a provider sends something again. */
-export function endsSilence(event: string): boolean {
-  return isFailedDuty(event) || event === 'fsp.fast-updates'
-}
 
 type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 

@@ -127,7 +127,7 @@ export interface Envelope {
   readonly startedAt?: string
   /** For recoveries: name of the person who acknowledged the alert. */
   readonly takenBy?: string
-  /** For a follow-up group: whether its items are escalations (`raised`) or reminders. */
+  /** For a follow-up group: whether its items are raised severities or reminders. */
   readonly of?: 'raised' | 'reminder'
   /** For groups, roll-ups and summaries: their messages, in order. */
   readonly items?: readonly EnvelopeMessage[]

@@ -1,7 +1,7 @@
 /** Messages with several alerts of one watch. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { endsSilence, isFailedDuty } from './cause.ts'
+import { endsSilence, isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { decisive } from './outage.ts'
 import { hasEnded, worstOf } from './wording.ts'

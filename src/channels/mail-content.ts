@@ -183,7 +183,7 @@ function linesOf({ glyph, title, lines }: Card) {
   }
 }
 
-/** Writer of values in plain text, where words cannot be links. */
+/** Writes values as plain text, in which words cannot be links. */
 const TEXT_FACTS: FactWriter = { text: (text) => text, code: (text) => text, link: undefined }
 
 function htmlFacts(writer: MailWriter): FactWriter {
@@ -286,7 +286,10 @@ function pageOf({ message }: CardItem): readonly string[] {
   return /^https?:\/\//i.test(message.link) ? [message.link] : []
 }
 
-/** First lines of the help of an active alert; in a group, of its cause, or of the most severe one after its title. */
+/**
+ * First lines of the help of an active alert. For a group it is the help of the common cause, or the title and the help
+ * of the most severe alert.
+ */
 function actionOf(envelope: Envelope): readonly string[] {
   const { kind, message } = envelope
   if (message.test || message.isRecovery) return []

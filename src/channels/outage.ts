@@ -1,6 +1,6 @@
 /** Start and end of the outage that alerts report: the same in every message about it. Pure. */
 import type { JsonObject } from '#src/kernel/units.ts'
-import { isFailedDuty } from './cause.ts'
+import { isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage } from './envelope.ts'
 
 /** An alert or a recovery, as it was recorded. */

@@ -16,14 +16,14 @@ import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
 
-/** Part of the help that each button expands. */
+/** The part of the help that each help button expands. */
 const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
   why: 'w',
   causes: 'c',
   action: 'd',
 }
 
-/** Mark before the label of the part that is open. */
+/** Mark before the label of the help button whose part is expanded. */
 const TICK = '✓ '
 
 /** Verbs of these buttons that need the right to manage watches. A chat may mute itself without it. */
@@ -48,7 +48,8 @@ export function buttonsOf(
 ): Rows {
   const rows = drawn(envelope, state)
   const usable = isReceiveOnly ? rows.map((row) => row.filter((one) => !isChange(one))) : rows
-  // Laid out with a tick on each help button, so that a press moves none.
+  // A tick widens a button. The rows are laid out with a tick on every help button, so that no button moves to another
+  // row when one is pressed.
   return layout(usable).map((row) => row.map((button) => untickedUnlessOpen(button, state.help)))
 }
 
@@ -131,7 +132,7 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
 }
 
-/** Buttons for why, causes and what to do, as far as the signal has them; each has a tick. */
+/** A help button, with a tick, for each part of the help that the signal has. */
 function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const t = translator(envelope.locale)
   return HELP_TOPICS.filter((topic) => helpText(t, envelope, topic) !== undefined).map((topic) =>

@@ -91,7 +91,7 @@ export async function listOrderKeys(
     where carried_by = any(${sql.param([...ids])}::uuid[])`)
 }
 
-/** Claims these for one attempt; those that another worker has claimed are missing. */
+/** Claims deliveries for one attempt. Deliveries that another worker has claimed are not returned. */
 export async function claimRows(
   db: Db,
   ids: readonly string[],

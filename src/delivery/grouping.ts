@@ -62,7 +62,7 @@ export interface RecentMessage {
   readonly open: boolean
   /** Whether a worker is changing the message. */
   readonly busy: boolean
-  /** Order keys of its deliveries; empty where nothing that waits could join it. */
+  /** Order keys of its deliveries; empty if no waiting delivery could join it. */
   readonly orderKeys: ReadonlySet<string>
 }
 
@@ -219,7 +219,7 @@ function joinWatch(
   { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
 ): { readonly next: NextMessage } | Pause | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
-  // On such a channel, changing an incident from warning to critical notifies nobody.
+  // Where a message stands for an outage, changing it from warning to critical notifies nobody.
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some(

@@ -14,8 +14,8 @@ export interface ShownPart {
 type States = ReadonlyMap<number, MessageState>
 
 /**
- * One envelope for several deliveries, in the order in which they fired; the most severe alert gives the
- * heading.
+ * One envelope for several deliveries, in the order in which they fired. It has the message and the data of the most
+ * severe alert.
  */
 export function groupEnvelope(
   kind: 'group' | 'rollup',
@@ -67,7 +67,7 @@ function itemOf(envelope: Envelope): EnvelopeMessage {
   }
 }
 
-/** Kind of a follow-up group: escalations or reminders. */
+/** Kind of a follow-up group: raised severities or reminders. */
 function followUpOf({ kind }: Envelope): Envelope['of'] {
   return kind === 'raised' || kind === 'reminder' ? kind : undefined
 }

@@ -1,5 +1,5 @@
 /** Decides which messages are followed by a picture of the provider. Pure. */
-import { isFailedDuty } from '#src/channels/cause.ts'
+import { isFailedDuty } from '#src/channels/duties.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
 

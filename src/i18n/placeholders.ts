@@ -246,7 +246,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     'messages:recovered.held': 'instant',
     'messages:moment': 'instant',
     'messages:*': 'clock',
-    'mail:preheader*': 'clock',
     'mail:*': 'instant',
     'notices:*': 'instant',
     'pages:alert.recovered': 'instant',

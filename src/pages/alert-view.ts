@@ -151,13 +151,13 @@ function escalatedLine(
 ): string {
   return to.length === 0
     ? t('pages:alert.escalatedAt', { time })
-    : t('pages:alert.escalatedTo', { time, names: typed(formatList(to, t.locale)) })
+    : t('pages:alert.escalatedTo', { time, names: formatList(to, t.locale) })
 }
 
 function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']>): string {
   return to.length === 0
     ? t('pages:alert.event.escalated')
-    : t('pages:alert.event.escalatedTo', { names: typed(formatList(to, t.locale)) })
+    : t('pages:alert.event.escalatedTo', { names: formatList(to, t.locale) })
 }
 
 /** Actions that the link may take: the same as in the chat. */

@@ -81,7 +81,7 @@ export async function alertWorld(log?: Logger) {
             group: source.signal.group,
             event: one.event,
             severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
-            data: { ...source.signal.examples[one.event], ...one.data },
+            data: { ...timed(source.signal.examples[one.event], at), ...one.data },
             isRecovery,
             isNotified: one.isNotified ?? true,
             episodeSeverity: one.episodeSeverity ?? null,
@@ -122,6 +122,12 @@ export async function alertWorld(log?: Logger) {
     },
     stateOf: async (id: number) => (await messageStates(app, [id])).get(id),
   }
+}
+
+/** Example data whose times are that of the record. */
+function timed(example: JsonObject = {}, at: Date): JsonObject {
+  const times = ['since', 'until', 'roundStart'].filter((key) => typeof example[key] === 'string')
+  return { ...example, ...Object.fromEntries(times.map((key) => [key, at.toISOString()])) }
 }
 
 function stateOf(signal: string, severity: Severity, isRecovery: boolean, at: Date): StoredState {

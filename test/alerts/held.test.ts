@@ -68,7 +68,7 @@ describe('quiet hours', () => {
     expect(lines[3]).toContain('23:00 🟢')
     expect(lines[3]).toContain('No data from the chain · recovered after 10 min')
     expect(lines).toHaveLength(4)
-    expect(world.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
+    expect(world.subjects()).toEqual(['Credits: During quiet hours, 22:00 – 07:00'])
     expect(linksIn(world.inbox.mails[0]?.text)).not.toContain(`${world.app.publicUrl}/`)
     await pass()
     expect(world.chatTexts()).toHaveLength(1)
@@ -121,7 +121,7 @@ describe('quiet hours', () => {
     expect(world.subjects()).toEqual([])
     at('2026-11-26T01:30:00.000Z')
     await pass()
-    expect(world.subjects()).toEqual(['During quiet hours, 22:00 – 07:00'])
+    expect(world.subjects()).toEqual(['Credits: During quiet hours, 22:00 – 07:00'])
   })
 
   test('that are switched off release the alerts that they deferred', async () => {
@@ -222,7 +222,7 @@ describe('a recovery after a summary', () => {
     at('2026-11-29T14:00:00.000Z')
     await pass()
     expect(world.chatTexts()[0]).toMatch(/^🗂️ 13:00 – 14:00: 2 recoveries\n+2 recoveries\.\n/)
-    expect(world.subjects()).toEqual(['13:00 – 14:00: 2 recoveries'])
+    expect(world.subjects()).toEqual(['Credits: 13:00 – 14:00: 2 recoveries'])
     world.forgetMessages()
     at('2026-11-29T14:05:00.000Z')
     await world.record(watchId, { event: 'fsp.monitoring' })
@@ -235,7 +235,7 @@ describe('a recovery after a summary', () => {
     at('2026-11-29T16:00:00.000Z')
     await pass()
     expect(world.chatTexts()[0]).toContain('1 alert and 1 recovery.')
-    expect(world.subjects()).toEqual(['15:00 – 16:00: 1 alert and 1 recovery'])
+    expect(world.subjects()).toEqual(['Credits: 15:00 – 16:00: 1 alert and 1 recovery'])
   })
 })
 

@@ -268,9 +268,9 @@ describe('several alerts in one message', () => {
     const [first, raised, reminder] = last(3)
     expect(world.chatTexts()).toHaveLength(2)
     expect(world.subjects()).toHaveLength(2)
-    expect(raised?.text).toMatch(/^🔴 .*: 2 alerts\nSeverity raised to critical/)
+    expect(raised?.text).toMatch(/^🔴 .*: .* · 1 more alert\nSeverity raised to critical/)
     expect(raised?.replyTo).toBe(first?.id)
-    expect(reminder?.text).toMatch(/^🔴 Still active: .*: 2 alerts\n/)
+    expect(reminder?.text).toMatch(/^🔴 Still active: .*: .* · 1 more alert\n/)
     expect(oneLine(reminder?.text)).toContain('not acknowledged: reminder 1. Next reminder: 13:03.')
     expect(reminder?.text.match(/Still active/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([

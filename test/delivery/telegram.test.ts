@@ -50,11 +50,13 @@ test('a group is one message that gets more lines; each line recovers separately
 
   await notify({ alert: 1, signal: 'a' }, { alert: 2, signal: 'b', severity: 'critical' })
   expect(messages()).toHaveLength(1)
-  expect(messages()[0]?.text).toContain('2 alerts')
+  expect(messages()[0]?.text).toContain(' · 1 more alert\n')
   outbox.clock.advance(1)
   await notify({ alert: 3, signal: 'c' })
   expect(messages()).toHaveLength(1)
-  expect(messages()[0]?.text).toMatch(/3 alerts[\s\S]*🟠 Alert 1[\s\S]*🔴 Alert 2[\s\S]*🟠 Alert 3/)
+  expect(messages()[0]?.text).toMatch(
+    / · 2 more alerts\n[\s\S]*🟠 Alert 1[\s\S]*🔴 Alert 2[\s\S]*🟠 Alert 3/,
+  )
 
   const recover = async (alert: number, signal: string) => {
     outbox.clock.advance(60)

@@ -1,0 +1,19 @@
+/** Duties of a data provider in a voting round, as alerts name them. Pure. */
+
+/** Events of duties that a provider missed in a voting round, by protocol. */
+export const DUTIES = {
+  ftso: ['fsp.ftso-commit', 'fsp.ftso-reveal', 'fsp.ftso-signature'],
+  fdc: ['fsp.fdc-bitvote', 'fsp.fdc-signature'],
+} as const
+export const PROTOCOLS = ['ftso', 'fdc'] as const
+export const ALL_DUTIES: readonly string[] = Object.values(DUTIES).flat()
+
+/** Whether an event says that a provider failed a duty of a voting round. */
+export function isFailedDuty(event: string): boolean {
+  return ALL_DUTIES.includes(event)
+}
+
+/** Whether the end of an alert proves that a provider sends something again. */
+export function endsSilence(event: string): boolean {
+  return isFailedDuty(event) || event === 'fsp.fast-updates'
+}
