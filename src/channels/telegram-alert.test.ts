@@ -58,6 +58,48 @@ describe('an alert', () => {
     ])
   })
 
+  test('says where it can be acknowledged where nobody may change anything', () => {
+    const note = 'Acknowledge and mute them in the owner’s private chat with the bot.'
+    const shown = (over: Partial<Envelope>, state: MessageState = {}) =>
+      alertView({ ...envelopeOf(commit), ...over }, state, { isReceiveOnly: true }).plain
+    const items = [itemOf(4711), itemOf(4712)]
+    expect(shown({}).endsWith(note)).toBe(true)
+    expect(shown({ kind: 'group', items })).toContain(note)
+    expect(alertView(envelopeOf(commit)).plain).not.toContain(note)
+    const at = new Date('2026-11-20T13:05:00Z')
+    expect(shown({}, { acknowledged: { at, by: 'Ann' } })).not.toContain(note)
+    expect(shown({}, { recoveredAt: at })).not.toContain(note)
+    expect(shown({ kind: 'rollup', items })).not.toContain(note)
+  })
+
+  test('says to whom and when it was escalated, in a group without names', () => {
+    const at = new Date('2026-11-20T13:20:00Z')
+    const line = (to: readonly string[], options: AlertViewOptions = {}, over = {}) =>
+      lineOf(
+        alertView({ ...envelopeOf(commit), ...over }, { escalated: { at, to } }, options).plain,
+      )
+    expect(line(['Ops'])).toMatch(/ · escalated to \u2068Ops\u2069, 14:20$/)
+    expect(line(['Ops', 'B', 'C'])).toMatch(/ · escalated to \u2068Ops\u2069 and 2 more, 14:20$/)
+    expect(line([])).toMatch(/ · escalated, 14:20$/)
+    expect(line(['Ops'], { isGroup: true })).toMatch(/ · escalated, 14:20\u00a0UTC\+1$/)
+    // The message that the escalation sent has it in its text.
+    expect(line(['Ops'], {}, { unacknowledgedSeconds: 900 })).not.toContain('escalated')
+  })
+
+  test('that was escalated no longer says that no one has acknowledged it once somebody has', () => {
+    const note = translate('en', 'messages:escalated', { duration: '15 minutes' })
+    const { message } = envelopeOf(commit)
+    const escalated = {
+      ...envelopeOf(commit),
+      unacknowledgedSeconds: 900,
+      message: { ...message, body: `No commit.\n${note}` },
+    }
+    const acknowledged = { at: new Date('2026-11-20T13:25:00Z'), by: 'Ann' }
+    expect(alertView(escalated).plain).toContain(note)
+    expect(alertView(escalated, { acknowledged }).plain).not.toContain('No one')
+    expect(alertView(escalated, { acknowledged }).plain).toContain('No commit.')
+  })
+
   test('cannot be muted until it recovers where nothing recovers', () => {
     expect(JSON.stringify(alertView(envelopeOf()).rows)).not.toContain('alert.mute:3mv:rec')
   })

@@ -3,7 +3,7 @@ import { parseEther } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { formatAmount } from '#src/i18n/format.ts'
 import type { DisplayValue } from '#src/kernel/display-values.ts'
-import { withRoundedAmounts } from './amounts.ts'
+import { formatAmounts, withRoundedAmounts } from './amounts.ts'
 
 const flr = (units: bigint): DisplayValue => ({
   kind: 'amount',
@@ -54,6 +54,28 @@ describe('amounts of an alert', () => {
         expect(a === b).toBe(one === other)
       }),
     )
+  })
+
+  test.each([
+    ['7999.9999', '7,999.9999'],
+    ['8000', '8,000'],
+    ['8123.4567', '8,123.46'],
+  ])('never read as a limit that they do not have: %s beside 8000', (amount, text) => {
+    const threshold = { kind: 'decimal', value: '8000.0', symbol: 'FLR' } as const
+    const { balance } = withRoundedAmounts({ balance: flr(parseEther(amount)), threshold })
+    if (balance?.kind !== 'amount') throw new Error('not an amount')
+    expect(formatAmount(balance, 'en')).toBe(`${text}\u00a0FLR`)
+  })
+
+  test('are the same in lists and pages as in an alert', () => {
+    const coin = { decimals: 18, symbol: 'FLR' }
+    const texts = (...amounts: readonly string[]) =>
+      formatAmounts(
+        amounts.map((amount) => ({ ...coin, units: parseEther(amount) })),
+        'en',
+      )
+    expect(texts('7999.9999')).toEqual(['8,000\u00a0FLR'])
+    expect(texts('7999.9999', '8000')).toEqual(['7,999.9999\u00a0FLR', '8,000\u00a0FLR'])
   })
 
   test('of different coins are rounded apart, and other values stay', () => {
