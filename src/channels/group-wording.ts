@@ -4,7 +4,7 @@ import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/tra
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { sharedBody, stateIn } from './group.ts'
+import { reminderBody, stateIn } from './group.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
@@ -77,7 +77,7 @@ export function groupBody(
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
-    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [sharedBody(items)] : []),
+    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [reminderBody(items)] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]
       : []),

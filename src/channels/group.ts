@@ -96,9 +96,11 @@ export function commonEnd(
   return ends.length === 0 ? state.recoveredAt : new Date(Math.max(...ends))
 }
 
-/** Duration for which all of them have been active; empty if it differs. */
-export function sharedBody([first, ...others]: readonly EnvelopeMessage[]): string {
-  return first !== undefined && others.every(({ body }) => body === first.body) ? first.body : ''
+/** Text of a reminder about several alerts: that of the alert which has been active for the longest time. */
+export function reminderBody(items: readonly EnvelopeMessage[]): string {
+  const startOf = ({ startedAt, firedAt }: EnvelopeMessage) => Date.parse(startedAt ?? firedAt)
+  const [longest] = decisive(items).toSorted((a, b) => startOf(a) - startOf(b))
+  return longest?.body ?? ''
 }
 
 /** At most one field that all of them share, such as a sender or a round. */

@@ -372,9 +372,10 @@ describe('a recovery', () => {
   })
 
   test('lists another episode that still fires once, with its whole duration, also after a severity increase', async () => {
-    await world.record(watchId, { event: 'fsp.ftso-commit' })
+    const data = { since: world.clock.now().toISOString() }
+    await world.record(watchId, { event: 'fsp.ftso-commit', data })
     minutes(5)
-    await world.record(watchId, { event: 'fsp.ftso-commit', severity: 'critical' })
+    await world.record(watchId, { event: 'fsp.ftso-commit', severity: 'critical', data })
     await world.record(watchId, { event: LOW })
     minutes(10)
     await world.record(watchId, { event: BACK })
