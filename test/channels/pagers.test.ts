@@ -195,8 +195,13 @@ describe('PagerDuty', () => {
 
   test('an outage with several alerts is one incident from its start to its end', async () => {
     const destination = world.destination()
-    const cause = { kind: 'silent', since: '2026-11-20T12:57:00.000Z', rounds: 2 } as const
-    const outage = groupOf([4713, 4711, 4712], { cause })
+    const cause = { kind: 'silent', rounds: 2 } as const
+    const startedAt = '2026-11-20T12:57:00.000Z'
+    const { items = [] } = groupOf([4713, 4711, 4712])
+    const outage = groupOf([4713, 4711, 4712], {
+      cause,
+      items: items.map((item) => ({ ...item, startedAt })),
+    })
     const { messageId } = await world.channel.send(destination, outage, contextOf())
     expect(messageId).toBe(KEY_OF_ALERT)
     const again = await world.channel.send(destination, outage, contextOf({ attempt: 2 }))
@@ -205,6 +210,7 @@ describe('PagerDuty', () => {
     expect(event?.body).toMatchObject({
       payload: {
         severity: 'critical',
+        timestamp: startedAt,
         summary: 'Treasury has sent nothing since 13:57 (2 rounds)',
       },
     })
