@@ -89,9 +89,13 @@ function recorded(one: Failure, index: number) {
     firedMs: recoveredMs,
     startedMs: firedMs,
   })
-  const told = { data: recovery.data, firedAt: new Date(recoveredMs), startedAt: new Date(firedMs) }
+  const times = {
+    data: recovery.data,
+    firedAt: new Date(recoveredMs),
+    startedAt: new Date(firedMs),
+  }
   const state: MessageState = {
-    recoveredAt: endedOutage(told).to,
+    recoveredAt: endedOutage(times).to,
     recovery: () => ({ title: recovery.message.title, seconds, rounds: one.bad }),
   }
   return { alert, recovery, state }

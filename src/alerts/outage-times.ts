@@ -25,10 +25,10 @@ export function outageTimes(
   row: store.AlertRow,
   recovery: store.AlertRow | undefined,
 ): OutageTimes {
-  if (roleOf(row.event).isRecovery) return endedOutage(told(row))
-  const from = row.isEpisode ? outageStart(told(row)) : row.firedAt
+  if (roleOf(row.event).isRecovery) return endedOutage(timesOf(row))
+  const from = row.isEpisode ? outageStart(timesOf(row)) : row.firedAt
   if (!hasRecovered(row)) return { from, to: null }
-  const to = recovery === undefined ? row.recoveredAt : endedOutage(told(recovery)).to
+  const to = recovery === undefined ? row.recoveredAt : endedOutage(timesOf(recovery)).to
   return { from, to: to !== null && to < from ? from : to }
 }
 
@@ -42,6 +42,6 @@ export function hasRecovered({ recoveredAt, state }: store.AlertRow): boolean {
   return recoveredAt !== null && state !== 'closed'
 }
 
-function told({ data, firedAt, startedAt }: store.AlertRow) {
+function timesOf({ data, firedAt, startedAt }: store.AlertRow) {
   return { data: JsonObject.catch({}).parse(data), firedAt, startedAt }
 }

@@ -4,7 +4,7 @@ import { isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage } from './envelope.ts'
 
 /** An alert or a recovery, as it was recorded. */
-interface Told {
+interface RecordedTimes {
   readonly data: JsonObject
   readonly firedAt: Date
   /** Start of the episode, where the alert is not its first. */
@@ -17,7 +17,7 @@ interface Span {
 }
 
 /** Start of the outage that an alert reports. It is earlier than the alert, which fires after several failures. */
-export function outageStart({ data, firedAt, startedAt }: Told): Date {
+export function outageStart({ data, firedAt, startedAt }: RecordedTimes): Date {
   const since = instantOf(data['since'])
   return since !== undefined && since <= firedAt ? since : (startedAt ?? firedAt)
 }
@@ -26,7 +26,7 @@ export function outageStart({ data, firedAt, startedAt }: Told): Date {
  * The outage that a recovery ends. An outage of voting rounds lasted until the round of the recovery began. Other
  * recoveries say when it began and how long it lasted, or when it ended. The recovery itself fires later.
  */
-export function endedOutage({ data, firedAt, startedAt }: Told): Span {
+export function endedOutage({ data, firedAt, startedAt }: RecordedTimes): Span {
   const [begun, roundStart, until] = ['since', 'roundStart', 'until'].map((key) =>
     instantOf(data[key]),
   )
@@ -48,9 +48,13 @@ export function startOf({
   startedAt,
 }: Pick<Envelope, 'data' | 'message' | 'startedAt'>): Date {
   const firedAt = new Date(message.firedAt)
-  const told = { data, firedAt, startedAt: startedAt === undefined ? null : new Date(startedAt) }
-  if (message.isRecovery) return endedOutage(told).from
-  return message.canRecover ? outageStart(told) : firedAt
+  const recorded = {
+    data,
+    firedAt,
+    startedAt: startedAt === undefined ? null : new Date(startedAt),
+  }
+  if (message.isRecovery) return endedOutage(recorded).from
+  return message.canRecover ? outageStart(recorded) : firedAt
 }
 
 /** End of the outage that a recovery ends. */
