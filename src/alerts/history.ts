@@ -189,7 +189,7 @@ export function stateOf(row: store.AlertRow): AlertState {
  * Time of an alert's recovery; null while the alert is open, and for an alert that was closed with its
  * watch.
  */
-export function recoveredAtOf({
+function recoveredAtOf({
   state,
   recoveredAt,
 }: Pick<store.AlertRow, 'state' | 'recoveredAt'>): Date | null {
@@ -200,7 +200,7 @@ export function recoveredAtOf({
  * Seconds from the start of an episode to its recovery, for any of its alerts; null while the alert is
  * open, and if it was closed.
  */
-export function durationOf(row: store.AlertRow): number | null {
+function durationOf(row: store.AlertRow): number | null {
   const { firedAt, startedAt } = row
   const recoveredAt = recoveredAtOf(row)
   if (recoveredAt === null) return null
