@@ -62,7 +62,7 @@ describe('an alert', () => {
     const note = 'Acknowledge and mute them in the owner’s private chat with the bot.'
     const shown = (over: Partial<Envelope>, state: MessageState = {}) =>
       alertView({ ...envelopeOf(commit), ...over }, state, { isReceiveOnly: true }).plain
-    const items = [itemOf(4711), itemOf(4712)]
+    const items = [itemOf(4711, {}), itemOf(4712, {})]
     expect(shown({}).endsWith(note)).toBe(true)
     expect(shown({ kind: 'group', items })).toContain(note)
     expect(alertView(envelopeOf(commit)).plain).not.toContain(note)
