@@ -151,7 +151,10 @@ function groupCard(
   const isLengthStated =
     isPast || (isWell && (cause?.kind === 'silent' || cause?.kind === 'healthy'))
   const heading = groupHeading(hasCause ? envelope : uncaused, {
-    ...{ ...times, worst, count: isOver ? items.length : open.length, isOver: isOver && !isPast },
+    ...times,
+    worst: { ...worst, title: cut(worst.title, TITLE_MAX) },
+    count: isOver ? items.length : open.length,
+    isOver: isOver && !isPast,
     rounds: lostRounds(envelope, items, state),
   })
   // An alert that is over, acknowledged or muted needs no reminder any more.

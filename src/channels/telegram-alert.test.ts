@@ -595,6 +595,13 @@ describe('every view', () => {
     )
   })
 
+  test('cuts the longest title that a group leads with', () => {
+    const items = [1, 2].map((id) => itemOf(id, { title: 'x'.repeat(9000) }))
+    const view = alertView(envelopeOf({ ...commit, kind: 'group', items }), {})
+    expect(view.plain.length).toBeLessThanOrEqual(TEXT_MAX)
+    expect(view.plain).toContain('…')
+  })
+
   test.each(LOCALES)('fits with the longest values of every signal, help open: %s', (locale) => {
     const options: AlertViewOptions = { botUsername: 'b'.repeat(32), isGroup: true }
     for (const { name, signals } of WATCH_TYPES) {
