@@ -4,6 +4,7 @@ import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowing } from '#bot/features/topup/topups.ts'
+import { PARTS } from '#bot/parts.ts'
 import { createEvidenceChain } from '#src/alerts/evidence-chain.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
@@ -63,9 +64,9 @@ export interface Service {
   readonly sql: Sql
   /** The public server; tests inject requests into it. */
   readonly server: FastifyInstance
-  /** The server of health and metrics; the same. */
+  /** The server of health and metrics; tests inject requests into it, too. */
   readonly internal: FastifyInstance
-  /** Channels that are not configured. */
+  /** Keys of the channels that are not configured. */
   readonly off: readonly string[]
   /** The bot, if its token is configured. */
   readonly bot: BotService | undefined
@@ -97,7 +98,7 @@ const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
 const JOBS_POOL = { max: 10 }
 /** Pool of claims of deliveries: two statements of a channel at once. */
 const CLAIMS_POOL = { max: 4, keepsPlans: true }
-/** Pool for lists from a copy of the database: soon given up for the database itself. */
+/** Pool for lists from a copy of the database; when the copy is slow, lists are soon read from the database itself. */
 const REPLICA_POOL = { max: 10, waitMs: 1000, answerMs: 3000 }
 /** Pool of metered calls, which are settled in few statements. */
 const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
@@ -250,6 +251,7 @@ export function createApp(
           token: config.telegram.token,
           pace: access.pace,
           leaseClock: sharedClock(db),
+          parts: PARTS,
         })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)
@@ -289,7 +291,7 @@ export function createApp(
       const inHand = [app.metering.settleRefunds(), server.close(), jobs?.stop(), bot?.stop()]
       await endAll(log, inHand, STOP_MS)
       await endAll(log, [app.slices.leave()], SETTLE_MS)
-      // Running calls have ended by now, and may have left refunds.
+      // Calls that have ended by now may have left refunds.
       await endAll(log, [app.metering.stop(), internal.close()], SETTLE_MS)
       await Promise.all([connection.close(CLOSE_MS), replica?.close(CLOSE_MS), recovery.close()])
     },

@@ -87,9 +87,6 @@ const VERBS_OF_THE_BOT = [
   '#src/channels/telegram-alert.ts',
 ]
 
-/** The only files outside of `bot/features` that import features: they run all of them. */
-const ASSEMBLING = ['bot/core/bot.ts', 'bot/core/live-messages.ts', 'bot/core/service.ts']
-
 const LINES_MAX = 350
 const FUNCTION_LINES_MAX = 60
 
@@ -142,7 +139,7 @@ describe('the source tree', () => {
     expect(wrong).toEqual([])
   })
 
-  test('says #src only for another room', () => {
+  test('imports with #src from other rooms only', () => {
     const wrong = sources.flatMap(({ path, imports }) => {
       const [floor, room] = floorOf(path)
       return imports
@@ -182,9 +179,9 @@ describe('the source tree', () => {
     expect(circles).toEqual([])
   })
 
-  test('lets features of the bot import shared parts, not the other way round', () => {
+  test('imports no feature of the bot into its shared parts', () => {
     const wrong = sources
-      .filter(({ path }) => /^bot\/(core|views)\//.test(path) && !ASSEMBLING.includes(path))
+      .filter(({ path }) => /^bot\/(core|views)\//.test(path))
       .flatMap(({ path, imports }) =>
         imports
           .filter((name) => join(dirname(path), name).startsWith('bot/features/'))
@@ -244,7 +241,7 @@ describe('the source tree', () => {
     expect(wrong).toEqual([])
   })
 
-  test(`says why a function has more than ${FUNCTION_LINES_MAX} lines`, () => {
+  test(`explains why a function has more than ${FUNCTION_LINES_MAX} lines`, () => {
     const wrong = sources.flatMap(({ path, text }) =>
       longFunctions(text)
         .filter(({ docstring }) => !/\bLong because /.test(docstring.replaceAll(/\s+\*?\s*/g, ' ')))
@@ -253,7 +250,7 @@ describe('the source tree', () => {
     expect(wrong).toEqual([])
   })
 
-  test('names existing files and identifiers in @see', () => {
+  test('names only existing files and identifiers in @see', () => {
     const wrong = globSync(COMMENTED).flatMap((path) => {
       const text = readFileSync(path, 'utf8')
       return [...text.matchAll(/@see ((?:(?!\*\/|\n\s*\*?\s*(?:@|\n)).)+)/g)]
@@ -276,7 +273,7 @@ describe('the source tree', () => {
     expect(reading.map(({ path }) => path).toSorted()).toEqual(DATABASE_CLOCK)
   })
 
-  test('has no folder for odds and ends', () => {
+  test('has no folder for unsorted files', () => {
     const wrong = sources.filter(({ path }) =>
       /\/(utils?|helpers?|common|shared|lib)(\/|\.ts)/.test(path),
     )

@@ -6,10 +6,9 @@ import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, type ApiAccess, countLimited } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
-import { REGISTRY } from '../features/index.ts'
-import { inlineQueries } from '../features/inline/handlers.ts'
 import { apology } from '../views/notices.ts'
 import type { BotContext } from './context.ts'
+import type { BotParts } from './feature.ts'
 import type { UpdateHandler } from './inbox.ts'
 import { answering } from './middleware/answering.ts'
 import { errors } from './middleware/errors.ts'
@@ -28,19 +27,21 @@ export interface PacedAccess extends ApiAccess {
 
 interface BotOptions extends PacedAccess {
   readonly app: App
+  readonly parts: Pick<BotParts, 'features' | 'inlineQueries'>
   /** Time after which a press is answered, although its handler still works. */
   readonly patienceMs?: number
 }
 
 /** Creates the bot with all its features. It sends no request before it gets an update. */
-export function createBot({ app, patienceMs, ...access }: BotOptions): Bot<BotContext> {
+export function createBot({ app, parts, patienceMs, ...access }: BotOptions): Bot<BotContext> {
+  const { features, inlineQueries } = parts
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
   waitForTurns(countLimited(bot.api, app.meters.telegramLimited), access.pace)
   bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
-  bot.use(questions(() => REGISTRY.flatMap((feature) => feature.questions ?? [])))
-  for (const { composer } of REGISTRY) bot.use(composer)
+  bot.use(questions(() => features.flatMap((feature) => feature.questions ?? [])))
+  for (const { composer } of features) bot.use(composer)
   return bot
 }
 

@@ -16,13 +16,16 @@
  *    every member of a group may do. Other verbs need a link, and in a group an administrator who linked
  *    the wallet that owns the object (`findWatch`). `middleware/guard.ts` checks them.
  */
-import type { Composer } from 'grammy'
+import type { Composer, Middleware } from 'grammy'
 import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
+import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
 import { privateMatter } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
+import type { BacktestReaders } from './backtests.ts'
 import type { BotContext } from './context.ts'
 import { type PressRights, registerVerb } from './handled.ts'
+import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
 
@@ -43,6 +46,26 @@ export interface Feature {
   readonly composer: Composer<BotContext>
   /** Questions that the feature asks. */
   readonly questions?: readonly Question[]
+  /** Checks of the feature's messages that change while their subject changes, by unique kinds. */
+  readonly live?: LiveChecks
+}
+
+/** What the bot consists of. `bot/core` imports no feature: `bot/parts.ts` gives it these. */
+export interface BotParts {
+  /** In the order of handling. */
+  readonly features: readonly Feature[]
+  /** Answers inline queries; they come from no chat, and need no identity. */
+  readonly inlineQueries: (app: App) => Middleware<BotContext>
+  readonly backtests: BacktestReaders
+  /** Changes the messages whose follow-up is due. */
+  readonly followUp: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
+  /** Notifies chats of the outcome of their connect codes. */
+  readonly notifyConnected: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
+}
+
+/** Checks of all features, by the kind of the live message. */
+export function liveChecks(features: readonly Feature[]): ReadonlyMap<string, LiveCheck> {
+  return new Map(features.flatMap(({ live = {} }) => Object.entries(live)))
 }
 
 /** Defines a feature for the registry. */

@@ -1,34 +1,21 @@
 /**
- * Updates live messages: a top-up until it is credited, its QR code until it expires, tests until they have
- * arrived, a pinned overview. The subject of each message is stored, so a restart loses nothing. The job
+ * Updates live messages, such as a top-up until it is credited. Features say how messages of their kinds are
+ * checked (`Feature.live`). The subject of each message is stored, so a restart loses nothing. The job
  * `show-live-messages` runs this.
  */
 
+import { createHash } from 'node:crypto'
 import type { Api } from 'grammy'
 import { claimAll } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { Hash } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { describe, floodWaitMs, isRefused } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
-import { RECIPIENT_TESTS } from '../features/recipients/test-follow.ts'
-import { OVERVIEW_KIND, readOverview } from '../features/status/overview.ts'
-import { overviewKey, statusScreen } from '../features/status/view.ts'
-import { awaitStep, nextStep } from '../features/topup/next-step.ts'
-import {
-  hashOfView,
-  nextLookAt,
-  readTopup,
-  stageOf,
-  TOPUP_MESSAGE_KINDS,
-} from '../features/topup/topups.ts'
-import { retiredQuote, type ShownTopup, topupScreen } from '../features/topup/view.ts'
-import { type ReadTests, readTests, TEST_KIND } from '../features/watches/test-follow.ts'
 import type { Reader, View } from '../views/view.ts'
 import type { InvokeOperation } from './context.ts'
 import {
@@ -40,19 +27,15 @@ import {
   settleLive,
   wakeLive,
 } from './live-store.ts'
-import { privateState } from './middleware/identify.ts'
 import { contentOf } from './show.ts'
-import { changeChat, findChat, type KnownChat } from './store.ts'
+import { findChat, type KnownChat } from './store.ts'
 
 /** Lease of one message. */
 const LEASE_MS = 60_000
 /** Minimum interval between two changes of one message. */
 const REST_MS = 1000
 const RETRY_MS = 30_000
-const OVERVIEW_POLL_MS = 60_000
 const ROWS_PER_CLAIM = 20
-/** For each kind of live message about tests: the function that reads the tests and draws the message. */
-const TESTS = new Map<string, ReadTests>([[TEST_KIND, readTests], ...RECIPIENT_TESTS])
 
 /** Dependencies of live messages. */
 export interface LiveMessageDeps {
@@ -62,13 +45,45 @@ export interface LiveMessageDeps {
   readonly username: string
 }
 
+/** A message's chat, wallet and reader, as they are during a check. */
+export interface ChatSnapshot {
+  readonly reader: Reader
+  readonly known: KnownChat
+  readonly link: ChatLink
+  /** Calls operations as the wallet of the message. */
+  readonly ask: InvokeOperation
+}
+
+/**
+ * Result of a check: the new stored state of the message; undefined if the message no longer follows its
+ * subject.
+ */
+type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
+  readonly nextAt: Date
+  readonly isChanged: boolean
+}
+
+/** Compares a message with its subject, and changes the message if they differ. */
+export type LiveCheck = (
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  seen: ChatSnapshot,
+) => Promise<CheckResult | undefined>
+
+/** Checks by the kind of the live message. */
+export type LiveChecks = Readonly<Record<string, LiveCheck>>
+
+interface CheckDeps extends LiveMessageDeps {
+  readonly checks: ReadonlyMap<string, LiveCheck>
+}
+
 /**
  * Checks every message that is due, and the messages of the given top-ups.
  *
  * @param signal Once aborted, no further message is checked; the rest are retried after their lease.
  */
 export async function changeLive(
-  notifier: LiveMessageDeps,
+  notifier: CheckDeps,
   handles: ReadonlySet<string> = new Set(),
   signal?: AbortSignal,
 ): Promise<void> {
@@ -81,16 +96,7 @@ export async function changeLive(
   }
 }
 
-/**
- * Result of a check: the new stored state of the message; undefined if the message no longer follows its
- * subject.
- */
-type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
-  readonly nextAt: Date
-  readonly isChanged: boolean
-}
-
-async function checkMessage(notifier: LiveMessageDeps, row: LiveRow): Promise<void> {
+async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
   const { app } = notifier
   try {
     const checked = await checkSubject(notifier, row)
@@ -118,12 +124,12 @@ export function isOver(error: unknown): boolean {
   return isRefused(error, 400, 403)
 }
 
-async function checkSubject(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-): Promise<CheckResult | undefined> {
-  const { app, username } = notifier
+/** Checks one message. A row of an unknown kind follows nothing. */
+async function checkSubject(notifier: CheckDeps, row: LiveRow): Promise<CheckResult | undefined> {
+  const { app, username, checks } = notifier
   const { chatId } = row
+  const check = checks.get(row.kind)
+  if (check === undefined) return undefined
   const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
   const link = links.find(({ wallet }) => wallet === row.wallet)
   if (known === undefined || link === undefined) return undefined
@@ -134,159 +140,13 @@ async function checkSubject(
     bot: username,
     isFree: !app.billing.enabled,
   }
-  const seen = { reader, known, link, ask: askAs(app, known, link) }
-  switch (row.kind) {
-    case TOPUP_MESSAGE_KINDS.screen:
-      return showTopup(notifier, row, seen)
-    case TOPUP_MESSAGE_KINDS.qr:
-      return updateQr(notifier, row, seen)
-    case OVERVIEW_KIND:
-      return showOverview(notifier, row, seen)
-    default:
-      return showTests(notifier, row, seen)
-  }
-}
-
-interface ChatSnapshot {
-  readonly reader: Reader
-  readonly known: KnownChat
-  readonly link: ChatLink
-  readonly ask: InvokeOperation
+  return await check(notifier, row, { reader, known, link, ask: askAs(app, known, link) })
 }
 
 function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): InvokeOperation {
   const caller: Caller = { wallet, scopes, via: 'telegram' }
   return async (operation, input) =>
     (await invoke(app, operation, caller, { ...input, locale })).output
-}
-
-async function readShown(
-  { app }: LiveMessageDeps,
-  { chatId, handle, stage }: LiveRow,
-  ask: InvokeOperation,
-) {
-  return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
-}
-
-async function showTopup(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-  seen: ChatSnapshot,
-): Promise<CheckResult | undefined> {
-  const now = notifier.app.clock.now()
-  const topup = await readShown(notifier, row, seen.ask)
-  const screen = topupScreen(seen.reader, topup, now)
-  // Only the newest of a chat's messages about top-ups has buttons.
-  const isCurrent = seen.known.currentMessages.topup === row.messageId
-  const isNew = row.stage !== stageOf(topup)
-  if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
-    return undefined
-  const isRetired = !isCurrent && topup.topup.status === 'draft'
-  const view = isRetired
-    ? retiredQuote(seen.reader, topup)
-    : isCurrent
-      ? screen
-      : { ...screen, rows: [] }
-  const shown = hashOfView(view)
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
-  const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
-  return { stage: stageOf(topup), shown, nextAt, isChanged }
-}
-
-/**
- * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each step
- * is idempotent, so a crash between steps is harmless.
- *
- * @returns whether the message no longer follows the top-up: it shows the step, or a press has put another
- * screen into it
- */
-async function resumeWizard(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-  { known, reader }: ChatSnapshot,
-  topup: ShownTopup,
-  credited: View,
-): Promise<boolean> {
-  const { app, username } = notifier
-  const { chatId, messageId } = row
-  if (topup.topup.status !== 'credited' || known.kind !== 'private') return false
-  const state = await privateState(app, known, username)
-  const step = await nextStep(state, topup, credited)
-  if (step === undefined) return false
-  await change(notifier, row, step.view, reader.t.locale)
-  // A button press has meanwhile put another screen into this message.
-  if (!(await isFollowed(app, row))) return true
-  const { wizard } = known.currentMessages
-  // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
-  if (!(await awaitStep(state, messageId, step))) return false
-  const currentMessages = { topup: null, wizard: messageId }
-  await app.db.transaction(async (tx) => {
-    await changeChat(tx, chatId, { currentMessages }, app.clock.now())
-    await deleteLive(tx, row)
-  })
-  if (wizard !== null && wizard !== messageId) await removeStaleButtons(notifier, chatId, wizard)
-  return true
-}
-
-/** Removes the buttons of a message. Failures are ignored: the old buttons lead to the current step. */
-async function removeStaleButtons(
-  { app, api }: LiveMessageDeps,
-  chatId: number,
-  messageId: number,
-): Promise<void> {
-  try {
-    await api.editMessageReplyMarkup(chatId, messageId, { reply_markup: { inline_keyboard: [] } })
-  } catch (error) {
-    app.log.debug({ chatId, error: describe(error) }, 'buttons could not be removed')
-  }
-}
-
-/** Removes the QR code of a top-up that is paid or expired. */
-async function updateQr(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-  { ask }: ChatSnapshot,
-): Promise<CheckResult | undefined> {
-  const topup = await readShown(notifier, row, ask)
-  if (topup.topup.status === 'draft') {
-    const nextAt = nextLookAt(topup, notifier.app.clock.now())
-    return { stage: null, shown: null, nextAt, isChanged: false }
-  }
-  await notifier.api.deleteMessage(row.chatId, row.messageId)
-  return undefined
-}
-
-async function showOverview(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-  seen: ChatSnapshot,
-): Promise<CheckResult> {
-  const { reader, link, ask } = seen
-  const now = notifier.app.clock.now()
-  const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
-  const shown = overviewKey(overview, now)
-  const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
-  const nextAt = new Date(now.getTime() + OVERVIEW_POLL_MS)
-  return { stage: null, shown, nextAt, isChanged }
-}
-
-/** Shows which tests have arrived. Rows of an unknown kind are deleted. */
-async function showTests(
-  notifier: LiveMessageDeps,
-  row: LiveRow,
-  { known, link, reader }: ChatSnapshot,
-): Promise<CheckResult | undefined> {
-  const read = TESTS.get(row.kind)
-  if (read === undefined) return undefined
-  const state = await privateState(notifier.app, known, notifier.username)
-  const membership = state.links.find(({ wallet }) => wallet === link.wallet)
-  if (membership === undefined) return undefined
-  const of = { id: Number(row.handle), since: row.createdAt }
-  const { view, nextAt } = await read(state, membership, of)
-  const shown = hashOfView(view)
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
-  return nextAt && { stage: null, shown, nextAt, isChanged }
 }
 
 /** Whether the message still follows its subject. */
@@ -307,4 +167,9 @@ export async function change(
   const posted = await post(api, { chatId, messageId, content: () => contentOf(view, locale) })
   if (posted.kind === 'gone') throw new AppError('not_found', 'not_found')
   return posted.kind === 'done'
+}
+
+/** Hash of a screen, by which changes are detected. */
+export function hashOfView(view: View): string {
+  return createHash('sha256').update(JSON.stringify(view)).digest('base64url')
 }

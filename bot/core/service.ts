@@ -7,13 +7,10 @@ import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
 import { describe, isPassing } from '#src/telegram/errors.ts'
-import { BACKTEST_READERS } from '../features/backtests.ts'
-import { notifyConnectOutcomes } from '../features/connect/notifications.ts'
-import { REGISTRY } from '../features/index.ts'
-import { followUp } from '../features/recipients/follow-ups.ts'
 import { changeBacktests } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
+import { type BotParts, liveChecks } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { changeLive } from './live-messages.ts'
 import { repeatUntilAnswered } from './patiently.ts'
@@ -59,16 +56,18 @@ export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
   /** Clock of the leases of updates: the database's, or that of a test. */
   readonly leaseClock: SyncedClock
+  readonly parts: BotParts
 }
 
 /** Creates the bot. The bot sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
-  const { webhookSecret, leaseClock } = settings
+  const { webhookSecret, leaseClock, parts } = settings
   const { token, apiRoot, pace } = settings
-  const bot = createBot({ app, token, apiRoot, pace })
+  const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
   const { signal } = stop
+  const checks = liveChecks(parts.features)
   let introduction: Promise<boolean> | undefined
   let running: Promise<void> | undefined
   let inbox: RunningInbox | undefined
@@ -90,7 +89,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       webhookSecret === undefined
         ? poll(app, sql, pollApi, signal)
         : pointWebhook(app, bot.api, webhookSecret, signal),
-      registerProfile(app, bot.api, REGISTRY, signal),
+      registerProfile(app, bot.api, parts.features, signal),
     ])
   }
 
@@ -101,16 +100,16 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       if (webhookSecret !== undefined) mountWebhook(server, app, webhookSecret)
     },
     followUp: async (until) => {
-      if (bot.isInited()) await followUp(sender(), until)
+      if (bot.isInited()) await parts.followUp(sender(), until)
     },
     notifyConnected: async (until) => {
-      if (bot.isInited()) await whileAvailable(() => notifyConnectOutcomes(sender(), until))
+      if (bot.isInited()) await whileAvailable(() => parts.notifyConnected(sender(), until))
     },
     showLive: async (until, handles) => {
-      if (bot.isInited()) await changeLive(sender(), handles, until)
+      if (bot.isInited()) await changeLive({ ...sender(), checks }, handles, until)
     },
     showBacktests: async (until) => {
-      if (bot.isInited()) await changeBacktests({ ...sender(), readers: BACKTEST_READERS }, until)
+      if (bot.isInited()) await changeBacktests({ ...sender(), readers: parts.backtests }, until)
     },
     start: async () => {
       running ??= run()

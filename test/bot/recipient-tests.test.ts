@@ -3,7 +3,7 @@ import { changeLive } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -26,7 +26,7 @@ beforeEach(() => world.clock.advance(90))
 const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
 const look = async () => {
   world.clock.advance(2)
-  await changeLive({ app: world.app, api: api(), username: BOT_NAME })
+  await changeLive({ app: world.app, api: api(), username: BOT_NAME, checks: LIVE_CHECKS })
 }
 const deliver = () => alertsIn(world).deliver()
 const shown = (messageId: number) => ann.all().find(({ id }) => id === messageId)

@@ -6,7 +6,7 @@ import { updateWatch } from '#src/operations/watches.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { saveCursor, TIP } from '#src/watches/target-store.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -25,7 +25,7 @@ const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
 async function follow(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await changeLive({ app: world.app, api, username: BOT_NAME })
+  await changeLive({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
 }
 
 /** Records that the chain was read up to a block of this age. */

@@ -6,7 +6,7 @@ import { createRecipient, testRecipient, updateRecipient } from '#src/operations
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -172,7 +172,12 @@ describe('a test', () => {
     const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
     const look = async () => {
       world.clock.advance(2)
-      await changeLive({ app: world.app, api: api(), username: BOT_NAME })
+      await changeLive({
+        app: world.app,
+        api: api(),
+        username: BOT_NAME,
+        checks: LIVE_CHECKS,
+      })
     }
     const shown = (messageId: number) => ann.all().find((one) => one.id === messageId)?.text
 

@@ -7,7 +7,7 @@ import type { Topup } from '#src/billing/topups/model.ts'
 import { acceptTerms } from '#src/operations/account.ts'
 import { findOpenTopup } from '#src/operations/chat-status.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { botWorld } from './bot.ts'
+import { botWorld, LIVE_CHECKS } from './bot.ts'
 import { testClock } from './clock.ts'
 import { BOT_NAME, BOT_TOKEN } from './harness.ts'
 
@@ -67,7 +67,7 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     follow: async (seconds = 5) => {
       clock.advance(seconds)
       await catchUp()
-      await changeLive({ app, api, username: BOT_NAME })
+      await changeLive({ app, api, username: BOT_NAME, checks: LIVE_CHECKS })
     },
     /** Searches for payments once. */
     look: async () => {

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { createBot, updateHandler } from '#bot/core/bot.ts'
-import type { Menu } from '#bot/core/feature.ts'
+import { liveChecks, type Menu } from '#bot/core/feature.ts'
 import { drainInbox, type UpdateHandler } from '#bot/core/inbox.ts'
 import { fetchUpdates } from '#bot/core/poller.ts'
 import { REGISTRY } from '#bot/features/index.ts'
+import { PARTS } from '#bot/parts.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
@@ -24,7 +25,10 @@ import { giveCredits } from './credits.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from './harness.ts'
 import { NO_PACE, ownPace } from './pace.ts'
 
-/** On a busy machine handlers take long, and tests read their answers. */
+/** Checks of live messages of the whole bot. */
+export const LIVE_CHECKS = liveChecks(REGISTRY)
+
+/** Long, because tests read what handlers answer, which takes long on a busy machine. */
 const LONG_MS = 60_000
 
 /** The real bot, initialized, as the inbox uses it. */
@@ -34,7 +38,14 @@ async function createHandler(
   patienceMs = LONG_MS,
 ): Promise<UpdateHandler> {
   const pace = ownPace(NO_PACE)
-  const bot = createBot({ app, token: BOT_TOKEN, apiRoot: telegram.url, pace, patienceMs })
+  const bot = createBot({
+    app,
+    parts: PARTS,
+    token: BOT_TOKEN,
+    apiRoot: telegram.url,
+    pace,
+    patienceMs,
+  })
   bot.botInfo = await bot.api.getMe()
   return updateHandler(app, bot)
 }
@@ -57,7 +68,7 @@ export interface Chatting {
 /**
  * The service with a fresh database and the strict local Bot API, without chain and mail.
  *
- * @param given `clock`: of both; by default the service's stands and Telegram's is the machine's.
+ * @param given `clock`: of the service and of Telegram; by default the service's clock stands still and Telegram's is the machine's.
  *   `patienceMs`: time after which a press is answered before its handler does it; long by default
  */
 export async function botWorld(

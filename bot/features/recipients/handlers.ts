@@ -29,6 +29,7 @@ import {
 } from './edit-view.ts'
 import { recipientList } from './list-view.ts'
 import { endFollowUp, type FoundRecipient, findRecipient, showRecipient } from './recipients.ts'
+import { RECIPIENT_TEST_CHECKS } from './test-follow.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'menu' } as const
@@ -182,4 +183,5 @@ export const recipientsFeature = defineFeature({
   commands: [{ name: 'recipients', menus: ['private'] }],
   composer,
   questions: [zoneQuestion, renameQuestion],
+  live: RECIPIENT_TEST_CHECKS,
 })

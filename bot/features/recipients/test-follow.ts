@@ -3,9 +3,16 @@
  * added.
  */
 import type { BotContext, ChatState } from '../../core/context.ts'
+import type { LiveChecks } from '../../core/live-messages.ts'
 import { show } from '../../core/show.ts'
 import type { View } from '../../views/view.ts'
-import { followTests, nextTestLook, type ReadTests, testSince } from '../watches/test-follow.ts'
+import {
+  followTests,
+  nextTestLook,
+  type ReadTests,
+  testCheck,
+  testSince,
+} from '../watches/test-follow.ts'
 import {
   type FoundRecipient,
   findRecipient,
@@ -39,10 +46,13 @@ export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kin
   await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })
 }
 
-/** Readers of the test of a recipient, by the kind of the live message. */
-export const RECIPIENT_TESTS: readonly (readonly [string, ReadTests])[] = Object.entries(
-  SCREENS,
-).map(([kind, screen]: [string, Screen]) => [kind, readerOf(screen)])
+/** Checks of the messages that follow the test of a recipient. */
+export const RECIPIENT_TEST_CHECKS: LiveChecks = Object.fromEntries(
+  Object.entries(SCREENS).map(([kind, screen]: [string, Screen]) => [
+    kind,
+    testCheck(readerOf(screen)),
+  ]),
+)
 
 function readerOf(screen: Screen): ReadTests {
   return async (state, link, { id, since }) => {

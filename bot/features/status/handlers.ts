@@ -6,6 +6,7 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, putLive } from '../../core/live-store.ts'
 import { send, show } from '../../core/show.ts'
 import { homeScreen } from '../start/home.ts'
+import { OVERVIEW_CHECKS } from './live.ts'
 import { OVERVIEW_KIND, readOverview } from './overview.ts'
 import { type Overview, overviewKey, statusScreen } from './view.ts'
 
@@ -104,4 +105,5 @@ async function allowed(run: () => Promise<unknown>): Promise<boolean> {
 export const statusFeature = defineFeature({
   commands: [{ name: 'status', menus: ['private', 'group', 'administrators'] }],
   composer,
+  live: OVERVIEW_CHECKS,
 })

@@ -36,6 +36,7 @@ import { assetKey, offeredAssets } from './assets.ts'
 import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './buying-view.ts'
 import { findShown, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
+import { TOPUP_CHECKS } from './live.ts'
 import type { SlotPurchase } from './purchase-view.ts'
 import { followTopup, TOPUP_MESSAGE_KINDS } from './topups.ts'
 import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
@@ -347,4 +348,5 @@ export const topupFeature = defineFeature({
   commands: [{ name: 'topup', menus: ['private'], isBilled: true }],
   composer,
   questions: [amountQuestion, hashAnswer],
+  live: TOPUP_CHECKS,
 })

@@ -1,5 +1,4 @@
 /** State of a top-up's message, read by handlers and by the updater of live messages. */
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
@@ -12,6 +11,7 @@ import { getTopupPayments } from '#src/operations/chat-status.ts'
 import type { App } from '#src/operations/define.ts'
 import { getTopup } from '#src/operations/topups.ts'
 import type { InvokeOperation } from '../../core/context.ts'
+import { hashOfView } from '../../core/live-messages.ts'
 import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
@@ -148,9 +148,4 @@ export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
       return after(Math.max(OPEN_POLL_MS, ageMs / 4))
     }
   }
-}
-
-/** Hash of a screen, by which changes are detected. */
-export function hashOfView(view: View): string {
-  return createHash('sha256').update(JSON.stringify(view)).digest('base64url')
 }

@@ -8,7 +8,9 @@ import type { App } from '#src/operations/define.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
+import { change, hashOfView, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
 import { putLive } from '../../core/live-store.ts'
+import { privateState } from '../../core/middleware/identify.ts'
 import type { View } from '../../views/view.ts'
 import { peopleOf } from './load-people.ts'
 import { notifiedBy, type RecipientChoice } from './people-view.ts'
@@ -70,7 +72,7 @@ export async function followTests(
 }
 
 /** The tests of a watch. */
-export const readTests: ReadTests = async (state, link, { id, since }) => {
+const readTests: ReadTests = async (state, link, { id, since }) => {
   const watch = await state.call(getWatch, { params: { id: String(id) } }, link)
   const destinations = await state.call(listDestinations, {}, link)
   const people = notifiedBy(watch.recipientIds, await peopleOf(state, link))
@@ -86,6 +88,23 @@ export const readTests: ReadTests = async (state, link, { id, since }) => {
   const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
   return { view: testResults(state.reader, watch, results), nextAt }
 }
+
+/** Check of a message that shows which tests have arrived. */
+export function testCheck(read: ReadTests): LiveCheck {
+  return async (notifier, row, { known, link, reader }) => {
+    const state = await privateState(notifier.app, known, notifier.username)
+    const membership = state.links.find(({ wallet }) => wallet === link.wallet)
+    if (membership === undefined) return undefined
+    const of = { id: Number(row.handle), since: row.createdAt }
+    const { view, nextAt } = await read(state, membership, of)
+    const shown = hashOfView(view)
+    const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
+    return nextAt && { stage: null, shown, nextAt, isChanged }
+  }
+}
+
+/** Check of the message that lists the tests of a watch. */
+export const TEST_CHECKS: LiveChecks = { [TEST_KIND]: testCheck(readTests) }
 
 /** Outcome of the newest test of a recipient since a time; without an id it is off. */
 export async function testSince(

@@ -7,7 +7,7 @@ import { testOutcome } from '../recipients/recipients.ts'
 import { peopleOf } from './load-people.ts'
 import { withManaged } from './manage.ts'
 import { notifiedBy } from './people-view.ts'
-import { followTests, idOf, TEST_KIND } from './test-follow.ts'
+import { followTests, idOf, TEST_CHECKS, TEST_KIND } from './test-follow.ts'
 import { type TestOutcome, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -45,4 +45,4 @@ async function test(
   return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, watchId } }, link))
 }
 
-export const watchTestFeature = defineFeature({ commands: [], composer })
+export const watchTestFeature = defineFeature({ commands: [], composer, live: TEST_CHECKS })

@@ -1,0 +1,111 @@
+/** The live messages of a top-up: its screen until it is credited, its QR code until it is paid or expired. */
+import { Hash } from '#src/kernel/units.ts'
+import type { App } from '#src/operations/define.ts'
+import { describe } from '#src/telegram/errors.ts'
+import type { InvokeOperation } from '../../core/context.ts'
+import {
+  type ChatSnapshot,
+  change,
+  hashOfView,
+  isFollowed,
+  type LiveCheck,
+  type LiveChecks,
+  type LiveMessageDeps,
+} from '../../core/live-messages.ts'
+import { deleteLive, type LiveRow } from '../../core/live-store.ts'
+import { privateState } from '../../core/middleware/identify.ts'
+import { changeChat } from '../../core/store.ts'
+import type { View } from '../../views/view.ts'
+import { awaitStep, nextStep } from './next-step.ts'
+import { nextLookAt, readTopup, stageOf, TOPUP_MESSAGE_KINDS } from './topups.ts'
+import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
+
+async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {
+  return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
+}
+
+const showTopup: LiveCheck = async (notifier, row, seen) => {
+  const now = notifier.app.clock.now()
+  const topup = await readShown(notifier.app, row, seen.ask)
+  const screen = topupScreen(seen.reader, topup, now)
+  // Only the newest of a chat's messages about top-ups has buttons.
+  const isCurrent = seen.known.currentMessages.topup === row.messageId
+  const isNew = row.stage !== stageOf(topup)
+  if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
+    return undefined
+  const isRetired = !isCurrent && topup.topup.status === 'draft'
+  const view = isRetired
+    ? retiredQuote(seen.reader, topup)
+    : isCurrent
+      ? screen
+      : { ...screen, rows: [] }
+  const shown = hashOfView(view)
+  const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
+  const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
+  return { stage: stageOf(topup), shown, nextAt, isChanged }
+}
+
+/**
+ * Shows the next step of an unfinished watch in the message of the top-up that bought its slot. Each step
+ * is idempotent, so a crash between steps is harmless.
+ *
+ * @returns whether the message no longer follows the top-up: it shows the step, or a press has put another
+ * screen into it
+ */
+async function resumeWizard(
+  notifier: LiveMessageDeps,
+  row: LiveRow,
+  { known, reader }: ChatSnapshot,
+  topup: ShownTopup,
+  credited: View,
+): Promise<boolean> {
+  const { app, username } = notifier
+  const { chatId, messageId } = row
+  if (topup.topup.status !== 'credited' || known.kind !== 'private') return false
+  const state = await privateState(app, known, username)
+  const step = await nextStep(state, topup, credited)
+  if (step === undefined) return false
+  await change(notifier, row, step.view, reader.t.locale)
+  // A button press has meanwhile put another screen into this message.
+  if (!(await isFollowed(app, row))) return true
+  const { wizard } = known.currentMessages
+  // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
+  if (!(await awaitStep(state, messageId, step))) return false
+  const currentMessages = { topup: null, wizard: messageId }
+  await app.db.transaction(async (tx) => {
+    await changeChat(tx, chatId, { currentMessages }, app.clock.now())
+    await deleteLive(tx, row)
+  })
+  if (wizard !== null && wizard !== messageId) await removeStaleButtons(notifier, chatId, wizard)
+  return true
+}
+
+/** Removes the buttons of a message. Failures are ignored: the old buttons lead to the current step. */
+async function removeStaleButtons(
+  { app, api }: LiveMessageDeps,
+  chatId: number,
+  messageId: number,
+): Promise<void> {
+  try {
+    await api.editMessageReplyMarkup(chatId, messageId, { reply_markup: { inline_keyboard: [] } })
+  } catch (error) {
+    app.log.debug({ chatId, error: describe(error) }, 'buttons could not be removed')
+  }
+}
+
+/** Removes the QR code of a top-up that is paid or expired. */
+const removeQr: LiveCheck = async (notifier, row, { ask }) => {
+  const topup = await readShown(notifier.app, row, ask)
+  if (topup.topup.status === 'draft') {
+    const nextAt = nextLookAt(topup, notifier.app.clock.now())
+    return { stage: null, shown: null, nextAt, isChanged: false }
+  }
+  await notifier.api.deleteMessage(row.chatId, row.messageId)
+  return undefined
+}
+
+/** Checks of the messages of a top-up. */
+export const TOPUP_CHECKS: LiveChecks = {
+  [TOPUP_MESSAGE_KINDS.screen]: showTopup,
+  [TOPUP_MESSAGE_KINDS.qr]: removeQr,
+}
