@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { PALETTE } from '#src/pages/layout.ts'
+import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
 
 /** The sandbox's pages, in the order of the top bar. */
@@ -48,16 +49,7 @@ const BROWSER = new URL('./browser/', import.meta.url)
 const eta = new Eta({ views: VIEWS, cache: true })
 
 /** Mails are shown in frames that inherit this policy, and their styles are inline. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const CONTENT_SECURITY_POLICY = contentPolicy("'unsafe-inline'")
 
 /** Renders a template of `views/`; output is escaped by default. */
 export function renderView(name: string, data: object): string {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
 import { ChatAction, perform } from './telegram/chat-page-actions.ts'
 import { changeData, createOldButtons, snapshot } from './telegram/chat-page-data.ts'
@@ -20,16 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
 }
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const POLICY = contentPolicy()
 
 const AboutQuery = z.object({ chat: z.coerce.number().int(), person: z.coerce.number().int() })
 

@@ -5,28 +5,14 @@ import { recordAlerts } from '#src/alerts/service.ts'
 import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
-import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { findEventSource } from '#src/watches/events.ts'
 import type { StoredState } from '#src/watches/model.ts'
-import { listForNotification } from '#src/watches/notification-view.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import type { Alert, AlertList, Settings } from '../generated/api.ts'
+import { candidatesOf, type RecordedEvent } from '../support/alert-candidates.ts'
 import { giveCredits } from '../support/credits.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness } from '../support/harness.ts'
 import { signIn } from '../support/people.ts'
-
-/** A firing or recovery, as the evaluator returns it. */
-export interface RecordedEvent {
-  readonly event: string
-  readonly severity?: Severity
-  readonly data?: JsonObject
-  /** Of a recovery: the highest severity of the episode, from its signal's state. */
-  readonly episodeSeverity?: Severity
-  /** False for a recovery that the watch has switched off. */
-  readonly isNotified?: boolean
-}
 
 /** A wallet with a chat, a mailbox and a webhook, and watches whose signals a test fires. */
 export async function alertWorld(log?: Logger) {
@@ -65,30 +51,9 @@ export async function alertWorld(log?: Logger) {
     /** Records alerts of a watch, all of one observation, and saves the states of their signals, as the observer does. */
     record: async (watchId: number, ...all: readonly RecordedEvent[]): Promise<void> => {
       position += 1
-      const observedPosition = position
       const at = clock.now()
       await app.db.transaction(async (tx) => {
-        const watch = (await listForNotification(tx, [watchId])).get(watchId)
-        if (watch === undefined) throw new Error('there is no such watch')
-        const candidates = all.map((one): AlertCandidate => {
-          const source = findEventSource(one.event)
-          if (source === undefined) throw new Error(`no signal emits ${one.event}`)
-          const { isRecovery } = source
-          return {
-            watch,
-            type: source.type ?? 'credits-balance',
-            signal: source.signal.id,
-            group: source.signal.group,
-            event: one.event,
-            severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
-            data: { ...timed(source.signal.examples[one.event], at), ...one.data },
-            isRecovery,
-            isNotified: one.isNotified ?? true,
-            episodeSeverity: one.episodeSeverity ?? null,
-            position: observedPosition,
-            firedAt: at,
-          }
-        })
+        const candidates = await candidatesOf(tx, watchId, all, { position, firedAt: at })
         await saveStates(
           tx,
           candidates.flatMap(({ signal: id, severity, isRecovery }) =>
@@ -122,12 +87,6 @@ export async function alertWorld(log?: Logger) {
     },
     stateOf: async (id: number) => (await messageStates(app, [id])).get(id),
   }
-}
-
-/** Example data whose times are that of the record. */
-function timed(example: JsonObject = {}, at: Date): JsonObject {
-  const times = ['since', 'until', 'roundStart'].filter((key) => typeof example[key] === 'string')
-  return { ...example, ...Object.fromEntries(times.map((key) => [key, at.toISOString()])) }
 }
 
 function stateOf(signal: string, severity: Severity, isRecovery: boolean, at: Date): StoredState {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import type { RoundWorld } from '../watches/rounds.ts'
 import { confirmedChanges, type Evidence, moved } from './evidence-changes.ts'
 import { verify } from './evidence-script.ts'
+import { failingProviders } from './failing-providers.ts'
 
 /** Every figure of evidence is checked by the script of examples/, or named as one that is not. */
 
@@ -15,27 +16,10 @@ const CASES: readonly (readonly [string, Behaviour, string])[] = [
   ['Poor', 'low-balance', 'fsp.balance-low'],
   ['Still', 'no-fast-updates', 'fsp.fast-updates'],
 ]
-/** Alerts at a silence that is believable: there are few blocks here. */
-const SENSITIVE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 0.1 } }]
-
 let world: RoundWorld
 
 beforeAll(async () => {
-  const names = CASES.map(([name]) => name)
-  world = await roundWorld(
-    names.filter((name) => name !== 'Still'),
-    { unwatched: ['Still'] },
-  )
-  await world.watch('Still', SENSITIVE)
-  const simulation = world.simulation()
-  await simulation.playRounds(4)
-  await world.scan()
-  // Silence takes longer than the others to tell.
-  await simulation.behave('Still', 'no-fast-updates')
-  await simulation.playRounds(1, 100)
-  for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)
-  await simulation.playRounds(4, 60)
-  await world.scan()
+  world = await failingProviders(CASES)
 }, 180_000)
 afterAll(() => world.close())
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { signIn } from '../support/people.ts'
-import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
+import type { RoundWorld } from '../watches/rounds.ts'
 import { changedEndpoint, runScript, verify } from './evidence-script.ts'
+import { failingProviders } from './failing-providers.ts'
 
 /** The evidence of every alert about voting rounds, checked on the chain by the script of examples/. */
 
@@ -30,9 +31,6 @@ const CASES: readonly (readonly [string, Behaviour])[] = [
   ['Gone', 'silent'],
 ]
 
-/** Alerts at a silence that is believable: there are few blocks here. */
-const SENSITIVE = [{ id: 'fast-updates', enabled: true, parameters: { probability: 0.1 } }]
-
 interface RaisedAlert {
   readonly id: number
   readonly event: string
@@ -42,21 +40,7 @@ let world: RoundWorld
 let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
-  const names = CASES.map(([name]) => name)
-  world = await roundWorld(
-    names.filter((name) => name !== 'Still'),
-    { unwatched: ['Still'] },
-  )
-  await world.watch('Still', SENSITIVE)
-  const simulation = world.simulation()
-  await simulation.playRounds(4)
-  await world.scan()
-  // Silence takes longer than the others to tell.
-  await simulation.behave('Still', 'no-fast-updates')
-  await simulation.playRounds(1, 100)
-  for (const [name, behaviour] of CASES) await simulation.behave(name, behaviour)
-  await simulation.playRounds(4, 60)
-  await world.scan()
+  world = await failingProviders(CASES)
   raised = (await world.notified()) as unknown as readonly RaisedAlert[]
 }, 180_000)
 afterAll(() => world.close())

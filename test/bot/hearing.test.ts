@@ -63,11 +63,15 @@ async function named(id: number) {
   return (await world.as('alice', getWatch, { params: { id: String(id) } })).recipientIds
 }
 
-async function addHook(hook: string) {
+async function addRecipient(kind: string) {
   world.clock.advance(30)
   await ann.say('/recipients')
   await ann.press('Add recipient')
-  await ann.press('Webhook')
+  await ann.press(kind)
+}
+
+async function addHook(hook: string) {
+  await addRecipient('Webhook')
   await ann.say(receiver.url(hook))
   await ann.press('Saved, next ›')
   return (await recipients()).at(-1)?.id ?? 0
@@ -75,10 +79,7 @@ async function addHook(hook: string) {
 
 /** Makes a link in the private chat. @returns the message with the link, and the code for a group */
 async function linkByChat() {
-  world.clock.advance(30)
-  await ann.say('/recipients')
-  await ann.press('Add recipient')
-  await ann.press('Group or person')
+  await addRecipient('Group or person')
   await ann.press('Receive only')
   const card = ann.last()
   const add = card.keyboard.flat().find(({ text }) => text.startsWith('Add to a group'))
@@ -95,10 +96,7 @@ function follow() {
 describe('a new recipient', () => {
   test('of the same host as another one gets a different name', async () => {
     await addHook('one')
-    world.clock.advance(30)
-    await ann.say('/recipients')
-    await ann.press('Add recipient')
-    await ann.press('Webhook')
+    await addRecipient('Webhook')
     await ann.say(receiver.url('two'))
     const names = (await recipients()).map(({ name }) => name)
     expect(names.filter((name) => name.startsWith('127.0.0.1'))).toEqual([
@@ -113,10 +111,7 @@ describe('a new recipient', () => {
   })
 
   test('leads to the question which watches notify it after its test, too', async () => {
-    world.clock.advance(30)
-    await ann.say('/recipients')
-    await ann.press('Add recipient')
-    await ann.press('Webhook')
+    await addRecipient('Webhook')
     await ann.say(receiver.url('tested'))
     await ann.press('Test')
     expect(ann.last().text).toContain(`Which alerts should ${iso('127.0.0.1')} get?`)
