@@ -10,7 +10,7 @@ function bareIn(text: string): readonly string[] {
   return (text.match(BARE) ?? []).filter((sign) => !TEXT.includes(sign))
 }
 
-test('pictures of screens and texts are drawn in colour everywhere', () => {
+test('every emoji of screens and texts is drawn in colour', () => {
   const paths = globSync('{src,bot,sandbox,locales}/**/*.{ts,js,json,eta}')
   const found = paths.flatMap((path) =>
     bareIn(readFileSync(path, 'utf8')).map((sign) => `${path}: ${sign}`),
@@ -18,7 +18,7 @@ test('pictures of screens and texts are drawn in colour everywhere', () => {
   expect(found).toEqual([])
 })
 
-test('a picture without U+FE0F is found', () => {
+test('an emoji that needs U+FE0F and lacks it is found', () => {
   const ticket = '\u{1f39f}'
   expect(bareIn(`${ticket} 1 slot, ✓, 🔴, ⚠\ufe0f`)).toEqual([ticket])
 })

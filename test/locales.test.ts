@@ -92,7 +92,7 @@ describe('the rules above', () => {
 
   const english = { a: 'A {{x}}', n_one: '{{count}} slot', n_other: '{{count}} slots' }
 
-  test('find keys that are missing, unknown or a plural form too many', () => {
+  test('find missing and unknown keys, and superfluous plural forms', () => {
     expect(faultsOfKeys('fr', { n_one: '', n_other: '', n_two: '', b: '' }, english)).toEqual([
       'a: is missing',
       'n_many: is missing',
@@ -102,13 +102,13 @@ describe('the rules above', () => {
     expect(faultsOfKeys('zh', { a: '', n_other: '', n_zero: '' }, english)).toEqual([])
   })
 
-  test('ask for a text of its own for none where English has one', () => {
+  test('require a text for zero where English has one', () => {
     const withZero = { ...english, n_zero: 'no slots' }
     expect(faultsOfKeys('zh', { a: '', n_other: '' }, withZero)).toEqual(['n_zero: is missing'])
     expect(faultsOfKeys('zh', { a: '', n_other: '', n_zero: '' }, withZero)).toEqual([])
   })
 
-  test('find half of a pair', () => {
+  test('find a title or detail without its counterpart', () => {
     const texts = { 'a.title': '', 'b.title_one': '', 'b.detail_zero': '', 'c.detail': '' }
     expect(halves('errors', texts)).toEqual([
       'a.detail: is missing beside its other half',
@@ -117,7 +117,7 @@ describe('the rules above', () => {
     expect(halves('bot', texts)).toEqual([])
   })
 
-  test('find placeholders that differ, and let one number stand for itself', () => {
+  test('find placeholders that differ, but let the form for one omit the count', () => {
     const fr = { a: 'A {{y}}', n_one: 'un emplacement', n_other: 'des emplacements' }
     expect(strayPlaceholders('fr', 'a', fr, english)).toEqual([
       'lacks {{x}}',
@@ -133,7 +133,7 @@ describe('the rules above', () => {
     expect(strayPlaceholders('ar', 'n_few', ar, english)).toEqual(['lacks {{count}}'])
   })
 
-  test('find keys written twice, values that are no text, and hidden characters', () => {
+  test('find duplicate keys, values that are no text, and hidden characters', () => {
     const raw = '{\n  "a": "x",\n  "a": "5\u00a0h",\n  "b": ["y"]\n}'
     expect(faultsOfFile(raw, { a: '5\u00a0h', b: ['y'] })).toEqual([
       'a: stands there twice',

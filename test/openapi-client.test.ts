@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the description has no fault that its linter knows', async () => {
+test('the linter of OpenAPI finds no fault in the description', async () => {
   const file = join(folder, 'openapi.json')
   await writeFile(file, JSON.stringify(englishDocument()))
   const { stdout } = await run(bin('redocly'), ['lint', '--format=json', file], { cwd: folder })

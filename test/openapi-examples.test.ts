@@ -58,7 +58,7 @@ const named = (operations: readonly AnyOperation[]) =>
   operations.map((operation) => [operation.id, operation] as const)
 
 describe('the examples of operations', () => {
-  test('are there for every body and every answer, and for nothing else', () => {
+  test('exist for every body and every answer, and for nothing else', () => {
     const has = (id: string, part: 'request' | 'response' | 'queued') =>
       EXAMPLES[id]?.[part] !== undefined
     const shown = REGISTRY.map(({ id }) => [
@@ -89,7 +89,7 @@ describe('the examples of operations', () => {
     if (queued !== undefined) expect(decoded.map(queued.when)).toEqual([false, true])
   })
 
-  test('stand at every body and answer of the description', () => {
+  test('are shown at every body and answer of the description', () => {
     const media = allOf('content', describeIn('en')).flatMap((content) =>
       Object.values(Tree.parse(content)).map((one) => Tree.parse(one)),
     )
@@ -104,7 +104,7 @@ describe('the journey of the examples', () => {
   const topup = Topup.parse(answerOf('getTopup'))
   const account = CreditAccount.parse(answerOf('getAccount'))
 
-  test('is of one wallet, one watch and one alert', () => {
+  test('has one wallet, one watch and one alert', () => {
     const notified = (name: string) => [...new Set(allOf(name, EXAMPLES))]
     const wallet = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
     expect(notified('wallet')).toEqual([wallet])
@@ -125,7 +125,7 @@ describe('the journey of the examples', () => {
     expect(answerOf('listTokens')).toMatchObject({ data: [{ id: 3 }] })
   })
 
-  test('has a ledger that adds up to what was paid', () => {
+  test('has a ledger whose sum is the balance', () => {
     const quote = SlotQuote.parse(answerOf('quoteSubscription'))
     const bought = Subscription.parse(answerOf('createSubscription'))
     expect(account.ledger.data.map(({ deltaCredits }) => deltaCredits)).toEqual([
@@ -145,7 +145,7 @@ describe('the journey of the examples', () => {
     )
   })
 
-  test('happens on one day, only ends later, and looks back before it', () => {
+  test('begins all its times on one day, except ends and earlier history', () => {
     const later = ['expiresAt', 'endsAt', 'nextRenewalAt', 'resetsAt']
     const { backtestWatch, ...story } = EXAMPLES
     const isInstant = ([, text]: readonly [string, string]) => /\d{4}-\d\d-\d\dT\d\d:/.test(text)
@@ -160,14 +160,14 @@ describe('the journey of the examples', () => {
     expect(ends.filter(([, text]) => text < '2026-11-20')).toEqual([])
   })
 
-  test('has addresses with their checksums', () => {
+  test('writes addresses with their checksums', () => {
     const text = JSON.stringify(describeIn('en'))
     const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(([one]) => one)
     expect(addresses.length).toBeGreaterThan(20)
     expect(addresses.filter((one) => one !== getAddress(one))).toEqual([])
   })
 
-  test('holds no token and no secret that is well-formed, in any language', () => {
+  test('contains no well-formed token or secret in any language', () => {
     for (const locale of LOCALES) {
       const text = JSON.stringify(describeIn(locale))
       const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([one]) => one)
@@ -195,7 +195,7 @@ function problemsIn(locale: Locale): ReadonlyMap<number, z.output<typeof Problem
 describe('the examples of problems', () => {
   const english = problemsIn('en')
 
-  test('are one of each status that an operation refuses with', () => {
+  test('cover each status with which an operation refuses', () => {
     const problems = [...english.values()]
     expect(
       problems.map(({ code, status }) => isErrorCode(code) && statusOf(code) === status),

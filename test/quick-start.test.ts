@@ -28,7 +28,7 @@ async function importsWith(...first: readonly string[]): Promise<ReadonlyMap<str
   }
 }
 
-test('every import is resolved to the file and the format that Node finds by itself', async () => {
+test('every import is resolved to the same file and format as by Node', async () => {
   const [plain, quick] = await Promise.all([importsWith(), importsWith('./src/quick-start.js')])
   expect(plain.size).toBeGreaterThan(5000)
   expect(Object.fromEntries(quick)).toEqual(Object.fromEntries(plain))

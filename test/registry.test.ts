@@ -41,7 +41,7 @@ describe('the registry of operations', () => {
     }).toEqual({ scope: row?.scope, idempotent: row?.idempotent, otherScope: row?.otherScope })
   })
 
-  test('explains every operation', () => {
+  test('has a summary and a description for every operation', () => {
     const missing = REGISTRY.flatMap(({ id }) =>
       [`operations:${id}.summary`, `operations:${id}.description`].filter((key) => !hasText(key)),
     )

@@ -143,7 +143,7 @@ test.each([
   60_000,
 )
 
-test('npm start runs the sources; partitions are there before anything can be written into them', async () => {
+test('npm start runs the sources, and creates partitions before anything is written into them', async () => {
   const database = await freshDatabase()
   const ports = { PORT: '0', INTERNAL_PORT: '0' }
   const { child, printed, ended } = follow(START, {

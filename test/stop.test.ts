@@ -95,7 +95,7 @@ async function addDueMessages(): Promise<void> {
   }
 }
 
-test('a service whose Telegram, mail server and RPC endpoint hang stops in order, and gives back what it owes first', async () => {
+test('a service whose Telegram, mail server and RPC endpoint hang stops in order, after it settled its refunds', async () => {
   await addDueMessages()
   await world.addWatch('alice', { label: 'Node' })
   const body = { name: 'Desk', channel: 'email', address: 'desk@example.org' }

@@ -13,7 +13,7 @@ import { TABLES, UNOWNED, WALLET_ROWS } from './support/wallet-tables.ts'
 
 const find = (text: string) => findUnnamed(text, WALLET_ROWS)
 
-test('every table belongs to wallets or to something else', () => {
+test('every table is listed as one of wallets or of another owner', () => {
   const { columns, parts } = WALLET_ROWS
   const known = (name: string) => columns.has(name) || parts.has(name) || UNOWNED.has(name)
   expect([...TABLES.keys()].filter((name) => !known(name))).toEqual([])

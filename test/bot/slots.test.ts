@@ -13,7 +13,7 @@ import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 
-/** Slots in the chat: what they cost, buying them, the trial, and what : auto-renew on. */
+/** Slots in the chat: what they cost, buying them, the trial, and auto-renew. */
 
 type Name = 'alice' | 'bob' | 'carol'
 

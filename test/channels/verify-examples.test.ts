@@ -159,7 +159,7 @@ describe.each(VERIFIERS)('$name', ({ tool, build, run }) => {
     ['no signature', { headers: HEADERS.replace(/^X-Watchdog-Signature: .*\n/m, '') }],
     ['no timestamp', { headers: HEADERS.replace(/^X-Watchdog-Timestamp: .*\n/m, '') }],
     [
-      'a timestamp that is none',
+      'a malformed timestamp',
       { headers: HEADERS.replace(`Timestamp: ${SENT_AT}`, 'Timestamp: 1e9') },
     ],
     ['nothing at all', { headers: '', body: Buffer.alloc(0) }],

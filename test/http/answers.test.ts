@@ -35,13 +35,13 @@ describe('every response', () => {
     ['JSON', 'GET /api/x402/pricing HTTP/1.1'],
     ['an OpenAPI document', 'GET /api/x402/openapi.json HTTP/1.1'],
     ['a refusal', 'GET /api/x402/watches HTTP/1.1'],
-    ['a path that is none', 'GET /api/x402/nowhere HTTP/1.1'],
-    ['a method that is none', 'PUT /api/x402/watches HTTP/1.1'],
+    ['an unknown path', 'GET /api/x402/nowhere HTTP/1.1'],
+    ['a method that the path lacks', 'PUT /api/x402/watches HTTP/1.1'],
     ['a path that cannot be read', 'GET /api/x402/%zz HTTP/1.1'],
     ['a page', 'GET /docs HTTP/1.1'],
     ['a style sheet', 'GET /assets/style.css HTTP/1.1'],
     ['a metered call', 'GET /data/ftso-analytics HTTP/1.1'],
-    ['a metered resource that is none', 'GET /data/unknown HTTP/1.1'],
+    ['an unknown metered resource', 'GET /data/unknown HTTP/1.1'],
     ['an address of another server', 'GET http://example.org/api/x402/pricing HTTP/1.1'],
     ['no HTTP at all', 'what is this'],
   ])('has nosniff: %s', async (_what, line) => {
@@ -119,13 +119,13 @@ describe('a method that no route has', () => {
 describe('a refusal of the framework', () => {
   test.each([
     [
-      'a content length that is none',
+      'a content length that is no number',
       'POST /api/x402/auth/challenge HTTP/1.1',
       'content-length: x',
     ],
     ['a path part of 300 characters', `GET /api/x402/watches/${'1'.repeat(300)} HTTP/1.1`],
     [
-      'a content type that is none',
+      'a malformed content type',
       'POST /api/x402/auth/challenge HTTP/1.1',
       'content-type: ;;',
       'content-length: 0',

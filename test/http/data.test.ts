@@ -232,7 +232,7 @@ describe('bodies', () => {
   })
 
   test.each([
-    ['JSON that is none', 'application/json', '{"half":'],
+    ['malformed JSON', 'application/json', '{"half":'],
     ['no type', '', 'raw'],
     ['a strange type', 'application/x-strange; a=b', '\u0000\u0001'],
   ])('are forwarded unchanged: %s', async (_name, type, body) => {

@@ -117,7 +117,7 @@ describe('POST /watches', () => {
     ['an unknown type', { type: 'weather' }, '/type', 'choice'],
     ['an unknown property', { colour: 'red' }, '/colour', 'unknown'],
     [
-      'an address that is none',
+      'an address with too few digits',
       { target: { ...target, address: '0x12' } },
       '/target/address',
       'format',

@@ -46,7 +46,7 @@ test('an example without a parser is found', () => {
   expect(faultsOfExamples('en', 'signals:ask.colour', text, text)).toEqual([])
 })
 
-test('a city in the reader’s own script is taken', () => {
+test('a city in the reader’s own script is accepted as an example', () => {
   const text = 'একটি শহরের নাম পাঠান (যেমন ঢাকা), অথবা বেছে নিন:'
   expect(faultsOfExamples('bn', 'bot:zone.send', text, 'Send a city, such as Dhaka.')).toEqual([])
 })

@@ -36,12 +36,12 @@ describe('the table of placeholders', () => {
     expect(strays).toEqual([])
   })
 
-  test('has what the code puts in', () => {
+  test('gives the kinds of values that the code inserts', () => {
     expect(allUses().length).toBeGreaterThan(300)
     expect(allUses().flatMap(faultsOfUse)).toEqual([])
   })
 
-  test('has what alerts put in', () => {
+  test('gives the kinds of values that alerts insert', () => {
     const wrong = WATCH_TYPES.flatMap(({ signals }) =>
       signals.flatMap((signal) =>
         Object.entries(signal.examples).flatMap(([event, data]) => {
@@ -60,7 +60,7 @@ describe('the table of placeholders', () => {
     expect(wrong).toEqual([])
   })
 
-  test('finds code that puts in another kind', () => {
+  test('finds code that inserts another kind of value', () => {
     const faults = (source: string) => usesIn('x.ts', source).flatMap(faultsOfUse)
     expect(faults("t('bot:zone.title', { zone: id(a), time: clockTime(reader, now) })")).toEqual([])
     expect(faults("t('bot:zone.title', { zone: id(a), time: nearTime(reader, a, now) })")).toEqual([
@@ -174,7 +174,7 @@ describe('values in their sentences', () => {
     ['ar', 'messages:signing.done.body', 'وُقّع في {{signed}}.'],
   ]
 
-  test.each(sound)('are let stand in %s: %s “%s”', (locale, key, text) => {
+  test.each(sound)('are accepted in %s: %s “%s”', (locale, key, text) => {
     expect(faultsOfValues(locale, key, text)).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { faultsOfRendered, rendered } from './rendered.ts'
 import { basesOf, readCatalogue } from './sources.ts'
 
 describe('a text with its values', () => {
-  test('is shown with every word it may have', () => {
+  test('is shown with every word that may fill it', () => {
     const texts = {
       'messages:reason.missing': 'missing',
       'messages:reason.late': 'late',
@@ -29,7 +29,7 @@ describe('a text with its values', () => {
     expect(rendered('fr', 'bot:a_one', '{{count}}', { 'bot:a_zero': '' })).toEqual(['1'])
   })
 
-  test('is shown as a time of day and as a date where it may be either', () => {
+  test('is shown once with a time of day and once with a date, where it may have either', () => {
     const seen = rendered('en', 'bot:rec.off', 'Off since {{time}}.', {})
     expect(seen).toEqual(['Off since 02:34.', 'Off since Nov 21, 02:34.'])
   })
@@ -64,7 +64,7 @@ describe('a text with its values', () => {
   })
 })
 
-test('every locale has the texts that are words in other texts', () => {
+test('every locale has the texts that are inserted into other texts', () => {
   for (const locale of LOCALES) {
     const texts = readCatalogue(locale)
     const seen = Object.entries(texts).flatMap(([place, text]) =>
@@ -107,7 +107,7 @@ describe('a fragment', () => {
     expect(faultsOfRendered(locale, place, whole[place] ?? '', faulty).join()).toContain(fault)
   })
 
-  test('lands in a text, and is one: no row of the table is left over', () => {
+  test('is inserted into at least one text, and every row of the table is used', () => {
     const texts = readCatalogue('en')
     const left = FRAGMENTS.filter(([place, name, words]) => {
       const lands = Object.entries(texts).some(

@@ -8,7 +8,7 @@ const ENGLISH = {
 }
 const FRESH = stamped(ENGLISH, {}, ['units:slots', 'bot:ask'])
 
-test('a translation is stale once its English text changes, in any of its forms', () => {
+test('a translation is stale once any form of its English text changes', () => {
   const stale = (english: Record<string, string>, stamps: Stamps = FRESH) =>
     staleTexts(english, stamps).map(({ key, why }) => `${key}: ${why}`)
   expect(stale(ENGLISH)).toEqual([])
@@ -26,7 +26,7 @@ test('a translation is stale once its English text changes, in any of its forms'
   expect(stale(ENGLISH, { ...FRESH, 'bot:less': 'abc' })).toEqual(['bot:less: not in English'])
 })
 
-test('stamping takes the English text of now for the keys that it names', () => {
+test('stamping stores the present English text of the named keys', () => {
   const english = { ...ENGLISH, 'bot:ask': 'Which account?', 'units:slots_one': 'one slot' }
   const after = stamped(english, { ...FRESH, 'bot:less': 'abc' }, ['bot:ask'])
   expect(after).toEqual({

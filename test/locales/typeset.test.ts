@@ -14,7 +14,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   '\u2069': '⟧',
 }
 
-describe('a text is set', () => {
+describe('a text is typeset', () => {
   test.each<readonly [Locale, string, string]>([
     ['en', 'Mute 1 h, or {{seconds}} s', 'Mute 1⍽h, or {{seconds}}⍽s'],
     ['en', 'From -5 FLR to 5 hours...', 'From −5⍽FLR to 5 hours…'],
@@ -35,7 +35,7 @@ describe('a text is set', () => {
     expect(shown(typeset(locale, 'bot:a', text))).toBe(expected)
   })
 
-  test('twice as once', () => {
+  test('in the same way when it is set again', () => {
     for (const locale of LOCALES) {
       for (const [key, text] of Object.entries(readCatalogue(locale))) {
         const once = typeset(locale, key, text)
@@ -45,7 +45,7 @@ describe('a text is set', () => {
   })
 })
 
-test('a text that is not set is found', () => {
+test('a text that was not typeset is reported', () => {
   const texts = { 'bot:button.mute': '1 h', 'bot:button.on': 'An' }
   expect(faultsOfLocale('de', texts)).toEqual([
     'bot:button.mute: is not set as `npm run locales:fix` sets it',
