@@ -41,7 +41,7 @@ export function healthChecks({
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
   const progress = sharing(() => readProgress(db))
-  // An unreadable progress is the problem of other checks.
+  // If the progress cannot be read, the checks of the database and the chain report it.
   const newestBlockAt = () =>
     progress().then(
       ({ head }) => head?.at,

@@ -1,2 +1,2 @@
-/** The former name, in units and scripts that operators have written. */
+/** Former name of `quick-start.js`, which units and scripts of operators may still load. */
 import './quick-start.js'

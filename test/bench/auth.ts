@@ -98,7 +98,7 @@ async function fillChallenges(databaseUrl: string): Promise<readonly SignedMessa
   return signed
 }
 
-/** What native recovery alone is given: parts and digest are there already. */
+/** The input of native recovery: the parts of a signature and its digest, computed before. */
 function partsOf({ message, signature }: SignedMessage) {
   const bytes = hexToBytes(signature)
   const recovery = (bytes[64] ?? 0) - 27

@@ -2,7 +2,7 @@ import { cpuMsOf, databaseMs } from './scale-cpu.ts'
 
 /** Shares of one core that each side of a load took; two cores are 2 in all. */
 export interface Busy {
-  /** The process that asks: this one. */
+  /** This process, which sends the requests. */
   readonly load: number
   readonly server: number
   readonly database: number

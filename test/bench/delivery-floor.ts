@@ -26,5 +26,5 @@ async function loop(): Promise<void> {
 await Promise.all(Array.from({ length: Number(atATime) }, loop))
 await agent.close()
 const { user, system } = process.cpuUsage()
-// Its share of a core, with its start.
+// Share of a core that this process used since it started.
 process.stdout.write(`${(user + system) / 1000 / (performance.now() - startedAt)}\n`)

@@ -3,20 +3,20 @@ import type { Connection } from '#src/db/connection.ts'
 import type { Hook } from './delivery-hooks.ts'
 
 const PATIENCE_MS = 120_000
-/** Long, so that looking takes little of the machine. */
+/** Interval of polls; long, so that they need little processor time. */
 const LOOK_MS = 100
 
-/** What the parts of `delivery` share. */
+/** Database, processes and hooks that the parts of `delivery` share. */
 export interface DeliveryScene {
   readonly connection: Connection
   readonly databaseUrl: string
-  /** Main process of PostgreSQL. */
+  /** Id of PostgreSQL's main process. */
   readonly postmaster: number
-  /** Of the receiver that answers after 20 ms. */
+  /** URL of the receiver that answers after 20 ms. */
   readonly url: string
   readonly receiverPid: number
   readonly hooks: readonly Hook[]
-  /** Each on a host of its own, which never answers. */
+  /** Hooks that never answer, each on a separate host. */
   readonly hanging: readonly Hook[]
 }
 

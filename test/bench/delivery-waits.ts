@@ -15,7 +15,7 @@ import { type BenchServer, startServer } from './start-server.ts'
 const ALERTS_PER_SECOND = 200
 const SECONDS = 15
 const WARM_SECONDS = 3
-/** While hosts hang, one alert in this number goes to the next of them. */
+/** While hosts hang, one alert of this number goes to the next hanging host. */
 const HANGING_SHARE = 20
 /** Time for the first deliveries to all hosts that hang. */
 const HANGING_MS = 3000
@@ -63,7 +63,7 @@ async function during<T>(
 }
 
 interface Run {
-  /** Names the run in a line about the cores that each side took; absent while it warms up. */
+  /** Name of the run in the line about the cores that each side used; absent while the run warms up. */
   readonly of?: string
   readonly seconds: number
   /** Hooks that hang: each gets an alert before the measurement. */

@@ -75,7 +75,7 @@ export function benchBlocks(
     const digests = results.map((result) => digestsOf(result, 14).chainBound)
     for (const provider of policyOfRound(policies, round)?.providers ?? []) {
       const n = SIGNERS.indexOf(provider.signingPolicy)
-      // Single rounds make no alert by default; eight in a row do.
+      // By default one missed round raises no alert, and eight in a row do.
       const isAbsent = (round * 7 + n) % 20 === 0 || (Math.floor(round / 8) + n * 5) % 100 === 0
       if (isAbsent) continue
       const feedBytes = Buffer.alloc(FEEDS * 4)

@@ -59,9 +59,9 @@ interface Comparison {
   readonly value: number
   readonly floor: number
   readonly ratio: number
-  /** Calls that were answered, by both. */
+  /** Number of answered calls of the subject and of the floor. */
   readonly calls: number
-  /** Of the subject and of the floor, in the last round. */
+  /** Shares of a core that the subject and the floor used in the last round. */
   readonly busy: readonly [Busy, Busy]
 }
 

@@ -109,7 +109,7 @@ async function measure(
   ]
 }
 
-/** Watches spread evenly over the same targets, all of them judged before. */
+/** Writes watches that are spread evenly over the same targets, in the state after a first judgement. */
 async function fill(databaseUrl: string, watches: number): Promise<void> {
   const { sql, close } = connect(databaseUrl, { statementTimeoutMs: 0 })
   const { address } = PEOPLE.bob.account

@@ -8,7 +8,7 @@ export interface Measurement {
   readonly floor: number | null
   /** value / floor. */
   readonly ratio: number | null
-  /** The goal, in words. */
+  /** The goal as text. */
   readonly goal: string
   readonly met: boolean
 }

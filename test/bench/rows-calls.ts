@@ -23,7 +23,7 @@ export interface Call {
   readonly name: string
   /** @param row number of a row at random, whose wallet calls */
   run(db: Db, row: number): Promise<unknown>
-  /** A job of the service, which nobody waits for. */
+  /** Whether a job makes the call, so that no person waits for it. */
   readonly isJob?: boolean
 }
 

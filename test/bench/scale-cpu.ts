@@ -44,7 +44,7 @@ export function portsOf(pid: number): ReadonlySet<number> {
       try {
         return SOCKET.exec(readlinkSync(`/proc/${pid}/fd/${name}`))?.[1] ?? []
       } catch {
-        // It was closed meanwhile.
+        // The process closed it meanwhile.
         return []
       }
     }),

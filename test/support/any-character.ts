@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 const LAST = 0x10ffff
-/** Halves of other characters, which stand for none themselves. */
+/** Surrogates: each is half of a character, and no character itself. */
 const SURROGATES = { first: 0xd800, count: 0x800 }
 
 /**

@@ -12,14 +12,14 @@ const UNPACKING_MS_MAX = 60_000
 /** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one from npm. */
 export async function openBrowser(): Promise<Browser> {
   const given = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
-  // The package's arguments are for a cloud function: they render with a software GPU.
+  // The package's arguments suit a cloud function: with them the browser renders with a software GPU.
   return await chromium.launch({
     executablePath: given ?? (await unpack()),
     args: ['--no-sandbox'],
   })
 }
 
-/** Several test files may be first at once; one of them unpacks. */
+/** Several test files may start at once; only one of them unpacks the browser. */
 async function unpack(): Promise<string> {
   const lock = join(tmpdir(), 'watchdog-chromium.lock')
   for (let waitedMs = 0; waitedMs < UNPACKING_MS_MAX; waitedMs += 100) {

@@ -42,7 +42,7 @@ export function dataOf(message: ChatMessage): readonly string[] {
 interface Pressing {
   readonly world: Pick<BotWorld, 'clock' | 'telegram' | 'settle'>
   readonly chat: Chatting
-  /** Only these are pressed. */
+  /** Verbs whose buttons are pressed; the others are only collected. */
   readonly only: RegExp
   /** Upper limit of the presses of one verb. */
   readonly sameMax: number

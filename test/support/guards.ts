@@ -9,7 +9,7 @@ import { forgetUnnamed } from './wallet-guard.ts'
 
 let isFirst = true
 beforeEach(() => {
-  // What came before is no test's: the end of the last file, and what this one set up, such as migrations.
+  // Earlier violations belong to no test: the last file's end caused them, or this file's set-up, such as migrations.
   if (isFirst) {
     forgetViolations()
     forgetUnnamed()

@@ -21,8 +21,6 @@ import { testEnvironment } from './environment.ts'
 import { observeWatches } from './observe.ts'
 import { NO_PACE } from './pace.ts'
 
-/** Messages follow each other at once. */
-
 export const BOT_TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 export const BOT_NAME = 'watchdog_test_bot'
 

@@ -1,6 +1,6 @@
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 
-/** Whether every language is walked through as thoroughly as English. */
+/** Whether tests go through every screen in every language. */
 export const isEvery = process.env['EVERY_LOCALE'] !== undefined
 
 /**

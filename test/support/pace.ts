@@ -10,7 +10,7 @@ import {
 } from '#src/channels/pace-rules.ts'
 import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels/telegram-pace.ts'
 
-/** No limits, for tests of other things: messages follow each other at once, also in groups. */
+/** No limits, for tests that do not check the pace: messages follow each other at once, also in groups. */
 export const NO_PACE = { allMs: 0, chatMs: 0, groupWindow: { count: 10_000, ms: 1 } } as const
 
 /** The pace of a bot with one process and no database. */

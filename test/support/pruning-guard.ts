@@ -14,7 +14,7 @@ function listener(message: unknown): void {
   known.set(text, keys)
   if (keys.length === 0) return
   const origin = originOfStatement()
-  // Undefined: a test looks at the rows itself.
+  // Without an origin the test itself sent the statement.
   if (origin === undefined) return
   const what = `compares ${keys.join(', ')} with other rows, which may crash PostgreSQL 18: use \`sameKey\``
   found.push(new Error(`a statement of ${origin} ${what} (src/db/partitions.ts):\n${text}`))

@@ -37,7 +37,7 @@ export function originOfStatement(): string | undefined {
     if (place === undefined) continue
     if (!/^(src|bot)\//.test(place)) return undefined
     const name = (site.getFunctionName() ?? '').replace(/^.*[. ]/, '')
-    // A function without a name is inside one that has one.
+    // The origin of a function without a name is the next frame that has one.
     if (name !== '') return `${place}: ${name}`
     file ??= place
   }

@@ -19,7 +19,7 @@ function listener(message: unknown): void {
   const tables = known.get(text) ?? findUnnamed(text, WALLET_ROWS)
   known.set(text, tables)
   if (tables.length === 0) return
-  // Undefined: a test looks at the rows itself.
+  // Without an origin the test itself sent the statement.
   const origin = originOfStatement()
   if (origin === undefined || listed.has(origin)) return
   const what = `names no wallet of ${tables.join(', ')} and is not in test/support/unnamed-statements.ts`

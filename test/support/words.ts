@@ -47,16 +47,16 @@ const BANNED: readonly Banned[] = [
   },
 ]
 
-/** Types of one word that fit several rooms. */
+/** Types of one word that would fit several rooms. */
 const HOMONYM =
   /\b(?:interface|type|class) (Verdict|Outcome|Check|Look|Account|Standing|Raised|Fired)\b/
 
 /** Keys of stored state, which keep the names they were stored by. */
 const STORED: ReadonlySet<string> = new Set(['openToldAt', 'isTold'])
 
-/** Written by a generator, or about these words. */
+/** Files that a generator writes, or that list these words. */
 const EXCEPT = /^test\/(support\/words|words\.test)\.ts$|^test\/generated\//
-/** SQL speaks of columns, which keep the names they were made with. */
+/** These files contain names of columns, which are never renamed. */
 const HAS_SQL = /(store|tables)\.ts$|\.test\.ts$|^test\//
 const COLUMNS = /^lane$|_/
 
