@@ -249,9 +249,7 @@ export function createApp(
       : createBotService(app, sql, {
           ...config.telegram,
           token: config.telegram.token,
-          pace: access.pace,
-          leaseClock: sharedClock(db),
-          parts: PARTS,
+          ...{ pace: access.pace, leaseClock: sharedClock(db), parts: PARTS },
         })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)

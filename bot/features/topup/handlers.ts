@@ -335,10 +335,8 @@ const hashAnswer = defineQuestion({
 
 onPress(composer, 'topup.drop', PRIVATE, async (ctx, { handle }) => {
   const { topup } = await findShown(ctx, handle)
-  const isOpen = topup.status === 'draft'
-  const notice = isOpen
-    ? ctx.t.html('bot:topup.closed', { time: clockTime(ctx.reader, topup.expiresAt) })
-    : undefined
+  const time = clockTime(ctx.reader, topup.expiresAt)
+  const notice = topup.status === 'draft' ? ctx.t.html('bot:topup.closed', { time }) : undefined
   await show(ctx, await homeScreen(ctx, notice))
 })
 
