@@ -255,10 +255,14 @@ export async function saveSliceCursors(
     .from(observationCursors)
     .where(eq(observationCursors.type, type))
     .for('update')
+  // All rows get the same values: a row of parameters for each slice would take longer to write than to store.
+  const asked = sql`unnest(${sql.param([...slices])}::smallint[])`
+  await tx.execute(sql`
+    insert into slice_cursors (type, slice) select ${type}, ${asked} on conflict do nothing`)
   await tx
-    .insert(sliceCursors)
-    .values(slices.map((slice) => ({ type, slice, ...seen })))
-    .onConflictDoUpdate({ target: [sliceCursors.type, sliceCursors.slice], set: seen })
+    .update(sliceCursors)
+    .set(seen)
+    .where(and(eq(sliceCursors.type, type), sql`${sliceCursors.slice} in (select ${asked})`))
   await tx.execute(sql`
     update observation_cursors c set
       block_number = case when s.seen then greatest(c.block_number, s.block_number) else c.block_number end,
