@@ -7,6 +7,8 @@ import type { Server } from 'node:http'
  * @param port 0 uses any free one
  */
 export async function listen(server: Server, port: number): Promise<number> {
+  // A client that reuses a connection at the moment when it is closed for idleness gets an error.
+  server.keepAliveTimeout = 0
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
