@@ -27,8 +27,10 @@ interface Offered {
 
 /**
  * Selects due deliveries, as far as there are places. For chats and mailboxes it selects the first of each
- * recipient; for channels with one message per delivery it may select more, but only one per order key.
- * Backlogs have a reserved share, so that backlogs and new deliveries do not wait for each other.
+ * recipient; for channels with one message per delivery it may select more, but only one per order key. Of
+ * one urgency each recipient gets a place before another gets its second, so that a new recipient does not
+ * wait behind many deliveries of recipients that do not answer. Backlogs have a reserved share, so that
+ * backlogs and new deliveries do not wait for each other.
  *
  * @param inHand deliveries that this process has already claimed
  */
@@ -58,12 +60,12 @@ export function chooseAmong(
   }
   const places = choice.left()
   const share = Math.ceil(places * BACKLOG_SHARE)
-  const waiting = [...inTurn(backlog)]
+  const waiting = [...inTurn(backlog, () => 0)]
   while (waiting.length > 0 && places - choice.left() < share) {
     const candidate = waiting.shift()
     if (candidate !== undefined) offer(candidate)
   }
-  for (const candidate of [...front, ...waiting]) offer(candidate)
+  for (const candidate of [...inTurn(front, ({ urgency }) => urgency), ...waiting]) offer(candidate)
   return { taken, behind, left }
 }
 
@@ -82,16 +84,24 @@ function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> 
   return keys
 }
 
-/** Orders candidates in turns: the first of each recipient, then the second of each, and so on. */
-function inTurn(candidates: readonly Candidate[]): readonly Candidate[] {
-  const counts = new Map<number, number>()
+/**
+ * Orders candidates by rank, the highest first, and those of one rank in turns: the first of each recipient,
+ * then the second of each, and so on.
+ */
+function inTurn(
+  candidates: readonly Candidate[],
+  rankOf: (candidate: Candidate) => number,
+): readonly Candidate[] {
+  const counts = new Map<string, number>()
   return candidates
     .map((candidate) => {
-      const turn = counts.get(candidate.recipientId) ?? 0
-      counts.set(candidate.recipientId, turn + 1)
-      return { candidate, turn }
+      const rank = rankOf(candidate)
+      const key = `${rank} ${candidate.recipientId}`
+      const turn = counts.get(key) ?? 0
+      counts.set(key, turn + 1)
+      return { candidate, rank, turn }
     })
-    .toSorted((a, b) => a.turn - b.turn)
+    .toSorted((a, b) => b.rank - a.rank || a.turn - b.turn)
     .map(({ candidate }) => candidate)
 }
 
