@@ -10,7 +10,8 @@ import type { SendingLimits } from '#src/channels/define.ts'
  * - recipients whose last response was slow or missing: one place each, in total a quarter of the channel,
  * and a small share of that quarter for each of their groups (a registrable domain, an IP address), so that
  * many unresponsive hosts leave places for the others;
- * - recipients without history: together with slow recipients at most three quarters of the channel.
+ * - recipients without history: together with slow recipients at most three quarters of the channel, and one
+ * place each while half of these are taken, so that none of them waits for the others' further messages.
  *
  * A partition whose recipients responded quickly may have twice as many further messages waiting, so that
  * its places are never empty while the next deliveries are claimed. Waiting messages take no places from
@@ -25,6 +26,8 @@ const QUICK_SHARE = 3
 const SUSPECT_SHARE = 1 / 4
 /** Share of a channel for suspects and recipients without history together. */
 const UNPROVED_SHARE = 3 / 4
+/** Share of the unproved places that is kept for the first message to each recipient. */
+const FIRST_SHARE = 1 / 2
 /** Share of the suspects' places that one group may take. */
 const GROUP_SHARE = 1 / 8
 /**
@@ -134,6 +137,7 @@ export function createConcurrencyLimiter(
   const counts: Counts = { inAll: 0, suspects: 0, unproved: 0, groups: new Map() }
   const suspectsMax = Math.max(1, Math.floor(room * SUSPECT_SHARE))
   const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
+  const furtherMax = Math.floor(unprovedMax * (1 - FIRST_SHARE))
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
   /** A delivery in a backlog has failed before: without better history, the recipient is a suspect. */
@@ -168,10 +172,9 @@ export function createConcurrencyLimiter(
     host.counted = places
   }
 
-  function placesOf({ recipientId }: Destination, state: DestinationState): number {
-    if (state === 'suspect') return 1
-    const limit = recipients.get(recipientId)?.limit ?? initialLimit
-    return placesIn(limit, initialLimit)
+  function placesOf(id: number, state: DestinationState, unproved = counts.unproved): number {
+    if (state === 'suspect' || (state === 'unknown' && unproved >= furtherMax)) return 1
+    return placesIn(recipients.get(id)?.limit ?? initialLimit, initialLimit)
   }
 
   function count(state: DestinationState, groups: readonly string[], change: 1 | -1): void {
@@ -203,11 +206,12 @@ export function createConcurrencyLimiter(
           const ownKey = `recipient ${recipientId}`
           const hostPlaces = placesIn(host?.limit ?? initialLimit, initialLimit)
           const own = recipients.get(recipientId)?.taken ?? 0
+          const unproved = counts.unproved + taken.unproved
           const hasPlace =
             left > 0 &&
             (host === undefined ? 0 : inHost(host)) + inChoice(hostKey) < hostPlaces &&
-            own + inChoice(ownKey) < placesOf(destination, state) &&
-            (state === 'answers' || counts.unproved + taken.unproved < unprovedMax) &&
+            own + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
+            (state === 'answers' || unproved < unprovedMax) &&
             (state !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
             groups.every(
               (group) => (counts.groups.get(group) ?? 0) + inChoice(`group ${group}`) < groupMax,
@@ -274,8 +278,8 @@ export function createConcurrencyLimiter(
         partitions: [...hosts].flatMap(([partitionKey, host]) =>
           inHost(host) >= placesIn(host.limit, initialLimit) ? [partitionKey] : [],
         ),
-        recipients: [...inUse].flatMap(([id, { taken, limit, state }]) =>
-          state !== 'suspect' && taken >= placesIn(limit, initialLimit) ? [id] : [],
+        recipients: [...inUse].flatMap(([id, { taken, state }]) =>
+          state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
         ),
       }
     },
