@@ -11,6 +11,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import { translator, typed } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { traceOf } from '#src/kernel/trace.ts'
@@ -98,7 +99,7 @@ async function sendPicture(
     const reader = await readerOf(deps, row)
     if (reader === undefined) return
     const { channel, destination, locale } = reader
-    const png = await drawn(storedAddress(row.provider), row.name)
+    const png = await drawn(storedAddress(row.provider), row.name, locale)
     if (png === undefined || signal.aborted) return
     const watch = typed(shownLabel(row.name))
     const caption = translator(locale)('messages:picture.caption', { watch })
@@ -128,19 +129,19 @@ async function readerOf(
   return states.get(alertId)?.muted === undefined ? opened : undefined
 }
 
-/** Draws a provider under a name; undefined if none of its rounds is known. */
-type Drawings = (provider: Address, name: string) => Promise<Buffer | undefined>
+/** Draws a provider under a name for a reader; undefined if none of its rounds is known. */
+type Drawings = (provider: Address, name: string, locale: Locale) => Promise<Buffer | undefined>
 
 /** Creates drawings of the current moment, each drawn only once. */
 function createDrawings(deps: Deps): Drawings {
   const views = new Map<Address, Promise<ProviderView>>()
   const drawings = new Map<string, Promise<Buffer>>()
-  return async (provider, name) => {
+  return async (provider, name, locale) => {
     const reading = views.get(provider) ?? getProviderView(deps, { provider, rounds: ROUNDS })
     views.set(provider, reading)
     const view = await reading
     if (view.rounds.length === 0) return undefined
-    const svg = drawProvider(view, { rounds: ROUNDS, palette: 'dark', name })
+    const svg = drawProvider(view, { rounds: ROUNDS, palette: 'dark', name, locale })
     const drawing = drawings.get(svg) ?? drawPng(svg)
     drawings.set(svg, drawing)
     return await drawing

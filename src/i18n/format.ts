@@ -90,6 +90,11 @@ export function formatPercent(
   return plainNumber(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
 }
 
+/** A small probability as percent, to its first digit: 1e-7 is 0.00001 %. */
+export function formatChance(probability: number, locale: Locale): string {
+  return plainNumber(numberFormat(locale, 'chance').format(probability))
+}
+
 /** Date and wall-clock time in a zone, by default with the zone's offset. */
 export function formatDateTime(
   at: Date,

@@ -16,6 +16,7 @@ const NUMBER_STYLES = {
   dustChange: { maximumSignificantDigits: 2, signDisplay: 'exceptZero' },
   price: { maximumSignificantDigits: 6 },
   percent: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'negative' },
+  chance: { style: 'percent', maximumSignificantDigits: 1 },
   move: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'exceptZero' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 

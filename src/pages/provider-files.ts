@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createWorkLimiter } from '#src/chain/work-limiter.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { isLocale, type Locale } from '#src/kernel/locale.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
@@ -26,13 +27,18 @@ const FILES = {
     drawProvider(found.view, optionsOf(found, request)),
   'rounds.png': (found: FoundProvider, request: FastifyRequest) =>
     drawProvider(found.view, optionsOf(found, request)),
-  'share.png': ({ view, name }: FoundProvider) =>
-    drawShared(view, { rounds: PICTURE_ROUNDS[0], palette: 'dark', name }),
+  'share.png': ({ view, name }: FoundProvider, request: FastifyRequest) =>
+    drawShared(view, {
+      rounds: PICTURE_ROUNDS[0],
+      palette: 'dark',
+      name,
+      locale: chosenLocale(request),
+    }),
 } as const
 
 /**
  * `/providers/<address>/badge.svg`, `rounds.svg`, `rounds.png`, `share.png`: files that other sites may
- * embed. `?rounds=100`: more rounds; `?theme=light`: on white.
+ * embed. `?rounds=100`: more rounds; `?theme=light`: on white; `?lang=de`: in German.
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createWorkLimiter(RENDERING)
@@ -74,5 +80,12 @@ function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
     rounds: rounds === String(many) ? many : few,
     palette: theme === 'light' ? 'light' : 'dark',
     name,
+    locale: chosenLocale(request),
   } as const
+}
+
+/** The language that the address names, because shared caches keep one file for all readers of an address. */
+function chosenLocale(request: FastifyRequest): Locale {
+  const { lang } = queryOf(request)
+  return isLocale(lang) ? lang : 'en'
 }

@@ -5,8 +5,9 @@ import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
-import { hoursToRegistration, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
+import { PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
 import { roundsText } from '#src/pictures/rounds-text.ts'
+import { hoursToRegistration } from '#src/pictures/words.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
@@ -62,7 +63,7 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
       { title: t('pages:provider.rewards'), fields: rewardsOf(t, found) },
       { title: t('pages:provider.addresses'), fields: addressesOf(t, view) },
     ].filter(({ fields }) => fields.length > 0),
-    embed: embedOf(url, title),
+    embed: embedOf(t, { title, url }),
     script: '/scripts/copies.js',
   }
 }
@@ -79,7 +80,7 @@ function shareOf(
   return {
     description: description.filter((part) => part !== undefined).join(' · '),
     url,
-    image: `${url}/share.png`,
+    image: `${url}/share.png${t.locale === 'en' ? '' : `?lang=${t.locale}`}`,
     ...SHARED,
     alt: t('messages:picture.caption', { watch: typed(title) }),
   }
@@ -198,10 +199,11 @@ const ROLES: ReadonlySet<string> = new Set([
 ])
 
 /** Lines to copy into a README or a site. */
-function embedOf(url: string, title: string) {
+function embedOf(t: Translate, { title, url }: { readonly title: string; readonly url: string }) {
+  const lang = t.locale === 'en' ? '' : `lang=${t.locale}&`
   const alt = title.replaceAll(/[[\]()<>"\\]/g, '')
   return [
     `[![${alt}](${url}/badge.svg)](${url})`,
-    `<a href="${url}"><img src="${url}/rounds.svg?theme=light" width="640" alt="${alt}"></a>`,
+    `<a href="${url}"><img src="${url}/rounds.svg?${lang}theme=light" width="640" alt="${alt}"></a>`,
   ]
 }

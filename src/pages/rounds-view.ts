@@ -26,7 +26,7 @@ export function roundsGrid(
       label === null
         ? t('pages:alert.rounds')
         : t('messages:picture.caption', { watch: typed(label) }),
-    picture: drawProvider(provider, { rounds: count, palette: 'page', labels: labelsOf(t) }),
+    picture: drawProvider(provider, { rounds: count, palette: 'page', locale: t.locale }),
     asOf:
       provider.asOf === null
         ? undefined
@@ -41,15 +41,5 @@ export function roundsGrid(
         return t(`pages:alert.cell.${cell}`)
       }),
     })),
-  }
-}
-
-/** Names of the duties in the picture, which stand below the name of their protocol. */
-function labelsOf(t: Translate) {
-  return {
-    commit: t('signals:provider-fsp.ftso-commit.short'),
-    reveal: t('signals:provider-fsp.ftso-reveal.short'),
-    sign: t('signals:provider-fsp.ftso-signature.short'),
-    bitvote: t('signals:provider-fsp.fdc-bitvote.short'),
   }
 }

@@ -13,7 +13,8 @@ const fontFiles = [
 /**
  * Renders a drawing as PNG, 1280 pixels wide, outside of the event loop.
  *
- * @param svg a drawing whose text is in DejaVu Sans only @throws Error when the drawing cannot be rendered
+ * @param svg a drawing whose text is in DejaVu Sans only; other letters are outlines
+ * @throws Error when the drawing cannot be rendered
  */
 export async function drawPng(svg: string): Promise<Buffer> {
   const image = await renderAsync(svg, {

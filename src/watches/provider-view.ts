@@ -111,6 +111,16 @@ export const ProviderView = z
   .meta({ id: 'ProviderView' })
 export type ProviderView = z.output<typeof ProviderView>
 
+/** Probability below which chance does not explain that a provider sends no fast updates. */
+export const SILENCE_CHANCE = 1e-7
+
+/** Whether a provider sends no fast updates for longer than chance explains. */
+export function isSilentByFastUpdates({
+  probabilityOfSilence,
+}: NonNullable<ProviderView['fastUpdates']>): boolean {
+  return probabilityOfSilence <= SILENCE_CHANCE
+}
+
 /** Identity address of a provider, and number of rounds. */
 export const ProviderQuery = z.strictObject({
   provider: Address.meta({ description: 'operations:field.providerAsked' }),

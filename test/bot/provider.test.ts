@@ -73,7 +73,7 @@ describe('/status with a provider', () => {
   test('finds it by name, and shows its picture with its problems in words', async () => {
     await chat.say('/status alpha o')
     const { text, file } = chat.last()
-    expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 922 })
+    expect(file).toMatchObject({ kind: 'photo', width: 1280, height: 874 })
     expect(text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
     expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
     expect(text).toContain('🔴 Last 20 rounds: 2 OK, 2 with problems · 16 without data')
@@ -370,6 +370,12 @@ describe.each(LOCALES)('in %s', (locale) => {
       formatAmount({ units: tenths * 10n ** 17n, decimals: 18, symbol: 'FLR' }, locale)
     for (const tenths of [30n, 240n, 250n, 6n]) expect(money).toContain(flr(tenths))
     expect(money).not.toContain(flr(246n))
+  })
+
+  test('a silence that chance does not explain has a probability that people can read', () => {
+    const { html } = providerText(reader, shown, options)
+    expect(html).not.toMatch(/\de-\d/)
+    expect(html).toMatch(/&lt;0[.,]00001\s?%/u)
   })
 
   test('the caption fits a picture and the text a message, with the longest values', () => {

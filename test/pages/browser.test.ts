@@ -122,6 +122,13 @@ describe('the home page', () => {
     }
     expect(problems).toEqual([])
   })
+  test.each(LOCALES)('in %s has a picture whose words and cells cover nothing', async (locale) => {
+    await show(`/?lang=${locale}`)
+    const { covered, outside, words } = await page.locator('.found .picture svg').evaluate(overlaps)
+    expect(words).toBeGreaterThan(8)
+    expect(covered).toEqual([])
+    expect(outside).toEqual([])
+  })
   test.each([
     'light',
     'dark',
@@ -334,4 +341,25 @@ function contrastsOfTexts() {
     found.push({ text, ratio: (light + 0.05) / (dark + 0.05) })
   }
   return found
+}
+
+/** Words of a picture that a cell covers, and those that are cut at its edges. Runs in the page. */
+function overlaps(picture: Element) {
+  const frame = picture.getBoundingClientRect()
+  const cells = [...picture.querySelectorAll('rect')].map((one) => one.getBoundingClientRect())
+  const texts = [...picture.querySelectorAll('text')]
+  const covered = texts.filter((text) => {
+    const box = text.getBoundingClientRect()
+    const middle = (box.top + box.bottom) / 2
+    return cells.some(
+      ({ left, right, top, bottom }) =>
+        middle > top && middle < bottom && left < box.right && right > box.left,
+    )
+  })
+  const outside = texts.filter((text) => {
+    const { left, right } = text.getBoundingClientRect()
+    return left < frame.left - 1 || right > frame.right + 1
+  })
+  const wordsOf = (all: readonly Element[]) => all.map(({ textContent }) => textContent)
+  return { covered: wordsOf(covered), outside: wordsOf(outside), words: texts.length }
 }

@@ -135,6 +135,9 @@ describe('the page of a provider', () => {
     expect(html).toContain('<meta property="og:title" content="Alpha Oracle">')
     const again = await get(pathOf('Alpha Oracle'), { 'if-none-match': String(headers.etag) })
     expect(again.status).toBe(304)
+    const german = await get(`${pathOf('Alpha Oracle')}?lang=de`)
+    expect(german.html).toContain(`content="${url}/share.png?lang=de"`)
+    expect(german.text).toContain(`${url}/rounds.svg?lang=de&theme=light`)
   })
   test('escapes a name in the page, in its meta data and in the files', async () => {
     const { html } = await get(pathOf('<i>Sly</i>"]'))
@@ -207,10 +210,22 @@ describe('the files to embed', () => {
     if (type === 'image/png') {
       expect(bytes.subarray(1, 4).toString()).toBe('PNG')
       // The size that a shared link declares for its picture.
-      const height = file === 'share.png' ? 672 : 922
+      const height = file === 'share.png' ? 672 : 874
       expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([1280, height])
     }
     await keepPicture(file.replace(/[?&]/g, '-'), bytes)
+  })
+  test('are in the language that their address names, whatever the browser asks for', async () => {
+    const path = `${pathOf('Alpha Oracle')}/rounds.svg`
+    const arabic = { 'accept-language': 'ar' }
+    expect((await get(path, arabic)).html).toContain('>Signature</text>')
+    expect((await get(`${path}?lang=ar`)).html).toContain('التوقيع')
+    expect((await get(`${path}?lang=de`)).html).toContain('>Gewicht</text>')
+    const [english, chinese] = await Promise.all([
+      get(path.replace('svg', 'png')),
+      get(`${path.replace('svg', 'png')}?lang=zh`),
+    ])
+    expect(english.bytes.equals(chinese.bytes)).toBe(false)
   })
   test('are limited by client', async () => {
     const path = `${pathOf('Anchor')}/badge.svg`

@@ -113,7 +113,8 @@ async function showProvider(
     buttons: hasButtons(ctx),
     canShare: ctx.me.supports_inline_queries,
   }
-  const svg = drawProvider(view, { rounds, palette: 'dark', name: shown.name })
+  const { locale } = ctx.reader.t
+  const svg = drawProvider(view, { rounds, palette: 'dark', name: shown.name, locale })
   const caption = providerCaption(ctx.reader, shown, how)
   const isShown = await showPicture(ctx, svg, caption, 'status')
   if (!isShown) await show(ctx, providerText(ctx.reader, shown, how), 'status')

@@ -1,11 +1,12 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatDuration, formatPercent } from '#src/i18n/format.ts'
+import { formatChance, formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
-import { hoursToRegistration, type PictureRounds } from '#src/pictures/provider-picture.ts'
+import type { PictureRounds } from '#src/pictures/provider-picture.ts'
 import { roundsGlyph, roundsText } from '#src/pictures/rounds-text.ts'
+import { hoursToRegistration } from '#src/pictures/words.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
@@ -14,8 +15,10 @@ import {
   DUTIES,
   type Duty,
   isBad,
+  isSilentByFastUpdates,
   type ProviderView,
   type RoundCell,
+  SILENCE_CHANCE,
 } from '#src/watches/provider-view.ts'
 import { lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
@@ -72,8 +75,6 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 const TEXT_ROUNDS = 20
 /** Marks of low balances. */
 const LOW_MARKS = { warning: '🟠', critical: '🔴' } as const
-/** Probability below which a silence is shown as a failure. */
-const SILENT = 1e-7
 /** Caption of the picture: state of the provider, in the reader's language. */
 export function providerCaption(reader: Reader, shown: ShownProvider, options: Options): View {
   const [head = '', ...rest] = linesOf(reader, shown, options)
@@ -184,9 +185,9 @@ function nextLine({ t }: Reader, view: ProviderView): string | undefined {
 
 function fastLine({ t }: Reader, { fastUpdates }: ProviderView): string | undefined {
   if (fastUpdates === null) return undefined
-  const { blocksSinceUpdate: count, probabilityOfSilence } = fastUpdates
-  if (probabilityOfSilence > SILENT) return t.html('bot:provider.fast', { count })
-  const chance = id(probabilityOfSilence.toExponential(1))
+  const { blocksSinceUpdate: count } = fastUpdates
+  if (!isSilentByFastUpdates(fastUpdates)) return t.html('bot:provider.fast', { count })
+  const chance = `<${formatChance(SILENCE_CHANCE, t.locale)}`
   return `🔴 ${t.html('bot:provider.silent', { count, chance })}`
 }
 

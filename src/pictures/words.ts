@@ -1,0 +1,76 @@
+/** The words of a picture in the reader's language. Pure. */
+import { formatDuration, formatPercent, formatTime } from '#src/i18n/format.ts'
+import { id, translator } from '#src/i18n/translate.ts'
+import { HOUR_SECONDS } from '#src/kernel/durations.ts'
+import { directionOf, type Locale } from '#src/kernel/locale.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+
+/** Names of the duties, which stand below the name of their protocol. */
+export type DutyName = 'commit' | 'reveal' | 'sign' | 'bitvote'
+
+/** Every text of a picture, except the name of the provider and of the protocols, which are not translated. */
+export interface PictureWords {
+  /** Whether the picture is laid out from right to left. Time runs from left to right in every language. */
+  readonly isRightToLeft: boolean
+  readonly duties: Readonly<Record<DutyName, string>>
+  /** Reward epoch, round and time, as far as they are known. */
+  readonly about: readonly string[]
+  readonly fastUpdates: { readonly label: string; readonly value: string }
+  readonly weight: { readonly label: string; readonly value: string }
+  /** The next reward epoch, or the time until registration for it opens. */
+  readonly next: { readonly label: string; readonly value: string }
+}
+
+/** Text for a value that is unknown. */
+const NONE = '–'
+
+export function pictureWords(view: ProviderView, locale: Locale): PictureWords {
+  const t = translator(locale)
+  const { rewardEpoch, currentRound, rounds, asOf, fastUpdates, weight } = view
+  const round = currentRound ?? rounds[0]?.id
+  return {
+    isRightToLeft: directionOf(locale) === 'rtl',
+    duties: {
+      commit: t('signals:provider-fsp.ftso-commit.short'),
+      reveal: t('signals:provider-fsp.ftso-reveal.short'),
+      sign: t('signals:provider-fsp.ftso-signature.short'),
+      bitvote: t('signals:provider-fsp.fdc-bitvote.short'),
+    },
+    about: [
+      rewardEpoch === null
+        ? undefined
+        : t('pages:provider.rewardEpoch', { epoch: id(rewardEpoch) }),
+      round === undefined ? undefined : `${t('pages:alert.rounds.round')} ${round}`,
+      asOf === null ? undefined : formatTime(asOf, locale, 'UTC', { offset: true }),
+    ].filter((part) => part !== undefined),
+    fastUpdates: {
+      label: t('signals:provider-fsp.fast-updates.short'),
+      value:
+        fastUpdates === null ? NONE : t('units:blocks', { count: fastUpdates.blocksSinceUpdate }),
+    },
+    weight: {
+      label: t('pages:providers.weight'),
+      value: weight === null ? NONE : formatPercent(weight, locale),
+    },
+    next: { label: t('messages:picture.next'), value: nextOf(view, locale) },
+  }
+}
+
+function nextOf(view: ProviderView, locale: Locale): string {
+  const { rewardEpoch, registeredNext, registered } = view
+  if (rewardEpoch === null) return NONE
+  const isAwaited = registeredNext === null && registered === true
+  const hours = isAwaited ? hoursToRegistration(view) : undefined
+  if (hours === undefined) return String(rewardEpoch + 1)
+  return formatDuration(hours * HOUR_SECONDS, locale, 'short')
+}
+
+/** Full hours until registration for the next reward epoch opens; undefined when unknown. */
+export function hoursToRegistration({
+  registrationOpensAt,
+  asOf,
+}: ProviderView): number | undefined {
+  if (registrationOpensAt === null || asOf === null) return undefined
+  const seconds = (registrationOpensAt.getTime() - asOf.getTime()) / 1000
+  return seconds <= 0 ? undefined : Math.ceil(seconds / HOUR_SECONDS)
+}

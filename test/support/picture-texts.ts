@@ -1,0 +1,50 @@
+import { HOUR_MS } from '#src/kernel/durations.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { type PictureWords, pictureWords } from '#src/pictures/words.ts'
+import type { ProviderView } from '#src/watches/provider-view.ts'
+
+const AS_OF = new Date('2026-11-20T14:05:12.000Z')
+/** Numbers of blocks of every plural form, and hours that are written with every unit. */
+const BLOCKS = [0, 1, 2, 3, 12, 100, 1_234_567]
+const HOURS = [0.5, 2, 5, 30, 84]
+
+/** Every text that a picture can show, apart from names of providers, in all plural forms. */
+export function everyPictureText(...locales: readonly Locale[]): readonly string[] {
+  const views = [
+    ...BLOCKS.map((blocks) => viewOf(blocks, HOURS[0])),
+    ...HOURS.map((hours) => viewOf(null, hours)),
+    viewOf(null, undefined),
+  ]
+  const words = locales.flatMap((locale) => views.map((view) => pictureWords(view, locale)))
+  return [...new Set(words.flatMap(textsOf))]
+}
+
+/** The texts of one picture. */
+function textsOf({ duties, about, fastUpdates, weight, next }: PictureWords): readonly string[] {
+  const tiles = [fastUpdates, weight, next].flatMap(({ label, value }) => [label, value])
+  return [...Object.values(duties), about.join(' · '), ...tiles]
+}
+
+function viewOf(blocks: number | null, hours: number | undefined): ProviderView {
+  return {
+    provider: '0x12ab4F1111111111111111111111111111cd3412',
+    addresses: null,
+    rewardEpoch: 452,
+    registered: true,
+    registeredNext: hours === undefined ? true : null,
+    registrationOpensAt: new Date(AS_OF.getTime() + (hours ?? 0) * HOUR_MS),
+    inPolicy: true,
+    weight: 0.0231,
+    currentRound: 1_519_402,
+    rounds: [],
+    fastUpdates:
+      blocks === null
+        ? null
+        : { lastUpdateBlock: 1, blocksSinceUpdate: blocks, probabilityOfSilence: 0.3 },
+    minimalConditions: { anchor: null, fdc: null, uptime: null },
+    validators: null,
+    balances: [],
+    asOf: AS_OF,
+    stale: false,
+  }
+}
