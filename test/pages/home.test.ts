@@ -102,6 +102,18 @@ test('links prices and operations that exist', async () => {
   for (const link of links) expect((await site.get(link)).status, link).toBe(200)
 })
 
+test('has an example for programs that works as it is pasted', async () => {
+  const { html, text } = await site.get('/')
+  const command = /<code>(curl .*?)<\/code>/s.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
+  const [, path = ''] = /^curl \S+?(\/api\S+) /.exec(command) ?? []
+  const [, type = ''] = /-H 'Content-Type: (\S+)'/.exec(command) ?? []
+  const [, body = ''] = /-d '(.*)'$/.exec(command) ?? []
+  const answer = await site.post(path, body, { 'content-type': type })
+  expect(answer.status).toBe(200)
+  expect(JSON.parse(answer.html).message).toContain(JSON.parse(body).wallet)
+  expect(text).toContain('Start here')
+})
+
 test('shows no link to a bot on a service without one', async () => {
   expect((await site.get('/')).html).not.toContain('t.me')
 })
