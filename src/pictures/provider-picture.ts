@@ -117,20 +117,20 @@ function card({ card: fill, border }: Colours): string {
 }
 
 /** What all parts of a drawing need. */
-interface Look {
+interface PictureLook {
   readonly words: PictureWords
   readonly colours: Colours
   readonly byBrowser: boolean
 }
 
 /** A text at the side where the reader begins. */
-function atStart(look: Look, y: number, content: string, style: TextStyle): string {
+function atStart(look: PictureLook, y: number, content: string, style: TextStyle): string {
   const { words, byBrowser } = look
   if (!words.isRightToLeft) return text(PADDING, y, content, { ...style, byBrowser })
   return text(WIDTH - PADDING, y, rightToLeft(content), { ...style, anchor: 'end' })
 }
 
-function header(view: ProviderView, { name }: PictureOptions, look: Look): string {
+function header(view: ProviderView, { name }: PictureOptions, look: PictureLook): string {
   const { words, colours } = look
   const width = WIDTH - 2 * PADDING
   const heading = drawableName(name) ?? shortAddress(view.provider)
@@ -175,7 +175,7 @@ function gridOf({ duties, isRightToLeft }: PictureWords, count: PictureRounds): 
   return { left, right, pitch: (right - left) / count, size }
 }
 
-function columns(view: ProviderView, count: PictureRounds, look: Look): string {
+function columns(view: ProviderView, count: PictureRounds, look: PictureLook): string {
   const { words, colours } = look
   const byId = new Map(view.rounds.map((round) => [round.id, round]))
   const last = view.rounds[0]?.id
