@@ -185,7 +185,7 @@ describe('an alert', () => {
       { key: 'local', label: 'Local', value: 'here', href: 'http://localhost/x' },
     ])
     expect(html).toContain('<a href="https://e.example/b?a=1&amp;b=&quot;2&quot;">418</a>')
-    expect(html).toContain('<a href="https://e.example/tx">Transaction ↗</a>')
+    expect(html).toContain('<a href="https://e.example/tx">Transaction\u00a0↗</a>')
     expect(html).not.toContain(hash)
     expect(html).toContain('Local: here')
   })
