@@ -179,6 +179,12 @@ test('fields of a response are listed once on a page, and linked after that', as
   expect(section('getWatch')).toContain('<a href="#createWatch">Create a watch</a>')
 })
 
+test('no Chinese sentence is followed by a space', async () => {
+  const { html } = await site.get('/docs/watches/provider-fsp?lang=zh')
+  expect(html).toContain('默认关闭')
+  expect(html).not.toMatch(/。 /u)
+})
+
 test('unknown pages are not found', async () => {
   for (const path of [
     '/docs/none',
