@@ -343,7 +343,7 @@ function contrastsOfTexts() {
   return found
 }
 
-/** Words of a picture that a cell covers, and those that are cut at its edges. Runs in the page. */
+/** Words of a picture that a cell covers or touches, and those that are cut at its edges. Runs in the page. */
 function overlaps(picture: Element) {
   const frame = picture.getBoundingClientRect()
   const cells = [...picture.querySelectorAll('rect')].map((one) => one.getBoundingClientRect())
@@ -353,7 +353,7 @@ function overlaps(picture: Element) {
     const middle = (box.top + box.bottom) / 2
     return cells.some(
       ({ left, right, top, bottom }) =>
-        middle > top && middle < bottom && left < box.right && right > box.left,
+        middle > top && middle < bottom && left - 2 < box.right && right + 2 > box.left,
     )
   })
   const outside = texts.filter((text) => {
