@@ -23,12 +23,26 @@ export const listing: Check = async (protocol, claim, _chainId, { pChain }) => {
     throw new Unchecked('give the P-chain API of a node: --p-chain https://…/ext/bc/P')
   }
   const height = await heightAt(pChain, block.at)
-  const { validators } = await asked(pChain, 'platform.getValidatorsAt', { height })
-  if (!isRecord(validators)) throw new Unchecked('the P-chain gives no validators')
+  const validators = validatorsIn(await asked(pChain, 'platform.getValidatorsAt', { height }))
   for (const node of named) {
-    must(!Object.hasOwn(validators, node), `${node} was a validator at height ${height}`)
+    must(!validators.includes(node), `${node} was a validator at height ${height}`)
   }
   return `${named.join(', ')}: no validator at height ${height} of the P-chain, as its node answers`
+}
+
+const NODE = /^NodeID-[1-9A-HJ-NP-Za-km-z]+$/
+
+/**
+ * The validators of a height. Nodes answer with weights by node in `validators`, or since they have keys with objects
+ * by node. A network without any validator does not exist: such an answer proves nothing.
+ */
+function validatorsIn(answer: Readonly<Record<string, unknown>>): readonly string[] {
+  const { validators = answer } = answer
+  const nodes = isRecord(validators) ? Object.keys(validators) : []
+  if (nodes.length === 0 || nodes.some((one) => !NODE.test(one))) {
+    throw new Unchecked('the P-chain gives no validators')
+  }
+  return nodes
 }
 
 /** The last height of the P-chain at a time. */

@@ -181,8 +181,12 @@ function answerOf(
     case 'platform.getBlockByHeight':
       return block && { block: { height, time: block.time }, encoding: 'json' }
     case 'platform.getValidatorsAt':
+      // Documented as `{ validators }`; nodes with keys for signatures answer like this.
       return (
-        block && { validators: Object.fromEntries(block.validators.map((one) => [one, WEIGHT])) }
+        block &&
+        Object.fromEntries(
+          block.validators.map((one) => [one, { publicKey: null, weight: WEIGHT }]),
+        )
       )
     default:
       return undefined

@@ -28,11 +28,16 @@ const Seconds = z.preprocess(
   (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
   z.int().min(0).max(SECONDS_MAX),
 )
+/**
+ * Validators of the primary network, as nodes of all versions answer: times are texts or numbers, delegators are there
+ * or not. A validator whose name is none makes the answer useless: it could be one that was asked for, which would count
+ * as gone.
+ */
 const Answer = z.object({
   result: z.object({
     validators: z.array(
       z.looseObject({
-        nodeID: z.string(),
+        nodeID: z.string().regex(/^NodeID-[1-9A-HJ-NP-Za-km-z]+$/),
         connected: z.boolean().nullish().catch(null),
         // A malformed time counts as unknown; the rest of the response is valid.
         endTime: Seconds.optional().catch(undefined),
