@@ -1,5 +1,6 @@
 /** Checks each kind of claim. Every check returns what the chain says, or throws. */
 import { type Check, type Claim, isEqual, must, mustBeOf, number, text, whole } from './claim.ts'
+import { EPOCH_SLACK, UPDATED, update } from './fast-updates.ts'
 import { listing } from './p-chain.ts'
 import { addressWord, numberOf, type Protocol, VIEWS, word } from './protocol.ts'
 import { eligibility } from './published.ts'
@@ -7,7 +8,6 @@ import { rewards } from './rewards.ts'
 import { rate, round } from './round-claims.ts'
 import { Refuted, Unchecked } from './rpc.ts'
 
-const UPDATED = '0x63db91b14b3d088c677f046180aefcea7a236649704d90ce810cde455d38d936'
 const REGISTERED = [
   '0xbfb6cd90b6e2668916d9e034926c84f40bcf94094b0d625ec8eecfdeb2150ae1',
   '0x824bc2cc10bfe21ead60b8c8a90716eb325b9335aa73eaede799abf38fce062c',
@@ -25,8 +25,6 @@ const CALLED = [
   ...['VoterPreRegistry', 'EntityManager', 'FastUpdater'],
 ]
 const VIRTUAL_PROVIDERS = 4096
-/** Rounds for which a silence may be judged by the policy of the reward epoch before. */
-const EPOCH_SLACK = 20
 
 const failedCall: Check = async ({ rpc, ...protocol }, claim) => {
   const hash = text(claim, 'transaction')
@@ -301,6 +299,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   rate,
   'failed-call': failedCall,
   silence,
+  update,
   registration,
   membership,
   balance,

@@ -1,8 +1,8 @@
 /** What the event of an alert claims, how severe it is, and by which rule: a second statement of the service's rules. */
 import { createHash } from 'node:crypto'
 import { type Claim, isEqual, must, number, text, whole } from './claim.ts'
-import { Unchecked } from './rpc.ts'
-import rules from './rules.json' with { type: 'json' }
+import { Refuted, Unchecked } from './rpc.ts'
+import digests from './rules.json' with { type: 'json' }
 
 const FLR = 10n ** 18n
 /** Balance up to which an alert is critical. */
@@ -74,7 +74,8 @@ function openVote(vote: string, minutes: number): EventRule {
   return { kind: 'vote', claim: { vote, isConcluded: false, minutes }, severity: always('warning') }
 }
 
-const EVENTS: Readonly<Record<string, EventRule>> = {
+/** Rules by event; several where an event makes claims of several kinds. */
+const EVENTS: Readonly<Record<string, EventRule | readonly EventRule[]>> = {
   'fsp.ftso-commit': duty(['commit'], { isSilence: true }),
   'fsp.ftso-reveal': duty(['reveal', 'feedValues'], {
     isSilence: true,
@@ -93,10 +94,13 @@ const EVENTS: Readonly<Record<string, EventRule>> = {
   'fsp.mc-anchor': rate('mc-anchor'),
   'fsp.mc-fdc': rate('mc-fdc'),
   'fsp.tx-failed': { kind: 'failed-call', severity: always('warning') },
-  'fsp.fast-updates': {
-    kind: 'silence',
-    severity: ({ rule }) => (rule === 'probability' ? 'critical' : 'warning'),
-  },
+  'fsp.fast-updates': [
+    {
+      kind: 'silence',
+      severity: ({ rule }) => (rule === 'probability' ? 'critical' : 'warning'),
+    },
+    { kind: 'update', severity: always('warning') },
+  ],
   'fsp.registration': { kind: 'registration', severity: always('critical') },
   'fsp.not-in-policy': {
     kind: 'membership',
@@ -151,9 +155,12 @@ export function checkEvent(
   { event, severity, rule, firedAt }: Stated,
   claim: Claim,
 ): SilenceClaimed | undefined {
-  const known = Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
-  if (known === undefined) throw new Unchecked(`the event ${event} is not known here`)
-  must(claim['kind'] === known.kind, `${event} makes no claim of the kind ${claim['kind']}`)
+  const rules = [(Object.hasOwn(EVENTS, event) && EVENTS[event]) || []].flat()
+  if (rules.length === 0) throw new Unchecked(`the event ${event} is not known here`)
+  const known = rules.find(({ kind }) => kind === claim['kind'])
+  if (known === undefined) {
+    throw new Refuted(`${event} makes no claim of the kind ${claim['kind']}`)
+  }
   for (const [name, value] of Object.entries(known.claim ?? {})) {
     must(
       isEqual(value, claim[name] ?? null),
@@ -174,10 +181,10 @@ export function checkEvent(
 
 /** The rule must be in the words of the service, in one of its languages. */
 function checkRule(event: string, rule: string | null): void {
-  const digests: readonly string[] =
-    (rules as Readonly<Record<string, readonly string[]>>)[event] ?? []
+  const known: readonly string[] =
+    (digests as Readonly<Record<string, readonly string[]>>)[event] ?? []
   const digest = createHash('sha256').update(String(rule)).digest('hex')
-  if (!digests.includes(digest)) {
+  if (!known.includes(digest)) {
     throw new Unchecked(`the rule is not that of ${event} in the words that are known here`)
   }
 }

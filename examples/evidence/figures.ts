@@ -14,6 +14,8 @@ const IN_DATA: Readonly<Record<string, string>> = {
   probability: 'probabilityOfSilence',
   startRound: 'startVotingRoundId',
 }
+/** The block of a fast update is not the one at which the provider was judged. */
+const OF_UPDATE: Readonly<Record<string, string>> = { block: 'updateBlock' }
 /** The reward epoch of a calculation is not the one in force. */
 const OF_ELIGIBILITY: Readonly<Record<string, string>> = { rewardEpoch: 'eligibilityEpochId' }
 
@@ -38,6 +40,7 @@ const SUBJECTS = ['rewardEpoch', 'round']
 function nameIn(data: Claim, kind: string, name: string): string {
   return (
     (kind === 'eligibility' && OF_ELIGIBILITY[name]) ||
+    (kind === 'update' && OF_UPDATE[name]) ||
     (kind === 'round' && IN_DATA[name]) ||
     // A rate counts rounds under the name that a streak has for its rule.
     (name in data ? name : IN_DATA[name]) ||

@@ -60,6 +60,7 @@ export const VIEWS = {
   voterAddresses: 'e5771dbc',
   epochSeconds: '85f3c9c9',
   sampleSize: '6d62b413',
+  feedIds: '0c518dce',
   sortitionWeight: 'a14634a7',
   uptimeHash: 'd3466911',
   rewardsHash: '647006e2',

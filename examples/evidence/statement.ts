@@ -27,6 +27,9 @@ const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
   silence: ({ blocksSinceUpdate, block, probability, threshold }) =>
     `no fast update in ${show(blocksSinceUpdate)} blocks up to ${show(block)}; ` +
     `chance ${show(probability)}, alert below ${show(threshold)}`,
+  update: ({ transaction, block, feedsSent, feedCount, isAccepted }) =>
+    `fast update ${show(transaction)} in block ${show(block)} covers ${show(feedsSent)} feeds, and there are ` +
+    `${show(feedCount)}; the contract ${isAccepted === true ? 'accepted it' : 'did not accept it'}`,
   registration: ({ rewardEpoch, block, minutes }) =>
     `not registered for reward epoch ${show(rewardEpoch)} at block ${show(block)}, ` +
     `alert ${show(minutes)} minutes after registration opened`,

@@ -55,17 +55,21 @@ contract FastUpdater {
     }
 
     uint256 private constant VIRTUAL_PROVIDERS = 4096;
-    uint256 private constant FEEDS = 63;
+    /// @dev The real one keeps eight feeds in a word, and accepts updates for as many as its words have places for.
+    uint256 private constant FEEDS_PER_WORD = 8;
+    uint256 private constant FEEDS_PER_BYTE = 4;
     /// @dev Older blocks are deleted, so that the state of a long-running chain does not grow.
     uint256 private constant KEPT_BLOCKS = 256;
 
     uint8 public submissionWindow;
+    uint256 private _words;
     ISortitionManager private _manager;
     mapping(uint256 place => BlockOfUpdates) private _blocks;
 
-    function setUp(address manager, uint8 window) external {
+    function setUp(address manager, uint8 window, uint256 feeds) external {
         _manager = ISortitionManager(manager);
         submissionWindow = window;
+        _words = (feeds + FEEDS_PER_WORD - 1) / FEEDS_PER_WORD;
     }
 
     /// @notice Emits the prices of the feeds at the end of a voting round.
@@ -86,7 +90,10 @@ contract FastUpdater {
             block.number >= updates.sortitionBlock,
             "Updates not yet available for the given block"
         );
-        require(updates.deltas.length * 4 <= FEEDS * 8, "More updates than available feeds");
+        require(
+            updates.deltas.length * FEEDS_PER_BYTE <= _words * FEEDS_PER_WORD,
+            "More updates than available feeds"
+        );
         bytes32 message = sha256(
             abi.encode(updates.sortitionBlock, updates.sortitionCredential, updates.deltas)
         );

@@ -78,6 +78,12 @@ export function sourcesOf(claim: EvidenceClaim): ClaimSources {
       )
     case 'silence':
       return { contracts: ['FastUpdater', 'VoterRegistry'], functions: [], events: [UPDATED] }
+    case 'update':
+      return {
+        contracts: ['Submission', 'FastUpdater', 'FastUpdatesConfiguration', 'VoterRegistry'],
+        functions: [],
+        events: [UPDATED],
+      }
     case 'registration':
       return {
         contracts: ['FlareSystemsManager', 'VoterRegistry'],
@@ -166,6 +172,7 @@ export function beginningOf(
         : { seconds: claim.openedAt.getTime() / 1000 }
     case 'rate':
     case 'failed-call':
+    case 'update':
     case 'membership':
     case 'balance':
     case 'eligibility':

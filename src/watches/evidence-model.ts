@@ -72,6 +72,19 @@ const SilenceClaim = z.object({
   onePercentBlocks: z.int(),
 })
 
+/** A fast update for more feeds than there are. */
+const UpdateClaim = z.object({
+  kind: z.literal('update'),
+  provider: Provider,
+  rewardEpoch: z.int(),
+  transaction: Hash,
+  block: Block,
+  feedsSent: z.int(),
+  feedCount: z.int(),
+  /** Whether the FastUpdater accepted it. */
+  isAccepted: z.boolean(),
+})
+
 /**
  * The provider was not registered for a reward epoch at a block, some minutes after registration opened.
  */
@@ -163,6 +176,7 @@ export const EvidenceClaim = z
     RateClaim,
     FailedCallClaim,
     SilenceClaim,
+    UpdateClaim,
     RegistrationClaim,
     MembershipClaim,
     BalanceClaim,

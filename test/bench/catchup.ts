@@ -148,7 +148,12 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
         registrations: [],
         schedule: { registrationSeconds: 1800, preparationSeconds: 7200 },
       }),
-      states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
+      states: async () => ({
+        registration: null,
+        sampleSize: 1.5,
+        feedCount: null,
+        providers: new Map(),
+      }),
     },
   }
   return chain as unknown as FspChain

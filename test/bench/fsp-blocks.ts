@@ -98,6 +98,8 @@ export function benchBlocks(
         at(start + (n % 45) * 2)?.fastUpdates.push({
           signingPolicy: provider.signingPolicy,
           sender: provider.submit,
+          tx: `0x${'0'.repeat(64)}`,
+          feedsSent: 1,
         })
       }
     }
@@ -124,6 +126,7 @@ function draft(at: number, blockSeconds: number): Draft {
     finalised: [],
     requests: [],
     fastUpdates: [],
+    refusedUpdates: [],
     registrations: [],
     calls: [],
     claims: [],

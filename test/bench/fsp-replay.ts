@@ -93,7 +93,12 @@ export function startReplay(
   const rounds: RoundReader = {
     policies: async () => known(),
     contracts: () => ({}),
-    states: async () => ({ registration: null, sampleSize: 1.5, providers: new Map() }),
+    states: async () => ({
+      registration: null,
+      sampleSize: 1.5,
+      feedCount: null,
+      providers: new Map(),
+    }),
     span: async ({ from }) => ({
       blocks: blocks.filter(({ number }) => number >= from),
       upTo: tip().number,

@@ -26,6 +26,8 @@ const FAULTS = [
   'no-bit-vote',
   'no-fdc-signature',
   'no-fast-updates',
+  'long-fast-updates',
+  'refused-fast-updates',
   'failing-transactions',
   'low-balance',
 ] as const satisfies readonly Behaviour[]

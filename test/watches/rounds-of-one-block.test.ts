@@ -43,7 +43,13 @@ afterEach(() => database.drop())
 
 function block(number: number, at: number): ProtocolBlock {
   const ref = { number, hash: numberToHex(number, { size: 32 }), at: new Date(at * 1000) }
-  const nothing = { submissions: [], finalised: [], requests: [], fastUpdates: [] }
+  const nothing = {
+    submissions: [],
+    finalised: [],
+    requests: [],
+    fastUpdates: [],
+    refusedUpdates: [],
+  }
   return { ref, number, at, ...nothing, registrations: [], calls: [], claims: [] }
 }
 
@@ -77,7 +83,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
     contracts: () => ({}),
     async states() {
       await onState()
-      return { registration: null, sampleSize: 1.5, providers: new Map() }
+      return { registration: null, sampleSize: 1.5, feedCount: null, providers: new Map() }
     },
     span: async ({ from, to }) => ({
       blocks: read.filter(({ number }) => number >= from && number <= to),

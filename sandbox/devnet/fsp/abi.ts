@@ -53,7 +53,7 @@ export const SET_UP_ABI = {
   ]),
   voterPreRegistry: parseAbi(['function setUp(bool isFormer, address manager, address registry)']),
   calculator: parseAbi(['function setUp(bool isFormer)']),
-  fastUpdater: parseAbi(['function setUp(address manager, uint8 window)']),
+  fastUpdater: parseAbi(['function setUp(address manager, uint8 window, uint256 feeds)']),
   fastUpdates: parseAbi([
     'function setFeedIds(bytes21[] ids)',
     'function setExpectedSampleSize(uint256 size)',

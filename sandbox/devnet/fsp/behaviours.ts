@@ -26,6 +26,9 @@ export const BEHAVIOURS = {
   'failing-transactions': 'sends another commit in each round, with too little gas',
   'normal-reverts': 'finalises each round once more, which fails and is normal',
   'no-fast-updates': 'sends no fast updates',
+  'long-fast-updates':
+    'sends fast updates for more feeds than there are; the contract accepts them',
+  'refused-fast-updates': 'sends fast updates that are too long for the contract',
   unregistered: 'does not register',
   'late-registration': 'registers twenty minutes after registration opens',
   'not-in-policy': 'registers, and is pushed out by a heavier one before registration ends',

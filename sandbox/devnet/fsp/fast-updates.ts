@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { ROUNDS_ABI } from './abi.ts'
+import type { Behaviour } from './behaviours.ts'
 import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
 import { FSP } from './places.ts'
 import type { KnownPolicy } from './policy.ts'
@@ -31,12 +32,22 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
       data: encodeFunctionData({
         abi: ROUNDS_ABI,
         functionName: 'submitAndPass',
-        args: [signedUpdate(accounts, block)],
+        args: [signedUpdate(accounts, block, deltasOf(provider.behaviours))],
       }),
       gas: GAS,
     })
   }
   return transactions
+}
+
+/** Bytes of deltas for the feeds of the local chain, which has nine; it accepts up to 16. */
+const DELTAS = '0x000000'
+const LONG_DELTAS = '0x00000000'
+const REFUSED_DELTAS = '0x0000000000'
+
+function deltasOf(behaviours: ReadonlySet<Behaviour>): Hex {
+  if (behaviours.has('refused-fast-updates')) return REFUSED_DELTAS
+  return behaviours.has('long-fast-updates') ? LONG_DELTAS : DELTAS
 }
 
 /**
@@ -48,7 +59,7 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
 export function signedUpdate(
   { signingPolicy }: Pick<ProviderAccounts, 'signingPolicy'>,
   block: number,
-  deltas: Hex = '0x000000',
+  deltas: Hex = DELTAS,
 ): Hex {
   const update = updateFor(block, deltas)
   const signature = signBytes(signingPolicy.privateKey, fastUpdateHash(update))

@@ -56,7 +56,7 @@ export const UPTIME_HASH: Hash =
 const INITIAL_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
 const FTSO = 100
-const SUBMISSION_WINDOW_BLOCKS = 10
+const WINDOW_BLOCKS = 10
 /** One and a half updates per block, in units of 2^-120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
@@ -241,7 +241,7 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[
     ]),
     set(FSP.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
     set(FSP.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(FSP.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, SUBMISSION_WINDOW_BLOCKS]),
+    set(FSP.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW_BLOCKS, PRICES.length]),
     set(FSP.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
-import { TransactionPart } from './observation.ts'
+import { LongUpdate, TransactionPart } from './observation.ts'
 
 /** State carried from round to round, stored with the progress of reading. */
 export const CarriedState = z.object({
@@ -25,6 +25,10 @@ export const CarriedState = z.object({
   contracts: z.record(z.string(), z.array(Address)).default({}),
   /** Expected fast updates per block, as last read; null before the first reading. */
   sampleSize: z.number().nullable().default(null),
+  /** Number of feeds of fast updates, as last read; null before the first reading. */
+  feedCount: z.int().nullable().default(null),
+  /** By identity: the fast update since the last round that covers the most feeds. */
+  longest: z.record(Address, LongUpdate.omit({ feedCount: true })).default({}),
   /** By identity: the longest silence ended by an update since the last round. */
   peaks: z
     .record(
@@ -90,6 +94,8 @@ export const EMPTY_STATE: CarriedState = {
   registrationMoments: {},
   contracts: {},
   sampleSize: null,
+  feedCount: null,
+  longest: {},
   peaks: {},
   silence: {},
   senders: {},

@@ -15,7 +15,7 @@ import type { createRewardFacts } from './rewards.ts'
 import { type BetweenRounds, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import type { RoundSource, Session } from './round-session.ts'
-import { forgetOthers, sendersOf } from './round-state.ts'
+import { forgetOthers, longUpdateOf, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */
@@ -64,15 +64,18 @@ async function judgedRow(
   const { state, policies } = current
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
-  state.sampleSize =
-    system?.sampleSize ?? state.sampleSize ?? (await readSampleSize(source, tip, signal))
+  const feedCount = await readSizes(source, current, system, tip, signal)
   const signers = await signersOf(source, evidence)
   const records = judgedRecords(policies.clock, source.chainId, evidence, signers)
   const policy = policyOfRound(policies.policies, evidence.round)
   const peaks = new Map<Address, BetweenRounds>()
   for (const [voter, record] of records) {
     const silence = silenceIn(current, policy, voter, system)
-    if (silence !== undefined) records.set(voter, { ...record, fastUpdates: silence.part })
+    const tooLong = longUpdateOf(state, voter, feedCount)
+    if (silence !== undefined) {
+      const part = { ...silence.part, ...(tooLong && { tooLong }) }
+      records.set(voter, { ...record, fastUpdates: part })
+    }
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
   await keepClaims(source, current)
@@ -95,6 +98,7 @@ async function judgedRow(
     records.set(voter, { ...records.get(voter), ...parts })
   }
   state.peaks = {}
+  state.longest = {}
   state.registrationMoments = {}
   state.contracts = Object.fromEntries(
     Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
@@ -182,14 +186,29 @@ async function storeRounds(
   })
 }
 
-/** Reads the expected updates per block at the tip, because not every node has the historical state. */
-async function readSampleSize(
+/**
+ * Keeps the expected updates per block and the number of feeds. In rounds whose state is no longer read they are read
+ * at the tip, because not every node has the historical state.
+ *
+ * @returns number of feeds by which updates of the round are judged: never less than at the time of the updates,
+ * because feeds are only added; null: unknown
+ */
+async function readSizes(
   { chain }: RoundSource,
+  { state }: Session,
+  system: SystemState | undefined,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<number | null> {
+  const count = state.feedCount ?? Number.POSITIVE_INFINITY
+  const isLong = Object.values(state.longest).some(({ feedsSent }) => feedsSent > count)
+  const isUnknown = (system?.sampleSize ?? state.sampleSize) === null
+  const isNeeded = isUnknown || (system === undefined && isLong)
   const query = { currentEpoch: 0, voters: [], members: new Map(), extra: new Map(), block: tip }
-  return (await chain.rounds.states(query, signal)).sampleSize
+  const read = isNeeded ? await chain.rounds.states(query, signal) : system
+  state.sampleSize = read?.sampleSize ?? state.sampleSize
+  state.feedCount = read?.feedCount ?? state.feedCount
+  return read === undefined ? state.feedCount : read.feedCount
 }
 
 function readSystem(

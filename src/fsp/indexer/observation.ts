@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Address, Instant, JsonObject } from '#src/kernel/units.ts'
+import { Address, Hash, Instant, JsonObject } from '#src/kernel/units.ts'
 import { ROUND_CHECKS, type RoundCheck } from '../protocol/verdict.ts'
 
 /**
@@ -59,6 +59,19 @@ export const RegistrationPart = z.object({
   preRegistrationFailed: z.boolean(),
 })
 
+/** A fast update for more feeds than there are. */
+export const LongUpdate = z.object({
+  tx: Hash,
+  block: z.int(),
+  at: Seconds,
+  /** Number of feeds that the update covers. */
+  feedsSent: z.int(),
+  /** Number of feeds that there are. */
+  feedCount: z.int(),
+  /** Whether the FastUpdater accepted it. */
+  isAccepted: z.boolean(),
+})
+
 /** Silence in fast updates since the last update, in blocks that were read. */
 export const FastUpdatesPart = z.object({
   /** `exp(-exponent)` is the probability that a working provider is silent for this long. */
@@ -72,6 +85,8 @@ export const FastUpdatesPart = z.object({
   onePercentBlocks: z.int(),
   /** Normalized weight, as a share of the total weight. */
   weightShare: z.number(),
+  /** The longest update since the last round, if it covers more feeds than there are. */
+  tooLong: LongUpdate.exactOptional(),
 })
 
 /** A transaction to a protocol contract. */

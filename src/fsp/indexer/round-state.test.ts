@@ -1,6 +1,9 @@
+import { encodeAbiParameters, type Hex, parseAbiParameters, parseSignature, sha256 } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { getAddress } from 'viem/utils'
-import { expect, test } from 'vitest'
-import type { Address } from '#src/kernel/units.ts'
+import { describe, expect, test } from 'vitest'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import type { SignedUpdate } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
@@ -9,6 +12,7 @@ import {
   addPoll,
   addUnsureBlock,
   forgetOthers,
+  longUpdateOf,
   peakOf,
   sendersOf,
   silenceOf,
@@ -21,6 +25,33 @@ const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
 const OWNERS: AccountOwners = { bySigningPolicy: new Map([[SIGNER, ALPHA]]), byAccount: new Map() }
 const DAY = 86_400
 
+const ACCOUNT = privateKeyToAccount(`0x${'46'.repeat(32)}`)
+const SIGNED_OWNERS: AccountOwners = {
+  bySigningPolicy: new Map([[ACCOUNT.address as Address, ALPHA]]),
+  byAccount: new Map(),
+}
+const UNSIGNED = parseAbiParameters([
+  'uint256, Credential, bytes',
+  'struct Credential { uint256 replicate; Point gamma; uint256 c; uint256 s; }',
+  'struct Point { uint256 x; uint256 y; }',
+])
+
+/** An update that ALPHA signed. */
+async function signed(deltas: Hex): Promise<SignedUpdate> {
+  const sortitionCredential = { replicate: 0n, gamma: { x: 1n, y: 2n }, c: 3n, s: 4n }
+  const raw = sha256(encodeAbiParameters(UNSIGNED, [1n, sortitionCredential, deltas]))
+  const { v, r, s } = parseSignature(await ACCOUNT.signMessage({ message: { raw } }))
+  return { sortitionBlock: 1n, sortitionCredential, deltas, signature: { v: Number(v), r, s } }
+}
+
+const TX: Hash = `0x${'e'.repeat(64)}`
+const update = (sender: Address | null, feedsSent: number | null = 9) => ({
+  signingPolicy: SIGNER,
+  tx: TX,
+  sender,
+  feedsSent,
+})
+
 function block(number: number, isUpdated = false): ProtocolBlock {
   const at = 1_790_000_000 + number
   return {
@@ -30,7 +61,8 @@ function block(number: number, isUpdated = false): ProtocolBlock {
     submissions: [],
     finalised: [],
     requests: [],
-    fastUpdates: isUpdated ? [{ signingPolicy: SIGNER, sender: SENDER }] : [],
+    fastUpdates: isUpdated ? [update(SENDER)] : [],
+    refusedUpdates: [],
     registrations: [],
     calls: [],
     claims: [],
@@ -117,17 +149,66 @@ test('a silence that an update ends before the round is judged is kept until the
 test('an update of any sender ends the silence, and an unknown sender is not recorded', () => {
   const one = state()
   pass(one, 5)
-  const update = { ...block(6), fastUpdates: [{ signingPolicy: SIGNER, sender: null }] }
-  addBlock(one, update, OWNERS)
+  addBlock(one, { ...block(6), fastUpdates: [update(null)] }, OWNERS)
   expect(one.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
   expect(one.senders).toEqual({})
+})
+
+describe('the length of updates', () => {
+  const sent = (number: number, ...feeds: readonly (number | null)[]) => ({
+    ...block(number),
+    fastUpdates: feeds.map((one) => update(SENDER, one)),
+  })
+  /** An update for 20 feeds that ALPHA signed, and that the contract refused. */
+  const refused = async (deltas: Hex = `0x${'00'.repeat(4)}55`) => ({
+    tx: TX,
+    update: await signed(deltas),
+  })
+
+  test('the longest of a round is judged when the number of feeds is known', () => {
+    const one = state()
+    addBlock(one, sent(1, 9, 13), OWNERS)
+    addBlock(one, sent(2, 10, null), OWNERS)
+    expect(longUpdateOf(one, ALPHA, null)).toBeUndefined()
+    expect(longUpdateOf(one, ALPHA, 13)).toBeUndefined()
+    const at = 1_790_000_001
+    const expected = { tx: TX, block: 1, at, feedsSent: 13, feedCount: 12, isAccepted: true }
+    expect(longUpdateOf(one, ALPHA, 12)).toEqual(expected)
+  })
+
+  test('an update that was refused for its length is its signer’s, whoever sent it', async () => {
+    const one = { ...state(), feedCount: 9 }
+    addBlock(one, { ...block(1), refusedUpdates: [await refused()] }, SIGNED_OWNERS)
+    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ feedsSent: 20, isAccepted: false })
+    expect(one.silence).toEqual({})
+  })
+
+  test('an update that was refused for something else is not judged', async () => {
+    const one = { ...state(), feedCount: 9 }
+    const short = await refused(`0x${'00'.repeat(4)}`)
+    addBlock(one, { ...block(1), refusedUpdates: [short] }, SIGNED_OWNERS)
+    expect(one.longest).toEqual({})
+  })
+
+  test('many refused updates by strangers cost four recoveries of signers a block', async () => {
+    const one = { ...state(), feedCount: 9 }
+    const strange = {
+      ...(await signed('0xffffffffffff')),
+      signature: { v: 27, r: TX, s: TX } as const,
+    }
+    const strangers = Array.from({ length: 4 }, () => ({ tx: TX, update: strange }))
+    addBlock(one, { ...block(1), refusedUpdates: [...strangers, await refused()] }, SIGNED_OWNERS)
+    expect(one.longest).toEqual({})
+    addBlock(one, { ...block(2), refusedUpdates: [await refused(), ...strangers] }, SIGNED_OWNERS)
+    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 2 })
+  })
 })
 
 test("a sender that front-runs a few updates is not recorded as the provider's account", () => {
   const one = state()
   const sentBy = (sender: Address) => ({
     ...block(one.blocksRead),
-    fastUpdates: [{ signingPolicy: SIGNER, sender }],
+    fastUpdates: [update(sender)],
   })
   const accounts = () => sendersOf(one, ALPHA, 1_790_000_000).toSorted()
   addBlock(one, sentBy(BRAVO), OWNERS)
@@ -143,7 +224,7 @@ test('a new account of a provider counts once it sends a fifth of the recent upd
   const one = state()
   const send = (sender: Address, times: number) => {
     for (let n = 0; n < times; n += 1) {
-      const fastUpdates = [{ signingPolicy: SIGNER, sender }]
+      const fastUpdates = [update(sender)]
       addBlock(one, { ...block(one.blocksRead), fastUpdates }, OWNERS)
     }
   }

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
+import { acceptedFeeds, feedsIn, signerOfUpdate } from '../protocol/fast-update.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
-import { TransactionPart } from './observation.ts'
+import { type LongUpdate, TransactionPart } from './observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS
@@ -17,6 +18,10 @@ const SENDER_UPDATES_MIN = 3
 const SENDER_SHARE_MIN = 0.2
 /** Number of updates beyond which all counts are halved, so that old updates lose weight. */
 const UPDATES_COUNTED_MAX = 200
+/**
+ * Maximum number of refused updates in a block whose signers are recovered: anybody can send updates that are refused.
+ */
+const REFUSED_MAX = 4
 /** Number of consecutive polls without a node after which the node counts as gone. */
 const ABSENT_POLLS = 2
 
@@ -42,9 +47,10 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
       state.registrationMoments[voter] ??= { epoch, block: block.number, at: block.at }
     }
   }
-  for (const { signingPolicy, sender } of block.fastUpdates) {
+  for (const { signingPolicy, sender, tx, feedsSent } of block.fastUpdates) {
     const voter = owners.bySigningPolicy.get(signingPolicy)
     if (voter === undefined) continue
+    if (feedsSent !== null) recordLength(state, voter, block, { tx, feedsSent, isAccepted: true })
     recordPeak(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
@@ -57,6 +63,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
       state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
     }
   }
+  addRefused(state, block, owners)
   for (const call of block.calls) {
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
@@ -64,6 +71,44 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const one = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
   }
+}
+
+/**
+ * Adds the updates that were refused because they are too long. Nothing but their signatures says whose they are: the
+ * accounts of a provider are known only from updates that were accepted.
+ */
+function addRefused(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
+  const accepted = acceptedFeeds(state.feedCount ?? Number.POSITIVE_INFINITY)
+  const long = block.refusedUpdates.filter(({ update }) => feedsIn(update) > accepted)
+  for (const { tx, update } of long.slice(0, REFUSED_MAX)) {
+    const signer = signerOfUpdate(update)
+    const voter = signer && owners.bySigningPolicy.get(signer)
+    if (voter === undefined) continue
+    recordLength(state, voter, block, { tx, feedsSent: feedsIn(update), isAccepted: false })
+  }
+}
+
+/** Records the update that covers the most feeds since the last round; of equal ones, the last. */
+function recordLength(
+  state: CarriedState,
+  voter: Address,
+  { number, at }: ProtocolBlock,
+  update: Pick<CarriedState['longest'][Address], 'tx' | 'feedsSent' | 'isAccepted'>,
+): void {
+  if (update.feedsSent < (state.longest[voter]?.feedsSent ?? 0)) return
+  state.longest[voter] = { ...update, block: number, at }
+}
+
+/** The longest update since the last round, if it covers more feeds than there are. */
+export function longUpdateOf(
+  state: CarriedState,
+  voter: Address,
+  feedCount: number | null,
+): z.output<typeof LongUpdate> | undefined {
+  const longest = state.longest[voter]
+  if (longest === undefined || feedCount === null || longest.feedsSent <= feedCount)
+    return undefined
+  return { ...longest, feedCount }
 }
 
 /**

@@ -50,6 +50,8 @@ export const ENTITY_ABI = parseAbi([
 export const FAST_UPDATER_ABI = parseAbi([
   'function currentSortitionWeight(address signingPolicyAddress) view returns (uint256)',
 ])
+/** The feeds of fast updates, in their order; a removed feed keeps its place. */
+export const FEEDS_ABI = parseAbi(['function getFeedIds() view returns (bytes21[])'])
 export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])
 
 /** A view of Multicall3 itself. */

@@ -9,6 +9,7 @@ import {
   BALANCE_ABI,
   ENTITY_ABI,
   FAST_UPDATER_ABI,
+  FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
   MANAGER_ABI,
@@ -39,6 +40,8 @@ export interface SystemState {
   readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
   /** Expected fast updates per block. */
   readonly sampleSize: number | null
+  /** Number of feeds of fast updates. */
+  readonly feedCount: number | null
   readonly providers: ReadonlyMap<Address, ProviderState>
 }
 
@@ -75,16 +78,19 @@ export async function readStates(
       entities: await find('EntityManager'),
       updater: await find('FastUpdater'),
       incentives: await find('FastUpdateIncentiveManager'),
+      configuration: await find('FastUpdatesConfiguration'),
     }
     const next = currentEpoch + 1
     const opened = view(MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
     const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
-    const [openedAnswer, sizeAnswer] = await askViews(
+    const feeds = view(FEEDS_ABI, 'getFeedIds', [])
+    const [openedAnswer, sizeAnswer, feedsAnswer] = await askViews(
       client,
       multicallAddress,
       [
         [places.manager, opened],
         [places.incentives, size],
+        [places.configuration, feeds],
       ],
       block.number,
     )
@@ -101,6 +107,7 @@ export async function readStates(
     return {
       registration: endTs === 0n ? null : { epoch: next, openedAt: new Date(Number(endTs) * 1000) },
       sampleSize: fixedPoint === undefined ? null : sampleSize(fixedPoint),
+      feedCount: feeds.of(feedsAnswer)?.length ?? null,
       providers,
     }
   }, signal)

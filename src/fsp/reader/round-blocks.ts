@@ -5,6 +5,7 @@ import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readSpan, type Span } from '#src/chain/spans.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import { SUBMIT_UPDATES_SELECTOR } from '../protocol/fast-update.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
@@ -107,7 +108,8 @@ export function createBlockReader(source: ChainAccess): BlockReader {
 interface Seen extends SubmissionTransaction {
   readonly raw: unknown
   readonly isSubmission: boolean
-  readonly isFastUpdate: boolean
+  /** A fast update that Submission passes on, or one that was sent to the FastUpdater itself. */
+  readonly fastUpdate: 'passed' | 'direct' | undefined
 }
 
 function transactionsTo(
@@ -121,6 +123,7 @@ function transactionsTo(
     if (typeof to !== 'string' || typeof input !== 'string') return []
     const contract = called.get(to.toLowerCase())
     if (contract === undefined) return []
+    const selector = input.slice(2, 10).toLowerCase()
     return [
       {
         raw,
@@ -129,9 +132,12 @@ function transactionsTo(
         to: to.toLowerCase(),
         input,
         isSubmission: contract === 'Submission' && submitFunctionOf(input) !== undefined,
-        isFastUpdate:
-          contract === 'Submission' &&
-          input.slice(2, 10).toLowerCase() === SUBMIT_AND_PASS_SELECTOR,
+        fastUpdate:
+          contract === 'Submission' && selector === SUBMIT_AND_PASS_SELECTOR
+            ? 'passed'
+            : contract === 'FastUpdater' && selector === SUBMIT_UPDATES_SELECTOR
+              ? 'direct'
+              : undefined,
       },
     ]
   })
@@ -186,9 +192,13 @@ function callsUnknown({ blocks }: Span, { called }: Places): boolean {
 
 /** The events of a block; undefined when one of them does not match its topic. */
 function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents | undefined {
-  const updates = seen.filter(({ isFastUpdate }) => isFastUpdate)
+  const updates = seen.flatMap(({ hash, from, input, fastUpdate }) =>
+    fastUpdate === undefined
+      ? []
+      : [[hash, { from, input, isSubmission: fastUpdate === 'passed' }] as const],
+  )
   try {
-    return eventsOf(logs, new Map(updates.map(({ hash, from }) => [hash, from])))
+    return eventsOf(logs, new Map(updates))
   } catch (error) {
     if (isEndpointFailure(error)) return undefined
     throw error

@@ -2,6 +2,7 @@ import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
 import { z } from 'zod'
 import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
+import { decodeUpdate, feedsIn, type SignedUpdate } from '../protocol/fast-update.ts'
 import type { RoundBlock } from '../protocol/rounds.ts'
 import { ROUND_EVENTS_ABI } from './fsp-abi.ts'
 
@@ -15,11 +16,28 @@ export interface RewardClaim {
 /** A fast update of feeds. */
 export interface FastUpdate {
   readonly signingPolicy: Address
+  readonly tx: Hash
   /**
    * Account that sent the update; null if it was not sent directly to the Submission contract, because then
    * the account proves nothing.
    */
   readonly sender: Address | null
+  /** Number of feeds that it covers; null if it was passed on by a contract of somebody else. */
+  readonly feedsSent: number | null
+}
+
+/** A transaction with a fast update. */
+export interface UpdateCall {
+  readonly from: string
+  readonly input: string
+  /** Whether it was sent to the Submission contract, where the sender is an account of the provider. */
+  readonly isSubmission: boolean
+}
+
+/** A fast update that the FastUpdater did not accept. */
+export interface RefusedUpdate {
+  readonly tx: Hash
+  readonly update: SignedUpdate
 }
 
 /** Registration or removal of a provider for a reward epoch. */
@@ -33,6 +51,7 @@ export interface Registration {
 export interface ProtocolEvents extends Pick<RoundBlock, 'finalised' | 'requests'> {
   /** Updates of feeds by any sender. */
   readonly fastUpdates: readonly FastUpdate[]
+  readonly refusedUpdates: readonly RefusedUpdate[]
   readonly registrations: readonly Registration[]
   readonly claims: readonly RewardClaim[]
 }
@@ -42,6 +61,7 @@ export const NO_EVENTS: ProtocolEvents = {
   finalised: [],
   requests: [],
   fastUpdates: [],
+  refusedUpdates: [],
   registrations: [],
   claims: [],
 }
@@ -74,11 +94,11 @@ export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
 /**
  * Decodes the events of one block.
  *
- * @param senders account of each transaction that was sent directly to the Submission contract
+ * @param updates transactions of the block that are fast updates, by hash
  */
 export function eventsOf(
   logs: readonly Log[],
-  senders: ReadonlyMap<string, string>,
+  updates: ReadonlyMap<string, UpdateCall>,
 ): ProtocolEvents {
   const decoded = logs.flatMap((log) => {
     const [topic, ...rest] = log.topics
@@ -103,20 +123,41 @@ export function eventsOf(
     fastUpdates: decoded.flatMap(({ log, event }) => {
       if (event.eventName !== 'FastUpdateFeedsSubmitted') return []
       const { signingPolicyAddress } = Updated.parse(event.args)
-      const sender = senders.get(log.transactionHash)
+      const call = updates.get(log.transactionHash)
+      const update = call && decodeUpdate(call.input)
       return [
         {
           signingPolicy: signingPolicyAddress,
-          sender: sender === undefined ? null : z.decode(Address, sender),
+          tx: log.transactionHash,
+          sender: call?.isSubmission === true ? z.decode(Address, call.from) : null,
+          feedsSent: update === undefined ? null : feedsIn(update),
         },
       ]
     }),
+    refusedUpdates: refusedOf(decoded, updates),
     registrations: decoded.flatMap(({ event: { eventName, args } }) => {
       if (eventName !== 'VoterRegistered' && eventName !== 'VoterRemoved') return []
       const { voter, rewardEpochId } = Registered.parse(args)
       return [{ voter, epoch: rewardEpochId, isRegistered: eventName === 'VoterRegistered' }]
     }),
   }
+}
+
+/** Fast updates without an event of the FastUpdater. */
+function refusedOf(
+  decoded: readonly { readonly log: Log; readonly event: { readonly eventName: unknown } }[],
+  updates: ReadonlyMap<string, UpdateCall>,
+): readonly RefusedUpdate[] {
+  const accepted = new Set<string>(
+    decoded.flatMap(({ log, event }) =>
+      event.eventName === 'FastUpdateFeedsSubmitted' ? [log.transactionHash] : [],
+    ),
+  )
+  return [...updates].flatMap(([hash, { input }]) => {
+    if (accepted.has(hash)) return []
+    const [tx, update] = [Hash.safeParse(hash).data, decodeUpdate(input)]
+    return tx === undefined || update === undefined ? [] : [{ tx, update }]
+  })
 }
 
 const Relayed = z.object({

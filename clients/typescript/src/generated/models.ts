@@ -98,8 +98,8 @@ export interface Alert {
    * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
@@ -248,8 +248,8 @@ export interface AlertEvidence {
    * - `fsp.signature-grace.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.tx-failed`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
    * - `fsp.tx-failed.recovered`: provider (string), tx (string), from (string), role (string), to (string), contract (string), selector (string), function (string), reason (string or null), block (integer), gasUsed (integer), gasLimit (integer)
-   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
-   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
+   * - `fsp.fast-updates.recovered`: provider (string), rewardEpochId (integer), blocksSinceUpdate (integer), lastUpdateBlock (integer or null), probabilityOfSilence (string), threshold (number), sortitionWeight (integer), sampleSize (number), onePercentBlocks (integer), weightShare (number), rule (string), tx (string), updateBlock (integer), feedsSent (integer), feedCount (integer), isAccepted (boolean), since (string), gapSeconds (integer)
    * - `fsp.registration`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.registration.recovered`: provider (string), rewardEpochId (integer), openedAt (string), closesAtEarliest (string), minutes (integer), isClosed (boolean), preRegistered (boolean or null), preRegistrationFailed (boolean)
    * - `fsp.not-in-policy`: provider (string), rewardEpochId (integer), startVotingRoundId (integer), voters (integer), startsAt (string), active (boolean)
@@ -852,7 +852,7 @@ export type EvidenceClaim =
        */
       sender: string;
       /**
-       * Hash of the failed transaction.
+       * Hash of the failed transaction, or of the one with the fast update.
        * @pattern ^0x[0-9a-fA-F]{64}$
        */
       transaction: string;
@@ -885,6 +885,30 @@ export type EvidenceClaim =
       sortitionWeight: number;
       /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
       threshold: number;
+    }
+  | {
+      /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+      block: number;
+      /** Number of feeds that there are. */
+      feedCount: number;
+      /** Number of feeds that the fast update covers. */
+      feedsSent: number;
+      /** Whether the FastUpdater contract accepted the update. */
+      isAccepted: boolean;
+      /** Kind of the claim, which determines its other properties. */
+      kind: "update";
+      /**
+       * Identity address of the data provider.
+       * @pattern ^0x[0-9a-fA-F]{40}$
+       */
+      provider: string;
+      /** Number of the reward epoch. */
+      rewardEpoch: number;
+      /**
+       * Hash of the failed transaction, or of the one with the fast update.
+       * @pattern ^0x[0-9a-fA-F]{64}$
+       */
+      transaction: string;
     }
   | {
       /** Number of the block of the transaction, or of the block at whose end the claim holds. */
@@ -1122,7 +1146,7 @@ export interface FailedTransactionData {
    */
   to: string;
   /**
-   * Hash of the failed transaction.
+   * Hash of the failed transaction, or of the one with the fast update.
    * @pattern ^0x[0-9a-fA-F]{64}$
    */
   tx: string;
@@ -1131,8 +1155,14 @@ export interface FailedTransactionData {
 export interface FastUpdateData {
   /** Number of blocks since the last fast update. */
   blocksSinceUpdate: number;
+  /** Number of feeds that there are. */
+  feedCount?: number;
+  /** Number of feeds that the fast update covers. */
+  feedsSent?: number;
   /** Length of the gap, in seconds. */
   gapSeconds: number;
+  /** Whether the FastUpdater contract accepted the update. */
+  isAccepted?: boolean;
   /** Block of the last fast update; null if none was seen. */
   lastUpdateBlock: number | null;
   /** Number of blocks in 1% of a reward epoch. */
@@ -1146,8 +1176,8 @@ export interface FastUpdateData {
   provider: string;
   /** Number of the reward epoch. */
   rewardEpochId: number;
-  /** Limit that raised the alert: probability, or one-percent for `onePercentBlocks`. */
-  rule: "probability" | "one-percent";
+  /** What raised the alert: probability; one-percent for `onePercentBlocks`; too-long for an update for more feeds than there are. */
+  rule: "probability" | "one-percent" | "too-long";
   /** Expected number of fast updates per block, from all providers. */
   sampleSize: number;
   /**
@@ -1159,6 +1189,13 @@ export interface FastUpdateData {
   sortitionWeight: number;
   /** Limit of the rate or of the probability, below which an alert is raised, 0 to 1. */
   threshold: number;
+  /**
+   * Hash of the failed transaction, or of the one with the fast update.
+   * @pattern ^0x[0-9a-fA-F]{64}$
+   */
+  tx?: string;
+  /** Number of the block of the transaction, or of the block at whose end the claim holds. */
+  updateBlock?: number;
   /** Share of the total weight of the signing policy, 0 to 1. */
   weightShare: number;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
 import { chanceOfSilence, isSilent } from '#src/fsp/protocol/silence.ts'
-import type { Presentation } from '#src/kernel/display-values.ts'
-import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
+import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
+import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
+import type { EvidenceClaim, UnprovenReason } from '../../evidence-model.ts'
 import {
   defineSignal,
   type Evaluation,
@@ -25,21 +26,29 @@ const PROBABILITY: Parameter = {
 /** Parameter: whether silence over 1 % of a reward epoch's blocks is a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
-const Rule = z.enum(['probability', 'one-percent'])
+const Rule = z.enum(['probability', 'one-percent', 'too-long'])
 
 const State = z.object({
   /** Whether the silence is too long and continues. */
   isSilent: z.boolean(),
+  /** The last update for more feeds than there are, while no shorter one has followed. */
+  tooLong: LongUpdate.nullable().default(null),
   /** Block of the last update before the silence. */
   lastUpdateBlock: z.int().nullable(),
-  /** Time of the last update; if none was seen, the start of the observed silence. */
+  /** Time of the last update, if none was seen, the start of the observed silence; or time of the first long update. */
   since: Instant.nullable(),
   /** Rule of the last alert of this silence. */
   rule: Rule.nullable().default(null),
 })
 type State = z.output<typeof State>
 
-const INITIAL: State = { isSilent: false, lastUpdateBlock: null, since: null, rule: null }
+const INITIAL: State = {
+  isSilent: false,
+  tooLong: null,
+  lastUpdateBlock: null,
+  since: null,
+  rule: null,
+}
 
 /** `data` of both events. */
 const Silence = z.object({
@@ -54,8 +63,14 @@ const Silence = z.object({
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  /** Rule that fired. */
+  /** Rule that fired; `too-long` if nothing but the length of an update is wrong. */
   rule: Rule,
+  /** Of an update for more feeds than there are, also where it explains a silence. */
+  tx: Hash.exactOptional(),
+  updateBlock: z.int().exactOptional(),
+  feedsSent: z.int().exactOptional(),
+  feedCount: z.int().exactOptional(),
+  isAccepted: z.boolean().exactOptional(),
   /** The last update before the silence. */
   since: Instant,
   /** Seconds from `since` to now or, in a recovery, to the update that ended the silence. */
@@ -63,57 +78,96 @@ const Silence = z.object({
 })
 
 /**
- * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks if that is enabled;
- * recovers with the first update. Blocks that were not read do not count.
+ * Fires when chance does not explain the silence, or at 1 % of a reward epoch's blocks if that is enabled, and at an
+ * update for more feeds than there are; recovers with the first accepted update for existing feeds. Blocks that were
+ * not read do not count.
  */
-function fastUpdateSilence(
+function judgeFastUpdates(
   previous: State,
-  { provider, rewardEpoch, at, fastUpdates: part }: ProviderObservation,
+  observation: ProviderObservation,
   parameters: ParameterValues,
 ): Evaluation<State> {
+  const { at, fastUpdates: part } = observation
+  const wasOpen = previous.isSilent || previous.tooLong !== null
   if (part === null) {
-    return { state: previous, phase: previous.isSilent ? 'firing' : 'unknown', firings: [] }
+    return { state: previous, phase: wasOpen ? 'firing' : 'unknown', firings: [] }
   }
-  const threshold = Number(parameters['probability'])
-  const isUnlikely = isSilent(part.exponent, threshold)
+  const isUnlikely = isSilent(part.exponent, Number(parameters['probability']))
   const isOnePercent =
     parameters['warningEnabled'] === true && part.blocksSinceUpdate >= part.onePercentBlocks
   const heardAt = part.lastUpdateAt === null ? at : new Date(part.lastUpdateAt * 1000)
-  const isOpen = isUnlikely || isOnePercent
-  const since = previous.since ?? heardAt
-  const until = isOpen ? at : heardAt
-  const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : previous.rule
-  const dataOf = () =>
-    z.encode(Silence, {
-      ...part,
-      provider,
-      rewardEpochId: rewardEpoch,
-      probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
-      threshold,
-      rule: rule ?? 'probability',
-      since,
-      gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
-    })
-  if (isOpen) {
-    const severity = isUnlikely ? 'critical' : 'warning'
-    const state = { isSilent: true, lastUpdateBlock: part.lastUpdateBlock, since, rule }
-    const firing = { event: 'fsp.fast-updates', severity, data: dataOf() } as const
+  const isQuiet = isUnlikely || isOnePercent
+  const tooLong = part.tooLong ?? previous.tooLong
+  if (isQuiet || part.tooLong !== undefined) {
+    const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : 'too-long'
+    const sinceLong = part.tooLong === undefined ? heardAt : new Date(part.tooLong.at * 1000)
+    const since = previous.since ?? (isQuiet ? heardAt : sinceLong)
+    const data = dataOf(observation, part, { parameters, rule, since, until: at, tooLong })
+    const firing = {
+      event: 'fsp.fast-updates',
+      severity: isUnlikely ? 'critical' : 'warning',
+      data,
+    } as const
+    const isStillSilent = isQuiet || previous.isSilent
+    const { lastUpdateBlock } = part
+    const state = { isSilent: isStillSilent, tooLong, lastUpdateBlock, since, rule } as const
     return { state, phase: 'firing', firings: [firing] }
   }
+  if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }
   // A change of parameters does not end the silence; only a received update does.
-  const isHeard =
-    part.lastUpdateBlock !== null && part.lastUpdateBlock > (previous.lastUpdateBlock ?? -1)
-  if (previous.isSilent && !isHeard) {
+  const last = Math.max(previous.lastUpdateBlock ?? -1, previous.tooLong?.block ?? -1)
+  const isHeard = part.lastUpdateBlock !== null && part.lastUpdateBlock > last
+  // Between two round ends, the length of the updates is not known yet.
+  if (!isHeard || (previous.tooLong !== null && observation.isBetween === true)) {
     return { state: previous, phase: 'firing', firings: [] }
   }
-  if (!previous.isSilent) return { state: INITIAL, phase: 'ok', firings: [] }
-  const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data: dataOf() } as const
+  const rule = previous.rule ?? 'probability'
+  const since = previous.since ?? heardAt
+  const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
+  const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
   return { state: INITIAL, phase: 'ok', firings: [firing] }
+}
+
+function dataOf(
+  { provider, rewardEpoch }: ProviderObservation,
+  part: NonNullable<ProviderObservation['fastUpdates']>,
+  one: {
+    readonly parameters: ParameterValues
+    readonly rule: z.output<typeof Rule>
+    readonly since: Date
+    readonly until: Date
+    readonly tooLong: State['tooLong']
+  },
+): JsonObject {
+  const { parameters, rule, since, until, tooLong } = one
+  return z.encode(Silence, {
+    ...part,
+    provider,
+    rewardEpochId: rewardEpoch,
+    probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
+    threshold: Number(parameters['probability']),
+    rule,
+    since,
+    gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
+    ...(tooLong && { ...tooLong, updateBlock: tooLong.block }),
+  })
 }
 
 function present(event: string, json: JsonObject): Presentation {
   const data = Silence.parse(json)
   const isRecovery = event.endsWith('.recovered')
+  const isLong = data.rule === 'too-long'
+  const { tx, feedsSent, feedCount, isAccepted } = data
+  const outcome = isAccepted === true ? 'accepted' : 'refused'
+  const length: DisplayValues =
+    tx === undefined || feedsSent === undefined || feedCount === undefined
+      ? {}
+      : {
+          tx: { kind: 'transaction', hash: tx },
+          feedsSent: { kind: 'number', value: feedsSent },
+          feedCount: { kind: 'number', value: feedCount },
+          outcome: { kind: 'term', key: `messages:fsp.fast-updates.long.outcome.${outcome}` },
+        }
   return {
     facts: {
       provider: { kind: 'address', address: data.provider },
@@ -126,10 +180,15 @@ function present(event: string, json: JsonObject): Presentation {
       }),
       since: { kind: 'instant', at: data.since },
       duration: { kind: 'duration', seconds: data.gapSeconds },
+      ...length,
     },
     fields: isRecovery
       ? ['provider', 'lastUpdate']
-      : ['provider', 'lastUpdate', 'chance', 'limit', 'weight'],
+      : isLong
+        ? ['provider', 'feedsSent', 'feedCount', 'tx']
+        : ['provider', 'lastUpdate', 'chance', 'limit', 'weight', ...(tx ? ['tx'] : [])],
+    ...(isLong && { form: 'long' }),
+    ...(!isLong && tx !== undefined && { advice: 'long-update' }),
     count: data.blocksSinceUpdate,
   }
 }
@@ -150,7 +209,17 @@ const example = {
   gapSeconds: 645,
 }
 
-/** Silence in fast updates that chance does not explain. */
+/** The claim of an update for too many feeds. */
+function updateClaim(data: z.output<typeof Silence>): EvidenceClaim | UnprovenReason {
+  const { provider, rewardEpochId: rewardEpoch, tx, updateBlock } = data
+  const { feedsSent, feedCount, isAccepted } = data
+  if (tx === undefined || updateBlock === undefined) return 'other'
+  if (feedsSent === undefined || feedCount === undefined || isAccepted === undefined) return 'other'
+  const length = { feedsSent, feedCount, isAccepted }
+  return { kind: 'update', provider, rewardEpoch, transaction: tx, block: updateBlock, ...length }
+}
+
+/** Silence in fast updates that chance does not explain, and updates for more feeds than there are. */
 export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObservation, State>({
   id: 'fast-updates',
   group: 'fast-updates',
@@ -163,15 +232,12 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   // Every observation is judged, also those between two round ends.
   judges: () => true,
   evaluate: (previous, observation, { parameters }) =>
-    fastUpdateSilence(previous, observation, parameters),
+    judgeFastUpdates(previous, observation, parameters),
   present,
   claim: (json, { block }) => {
-    const {
-      provider,
-      rewardEpochId: rewardEpoch,
-      probabilityOfSilence,
-      ...rest
-    } = Silence.parse(json)
+    const data = Silence.parse(json)
+    const { provider, rewardEpochId: rewardEpoch, probabilityOfSilence, ...rest } = data
+    if (rest.rule === 'too-long') return updateClaim(data)
     const { lastUpdateBlock, blocksSinceUpdate, sortitionWeight, sampleSize } = rest
     const { threshold, rule, onePercentBlocks } = rest
     const figures = { sortitionWeight, sampleSize, threshold, rule, onePercentBlocks }

@@ -375,6 +375,51 @@ describe('fast-updates', () => {
     expect(data[2]).toMatchObject({ since, gapSeconds: 460, rule: 'probability' })
   })
 
+  describe('an update for more feeds than there are', () => {
+    const long = (last: number, isAccepted: boolean, block = last) => {
+      const { fastUpdates: part } = silent(1, 5, last)
+      const at = observation(0).startsAt + block
+      const length = { block, at, feedsSent: 13, feedCount: 9, isAccepted }
+      return {
+        fastUpdates: { ...part, tooLong: { tx: `0x${'e'.repeat(64)}` as const, ...length } },
+      }
+    }
+    const all = (parts: readonly Partial<ProviderObservation>[]) =>
+      fold(
+        fastUpdates,
+        parts.map((part, index) => observation(index, part)),
+      )
+
+    test('is a warning, and over with the first shorter one that is accepted', () => {
+      const seen = [silent(1, 5, 90), long(100, true), silent(1, 40, 100), silent(1, 5, 180)]
+      expect(all(seen).notified).toEqual(['1 warning', '3 recovered'])
+      expect(all(seen).steps[1]?.firings[0]).toMatchObject({
+        data: { rule: 'too-long', feedsSent: 13, feedCount: 9, isAccepted: true, updateBlock: 100 },
+      })
+      expect(all(seen).steps[3]?.firings[0]).toMatchObject({ data: { rule: 'too-long' } })
+    })
+
+    test('that was refused is no update: nothing but an accepted one ends the warning', () => {
+      const seen = [silent(1, 5, 90), long(90, false, 120), silent(2, 60, 90), silent(1, 5, 180)]
+      expect(all(seen).notified).toEqual(['1 warning', '3 recovered'])
+    })
+
+    test('explains the silence that follows, which is critical', () => {
+      const seen = [long(90, false, 120), silent(17, 450, 90), silent(1, 5, 700)]
+      expect(all(seen).notified).toEqual(['0 warning', '1 critical', '2 recovered'])
+      const [alert] = all(seen).steps[1]?.firings ?? []
+      expect(alert).toMatchObject({ data: { rule: 'probability', feedsSent: 13 } })
+      const shown = fastUpdates.present('fsp.fast-updates', alert?.data ?? {})
+      expect(shown).toMatchObject({ advice: 'long-update', facts: { feedCount: { value: 9 } } })
+    })
+
+    test('is not over between two rounds, where the length of updates is not known', () => {
+      const between = { ...silent(3, 60, 150), isBetween: true } as const
+      const seen = [long(100, true), between, long(170, true), silent(1, 5, 300)]
+      expect(all(seen).notified).toEqual(['0 warning', '3 recovered'])
+    })
+  })
+
   test('a recovery has the rule of its alert', () => {
     const seen = [silent(8, 2600), silent(0.1, 3, 560)]
     const { steps } = fold(

@@ -1,0 +1,134 @@
+/** Checks claims about the length of a fast update: who signed it, how many feeds it covers, and how many there are. */
+import { createHash } from 'node:crypto'
+import { type Check, must, mustBeOf, text, whole } from './claim.ts'
+import { keccak } from './keccak.ts'
+import { array, numberOf, type Protocol, VIEWS } from './protocol.ts'
+import { type Fields, Refuted, Unchecked } from './rpc.ts'
+import { recoverSigner } from './secp256k1.ts'
+
+/** `FastUpdateFeedsSubmitted`: the FastUpdater accepted an update. */
+export const UPDATED = '0x63db91b14b3d088c677f046180aefcea7a236649704d90ce810cde455d38d936'
+/** Rounds for which a provider may be judged by the policy of the reward epoch before. */
+export const EPOCH_SLACK = 20
+
+/** `submitAndPass` of Submission, and `submitUpdates` of the FastUpdater. */
+const PASSED = '0x833bf6c0'
+const DIRECT = '0x470e91df'
+const WORD = 32
+const FEEDS_PER_BYTE = 4
+
+/** An update for more feeds than there are. */
+export const update: Check = async (protocol, claim) => {
+  const { rpc } = protocol
+  const hash = text(claim, 'transaction')
+  const block = await rpc.block(whole(claim, 'block'))
+  const found = block.transactions.find((one) => one.hash.toLowerCase() === hash)
+  if (found === undefined) throw new Refuted(`block ${block.number} has no transaction ${hash}`)
+  const contract = found.input.slice(0, 10).toLowerCase() === PASSED ? 'Submission' : 'FastUpdater'
+  const places = await protocol.contracts(contract, block.number)
+  must(places.includes(String(found.to).toLowerCase()), `it was not sent to ${contract}`)
+  const sent = decode(found.input)
+  if (sent === undefined) throw new Refuted('the transaction is no fast update')
+  const epoch = whole(claim, 'rewardEpoch')
+  const { members } = await protocol.policy(epoch)
+  const member = members.find(({ voter }) => voter === text(claim, 'provider'))
+  if (member === undefined) throw new Refuted('the provider is not in the signing policy')
+  must(sent.signer === member.signingPolicy, `the update is signed by ${sent.signer}`)
+  const { first, length } = await protocol.clock()
+  await mustBeOf(protocol, epoch, Math.floor((block.at - first) / length), EPOCH_SLACK)
+  const [feeds, count] = [whole(claim, 'feedsSent'), whole(claim, 'feedCount')]
+  must(sent.feeds === feeds, `the update covers ${sent.feeds} feeds`)
+  const counts = await feedCounts(protocol, block.number)
+  must(counts.includes(count), `there are ${counts.join(' or ')} feeds`)
+  must(feeds > count, `${feeds} feeds are not more than ${count}`)
+  const isAccepted = await wasAccepted(protocol, hash, block.number, member.signingPolicy)
+  must(isAccepted === claim['isAccepted'], `it was ${isAccepted ? 'accepted' : 'not accepted'}`)
+  return `${hash} covers ${feeds} feeds, and there are ${count}`
+}
+
+/** Number of feeds now, and at the end of a block where its state is still there. */
+async function feedCounts(protocol: Protocol, block: number): Promise<readonly number[]> {
+  const configuration = await protocol.contract('FastUpdatesConfiguration')
+  const read = async (at?: number) =>
+    array(await protocol.view(configuration, VIEWS.feedIds, at), 0).length
+  try {
+    return [...new Set([await read(block), await read()])]
+  } catch (error) {
+    if (error instanceof Unchecked) return [await read()]
+    throw error
+  }
+}
+
+async function wasAccepted(
+  protocol: Protocol,
+  hash: string,
+  block: number,
+  signer: string,
+): Promise<boolean> {
+  const receipt = await protocol.rpc.receipt(hash, block)
+  const updaters = await protocol.contracts('FastUpdater', block)
+  return ((receipt['logs'] ?? []) as readonly Fields[]).some((log) => {
+    const [topic, , indexed] = (log['topics'] ?? []) as readonly string[]
+    const address = String(log['address']).toLowerCase()
+    return updaters.includes(address) && topic === UPDATED && `0x${indexed?.slice(26)}` === signer
+  })
+}
+
+/** The signer of an update and the number of feeds it covers; undefined for other calldata. */
+function decode(input: string) {
+  const selector = input.slice(0, 10).toLowerCase()
+  const given = Buffer.from(input.slice(10), 'hex')
+  const bytes = selector === PASSED ? bytesAt(given, 0) : selector === DIRECT ? given : undefined
+  const start = bytes && numberAt(bytes, 0)
+  if (bytes === undefined || start === undefined) return undefined
+  const tuple = bytes.subarray(start)
+  const deltas = bytesAt(tuple, 6)
+  const signature = tuple.subarray(8 * WORD, 10 * WORD)
+  if (deltas === undefined || signature.length < 2 * WORD) return undefined
+  const v = numberAt(tuple, 7) ?? 0
+  const padding = Buffer.alloc((WORD - (deltas.length % WORD)) % WORD)
+  // The block, the five words of the credential, and the bytes, whose place is the seventh word.
+  const encoded = [
+    tuple.subarray(0, 6 * WORD),
+    word(7 * WORD),
+    word(deltas.length),
+    deltas,
+    padding,
+  ]
+  const said = createHash('sha256').update(Buffer.concat(encoded)).digest()
+  const prefix = Buffer.from('\x19Ethereum Signed Message:\n32')
+  const digest = keccak(Buffer.concat([prefix, said]))
+  return {
+    signer: recoverSigner(digest, signature, v >= 27 ? v - 27 : v),
+    feeds: feedsIn(deltas),
+  }
+}
+
+/** The feeds that the bytes cover: pairs of zeros that fill the last byte do not count. */
+function feedsIn(deltas: Buffer): number {
+  const last = deltas.at(-1)
+  if (last === undefined) return 0
+  let used = FEEDS_PER_BYTE
+  while (used > 1 && ((last >> (2 * (FEEDS_PER_BYTE - used))) & 3) === 0) used -= 1
+  return FEEDS_PER_BYTE * (deltas.length - 1) + used
+}
+
+function word(value: number): Buffer {
+  return Buffer.from(value.toString(16).padStart(2 * WORD, '0'), 'hex')
+}
+
+/** A number in a word; undefined where there is none, or none that can be a place. */
+function numberAt(bytes: Buffer, place: number): number | undefined {
+  const one = bytes.subarray(place * WORD, (place + 1) * WORD)
+  const value = one.length < WORD ? Number.NaN : numberOf(one.toString('hex'))
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** The bytes to which a word points. */
+function bytesAt(bytes: Buffer, place: number): Buffer | undefined {
+  const start = numberAt(bytes, place)
+  const length = start === undefined ? undefined : numberAt(bytes.subarray(start), 0)
+  if (start === undefined || length === undefined) return undefined
+  const found = bytes.subarray(start + WORD, start + WORD + length)
+  return found.length === length ? found : undefined
+}
