@@ -12,7 +12,7 @@
 //
 // A true statement may be another one than the alert made. So the script first says in words what it checks: compare that
 // with the message that you received. --message does so with the body of a webhook, whose signature you check first
-// (examples/verify): other figures than it has are refuted.
+// (examples/verify): other figures than it has are refuted. Without it, the result says that it is of the file alone.
 //
 // Exit code 0: the chain confirms the claim. 1: the chain refutes it. 2: it could not be checked.
 import { readFileSync } from 'node:fs'

@@ -173,10 +173,24 @@ async function confirm(
   // Only the message says which alert it is.
   const ofMessage = message === undefined ? ['alertId', ...(isTimed ? [] : ['firedAt'])] : []
   const unchecked = [...ofMessage, ...left]
-  const taken = rpc.unproven()
-  const limits = [
+  const isCompared = message !== undefined
+  const limits = limitsOf({ isCompared, taken: rpc.unproven(), unchecked })
+  return limits.length === 0 ? found : `${found} (${limits.join('; ')})`
+}
+
+/** What a confirmation does not say, in words. */
+export function limitsOf(one: {
+  /** Whether the file was compared with the message that was received. */
+  readonly isCompared: boolean
+  readonly taken: readonly string[]
+  readonly unchecked: readonly string[]
+}): readonly string[] {
+  const { isCompared, taken, unchecked } = one
+  return [
+    ...(isCompared
+      ? []
+      : ['of this file alone: compare its statement with your message, or give --message']),
     ...(taken.length === 0 ? [] : [`taken from the endpoint: ${taken.join(', ')}`]),
     ...(unchecked.length === 0 ? [] : [`not checked: ${unchecked.join(', ')}`]),
   ]
-  return limits.length === 0 ? found : `${found} (${limits.join('; ')})`
 }

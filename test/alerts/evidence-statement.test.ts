@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
+import { limitsOf } from '../../examples/evidence/check.ts'
 import { checkMessage, statementOf } from '../../examples/evidence/statement.ts'
 
 /** What the script of examples/ says in words before it checks a claim. */
@@ -56,6 +57,16 @@ test.each([
   const body = (changed: object) => JSON.stringify({ ...STATED, payloadVersion: 2, ...changed })
   expect(() => checkMessage(stated, body({}))).not.toThrow()
   expect(() => checkMessage(stated, body({ [name]: value }))).toThrow(name)
+})
+
+test('a confirmation says that it is of the file alone unless a message was given', () => {
+  const parts = { taken: ['receipts'], unchecked: ['alertId'] }
+  expect(limitsOf({ ...parts, isCompared: false })).toEqual([
+    expect.stringMatching(/^of this file alone: .*--message$/),
+    'taken from the endpoint: receipts',
+    'not checked: alertId',
+  ])
+  expect(limitsOf({ taken: [], unchecked: [], isCompared: true })).toEqual([])
 })
 
 test('a message that is no JSON proves nothing', () => {
