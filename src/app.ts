@@ -100,8 +100,8 @@ const JOBS_POOL = { max: 10 }
 const CLAIMS_POOL = { max: 4, keepsPlans: true }
 /** Pool for lists from a copy of the database; when the copy is slow, lists are soon read from the database itself. */
 const REPLICA_POOL = { max: 10, waitMs: 1000, answerMs: 3000 }
-/** Pool of metered calls, which are settled in few statements. */
-const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
+/** Pool of metered calls, which are settled in few statements. To plan one takes longer than to run it. */
+const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS, keepsPlans: true }
 /** Deadline for running work at a stop. With settling and closing 15 s, half of what `main.ts` waits for a stop. */
 const STOP_MS = 10_000
 const SETTLE_MS = 2000
