@@ -83,6 +83,11 @@ export interface Job {
   readonly lock?: string
   /** Channel whose NOTIFY starts a run early. */
   readonly wakeOn?: string
+  /**
+   * Minimum milliseconds between the starts of two runs. Notifications that come meanwhile share the next run. By
+   * default a run starts as soon as the run before it has ended.
+   */
+  readonly gapMs?: number
   /** Called at each NOTIFY on the channel `wakeOn`, even during a run. */
   onNotify?(app: JobApp, payload: string): void
   /** Starts runs early by other means, until the returned function is called. */

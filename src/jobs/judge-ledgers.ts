@@ -3,6 +3,11 @@ import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
 import type { Job } from './define.ts'
 
 /**
+ * Every process hears of every metered call, so that runs without a gap would cost more with each process.
+ */
+const GAP_MS = 200
+
+/**
  * Judges ledger entries of the wallets in the slices of this process. Woken by every ledger entry with the wallet; the interval of a minute is for
  * missed wake-ups.
  */
@@ -11,6 +16,7 @@ export const judgeLedgers: Job = {
   role: 'watcher',
   everywhere: true,
   wakeOn: 'ledger',
+  gapMs: GAP_MS,
   everyMs: () => 60_000,
   run: (app, signal, { payloads: wallets, mayMiss }) =>
     judge(

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
@@ -17,7 +18,7 @@ export interface RunningJobs {
 /**
  * Maximum number of payloads that are kept for the next run; if there are more, the run checks everything.
  */
-const PAYLOADS_MAX = 1000
+const PAYLOADS_MAX = 5000
 /** Maximum wait after consecutive failures. */
 const BACKOFF_MS_MAX = 30_000
 const NOTHING: JobWakeUps = { payloads: new Set(), mayMiss: false }
@@ -120,6 +121,8 @@ async function loop(
     const pauseMsMax = job.pauseMsMax ?? BACKOFF_MS_MAX
     const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, pauseMsMax)
     await waker.sleep(restMs, signal)
+    const earlyMs = startedAt + (job.gapMs ?? 0) - performance.now()
+    if (earlyMs > 0) await pause(earlyMs, signal)
     const { payloads, mayMiss } = waker.take(notified.payloads)
     const isTime = performance.now() - fullScanAt >= everyMs
     notified = { payloads, mayMiss: mayMiss || isTime || failures > 0 }

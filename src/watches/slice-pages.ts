@@ -1,5 +1,7 @@
 /** Reads the targets of slices page by page. */
+import { hash } from 'node:crypto'
 import type { Db } from '#src/db/connection.ts'
+import { SLICES } from '#src/db/slices.ts'
 import * as store from './target-store.ts'
 
 /** The watched targets of a type in these slices, `limit` at a time. */
@@ -42,4 +44,9 @@ export async function* stalePagesOf(
     after = last.id
     yield rows
   }
+}
+
+/** The slice of a target's key, as the database computes it (`sliceOfKey`). */
+export function sliceOf(key: string): number {
+  return hash('md5', key, 'buffer').readUInt8(0) % SLICES
 }

@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, inArray, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import type { BlockRef } from '#src/chain/chain.ts'
+import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { SLICES } from '#src/db/slices.ts'
@@ -97,11 +98,11 @@ export function listTargetsOf(
   slices: readonly number[],
   keys: readonly string[],
 ): Promise<TargetRow[]> {
-  const isNamed = and(eq(targets.type, type), inArray(targets.key, [...keys]))
+  const isNamed = sql`${targets.key} = any(${valueArray(keys, 'text')})`
   return db
     .select(TARGET_ROW)
     .from(targets)
-    .where(and(isNamed, isIn(slices), gt(targets.watchCount, 0)))
+    .where(and(eq(targets.type, type), isNamed, isIn(slices), gt(targets.watchCount, 0)))
     .orderBy(asc(targets.id))
 }
 

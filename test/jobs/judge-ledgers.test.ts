@@ -47,10 +47,14 @@ const spend = (amount: number, client = alice) =>
   spendCredits(service.app, client.caller.wallet, amount)
 
 /** Judges new entries of all wallets, or of the given ones. */
-const judge = (wallets?: ReadonlySet<string>) =>
+const judge = (
+  wallets?: ReadonlySet<string>,
+  over: Partial<Parameters<typeof judgeLedgers>[0]> = {},
+) =>
   judgeLedgers(
     {
       ...service.app,
+      ...over,
       recordAlerts: (tx, candidates) => alerts.recordAlerts(service.app, tx, candidates),
     },
     wallets,
@@ -235,13 +239,29 @@ describe('a watch on the wallet’s credits', () => {
     expect(await events(bob)).toEqual([])
   })
 
-  test('is read in a run for notified wallets if its wallet is among them, and in every full scan', async () => {
+  test('is read in a run for notified wallets if its wallet is among them and in a slice of the process, and in every full scan', async () => {
     await watchCredits(500)
     await watchCredits(500, bob)
     await judge()
     await spend(600)
     await spend(600, bob)
-    await judge(new Set([bob.caller.wallet, '0x0000000000000000000000000000000000000001']))
+    const notified = new Set([bob.caller.wallet, '0x0000000000000000000000000000000000000001'])
+    const [row] = await service.sql<{ slice: number }[]>`
+      select get_byte(decode(md5(key), 'hex'), 0) % 32 as slice from targets
+      where key like ${`%${bob.caller.wallet}%`}`
+    const all = service.app.slices.hold()
+    const only = (isHeld: (slice: number) => boolean) => ({
+      slices: { ...all, held: () => all.held().filter(isHeld) },
+    })
+    await judge(
+      notified,
+      only((slice) => slice !== row?.slice),
+    )
+    expect([await events(), await events(bob)]).toEqual([[], []])
+    await judge(
+      notified,
+      only((slice) => slice === row?.slice),
+    )
     expect([await events(), await events(bob)]).toEqual([[], [LOW]])
     await judge()
     expect([await events(), await events(bob)]).toEqual([[LOW], [LOW]])

@@ -16,7 +16,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { Balance, type LedgerWatchType } from '../define.ts'
 import { keyOfOwn, ownerOfKey } from '../manage/rules.ts'
 import type { EvaluatedWatch } from '../model.ts'
-import { pagesOf } from '../slice-pages.ts'
+import { pagesOf, sliceOf } from '../slice-pages.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
@@ -78,10 +78,12 @@ async function* named(
   held: readonly number[],
   wallets: ReadonlySet<string>,
 ): AsyncGenerator<readonly store.TargetRow[]> {
-  const keys = [...wallets].map(keyOfOwn)
+  const isHeld = new Set(held)
+  const keys = [...wallets].map(keyOfOwn).filter((key) => isHeld.has(sliceOf(key)))
   for (let start = 0; start < keys.length; start += TARGETS_PER_READ) {
     const some = keys.slice(start, start + TARGETS_PER_READ)
-    yield await store.listTargetsOf(db, type.name, held, some)
+    const targets = await store.listTargetsOf(db, type.name, held, some)
+    if (targets.length > 0) yield targets
   }
 }
 
