@@ -14,8 +14,16 @@ export const ANY_LENGTH = sql.raw(`json_array_elements('[]'::json)`)
 
 /** UUIDs as an array, for `= any(…)`. The statement has the same plan for any number of UUIDs. */
 export function uuidArray(ids: readonly string[]): SQL {
-  return sql`array(select id from rows from (unnest(${sql.param([...ids])}::uuid[]), ${ANY_LENGTH})
-    as asked(id, nothing))`
+  return valueArray(ids, 'uuid')
+}
+
+/** Values as an array, for `= any(…)`. The statement has the same plan for any number of values. */
+export function valueArray(
+  values: readonly (string | number)[],
+  type: 'uuid' | 'int' | 'text',
+): SQL {
+  return sql`array(select id from rows from (
+    unnest(${sql.param([...values])}::${sql.raw(type)}[]), ${ANY_LENGTH}) as asked(id, nothing))`
 }
 
 /** Parsers of the elements of built-in array types, by the type number of the array. */

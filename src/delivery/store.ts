@@ -135,7 +135,7 @@ export interface FinishedRow {
  * Maximum number of waiting retries that are made due at once, spaced out, after a recipient responds
  * again.
  */
-const WOKEN_MAX = 200
+const WOKEN_MAX = sql.raw('200')
 export const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
 export const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
 
@@ -208,6 +208,7 @@ export async function wakeRetries(
   now: Date,
 ): Promise<boolean> {
   if (recipientIds.length === 0) return false
+  // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
   const woken = await tx.execute(sql`
     with waking as (
       select d.id from deliveries d
@@ -215,8 +216,8 @@ export async function wakeRetries(
           select id from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
             as asked(id, nothing)))
         and d.status = 'retrying' and d.planned_at is null
-        and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
-        and (d.leased_until is null or d.leased_until <= ${now})
+        and d.next_attempt_at > (select ${now}::timestamptz + ${WOKEN_WAIT})
+        and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))
       order by d.next_attempt_at, d.id
       limit ${WOKEN_MAX}
       for update skip locked

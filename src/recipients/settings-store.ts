@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { notificationSettings } from './tables.ts'
@@ -21,7 +22,7 @@ export function listSettings(db: Db, wallets: readonly Address[]): Promise<Setti
   return db
     .select(row)
     .from(notificationSettings)
-    .where(sql`${notificationSettings.wallet} = any(${sql.param([...wallets])}::text[])`)
+    .where(sql`${notificationSettings.wallet} = any(${valueArray(wallets, 'text')})`)
 }
 
 /**

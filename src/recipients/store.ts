@@ -1,5 +1,6 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
+import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { SealedColumn } from '#src/db/reseal.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -230,7 +231,7 @@ export async function listCandidates(
       byDefault: sql<boolean>`${recipients.own} or ${recipients.isDefault}`,
     })
     .from(recipients)
-    .where(sql`${recipients.wallet} = any(${sql.param([...wallets])}::text[])`)
+    .where(sql`${recipients.wallet} = any(${valueArray(wallets, 'text')})`)
     .orderBy(asc(recipients.id))
 }
 
@@ -252,7 +253,7 @@ export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]
 function locked(ids: readonly number[]): SQL {
   return sql`locked as materialized (
     select id, status, status_reason, failing_since, last_success_at, last_failure_at
-    from recipients where id = any(${sql.param([...ids])}::int[]) order by id for update)`
+    from recipients where id = any(${valueArray(ids, 'int')}) order by id for update)`
 }
 
 function records(sums: readonly OutcomeSum[]): SQL {
@@ -337,5 +338,5 @@ export async function listLinkers(db: Db, wallet: Address): Promise<number[]> {
 }
 
 function isOneOf(ids: readonly number[]): SQL {
-  return sql`${recipients.id} = any(${sql.param([...ids])}::int[])`
+  return sql`${recipients.id} = any(${valueArray(ids, 'int')})`
 }

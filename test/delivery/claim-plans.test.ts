@@ -14,7 +14,9 @@ import {
 } from '#src/delivery/due-store.ts'
 import { listStale } from '#src/delivery/message-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import { finish } from '#src/delivery/store.ts'
+import { type FinishedRow, finish } from '#src/delivery/store.ts'
+import { listSettings } from '#src/recipients/settings-store.ts'
+import { listCandidates } from '#src/recipients/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 
 /**
@@ -134,10 +136,49 @@ test.each([
   const connection = connect(outbox.database.url, { max: 1, keepsPlans: true })
   try {
     for (let run = 0; run < 10; run += 1) await claim(connection.db)
-    const plans = await connection.db.execute(sql`
-      select generic_plans::int as kept, custom_plans::int as made from pg_prepared_statements`)
-    expect([...plans]).toEqual([{ kept: 10, made: 0 }])
+    expect(await plansOf(connection.db)).toEqual([{ kept: 10, made: 0 }])
   } finally {
     await connection.close()
   }
 })
+
+/** How often each prepared statement of the connection ran with its kept plan, and with one made for the run. */
+async function plansOf(db: Db) {
+  const plans = await db.execute<{ kept: number; made: number }>(sql`
+    select generic_plans::int as kept, custom_plans::int as made from pg_prepared_statements`)
+  return [...plans]
+}
+
+test('statements that record deliveries keep their plans after five runs of a connection', async () => {
+  const connection = connect(outbox.database.url, { max: 1 })
+  try {
+    for (let run = 0; run < 10; run += 1) {
+      const rows = ended().slice(0, 1 + run) as unknown as FinishedRow[]
+      await connection.db.transaction((tx) => finish(tx, rows, now()))
+    }
+    // Recorded, retries made due, next deliveries of their keys made due.
+    const kept = { kept: 5, made: 5 }
+    expect(await plansOf(connection.db)).toEqual([kept, kept, kept])
+  } finally {
+    await connection.close()
+  }
+})
+
+test('statements that find the recipients of a notification keep their plans as well', async () => {
+  const connection = connect(outbox.database.url, { max: 1 })
+  try {
+    for (let run = 0; run < 10; run += 1) {
+      const wallets = Array.from({ length: 1 + run }, (_, index) => walletOf(index))
+      await listSettings(connection.db, wallets)
+      await listCandidates(connection.db, wallets)
+    }
+    const kept = { kept: 5, made: 5 }
+    expect(await plansOf(connection.db)).toEqual([kept, kept])
+  } finally {
+    await connection.close()
+  }
+})
+
+function walletOf(number: number): `0x${string}` {
+  return `0x${number.toString(16).padStart(40, '0')}`
+}
