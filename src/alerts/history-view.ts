@@ -5,12 +5,13 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { cutPage, type Page, readCursor } from '#src/kernel/query.ts'
-import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
+import type { Page } from '#src/kernel/query.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
 import { lengthOf, type OutageTimes, outagesOf } from './outage-times.ts'
+import type { Selection } from './part-store.ts'
+import { type Count, countParts, cutPart, listParts, readPlace } from './parts.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -48,8 +49,15 @@ interface Deps extends ReadDeps {
   readonly clock: Clock
 }
 
+/** A page of a list. */
+export interface LinePage extends Page<AlertLine> {
+  /** Time of the oldest alert that was looked at; null if the page is full or the last. */
+  readonly searchedTo: Date | null
+}
+
 /**
- * A page of the wallet's alerts, newest first, with the total count (at most `COUNTED_MAX`).
+ * A page of the wallet's alerts, newest first. Among very many alerts of which few match, a page may hold fewer
+ * than `limit` although there is a next one.
  *
  * @throws AppError invalid `validation_failed` for a cursor of a list with another filter
  */
@@ -62,31 +70,40 @@ export async function listAlertLines(
     readonly cursor?: string | undefined
     readonly reader: Reader
   },
-): Promise<Page<AlertLine> & { readonly total: number }> {
+): Promise<LinePage> {
   const { wanted, limit, reader } = input
-  const filter = since(wanted, deps.clock.now())
-  const [firedAtMs, id] = readCursor(input.cursor, [INSTANT_MS_MAX, ID_MAX], wanted) ?? []
-  const after =
-    firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
-  const [rows, total] = await Promise.all([
-    lines.listLines(deps.db, caller.wallet, filter, { after, limit: limit + 1 }),
-    lines.countLines(deps.db, caller.wallet, filter, COUNTED_MAX),
-  ])
-  const page = cutPage(rows, limit, wanted, (row) => [row.firedAt.getTime(), row.id])
-  return { ...page, total, data: await toLines(deps, page.data, reader) }
+  const selection = since(wanted, deps.clock.now())
+  const after = readPlace(input.cursor, wanted)
+  const part = await listParts(deps.db, caller.wallet, selection, after, limit + 1)
+  const page = cutPart(part, limit, wanted)
+  return {
+    ...page,
+    data: await toLines(deps, page.data, reader),
+    searchedTo: page.data.length < limit ? (part.next?.firedAt ?? null) : null,
+  }
+}
+
+/** Number of alerts that `listAlertLines` lists on all pages, counted up to `COUNTED_MAX`. */
+export function countAlertLines(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  wanted: AlertLineQuery,
+): Promise<Count> {
+  return countParts(deps.db, caller.wallet, since(wanted, deps.clock.now()), COUNTED_MAX)
 }
 
 /**
- * Number of alerts older than the last `hours`, or of all alerts if `hours` is omitted. At most
+ * Number of alerts older than the last `hours`, or of all alerts if `hours` is omitted. Counted up to
  * `COUNTED_MAX`.
  */
 export function countOlder(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   { hours, ...wanted }: AlertLineQuery,
-): Promise<number> {
+): Promise<Count> {
   const before = hours === undefined ? undefined : ago(hours, deps.clock.now())
-  return lines.countLines(deps.db, caller.wallet, { ...wanted, before }, COUNTED_MAX)
+  const selection = { ...wanted, before, withoutRecoveries: true } as const
+  return countParts(deps.db, caller.wallet, selection, COUNTED_MAX)
 }
 
 /** The wallet's open alerts that are muted until they recover, newest first. */
@@ -99,8 +116,9 @@ export async function listMutedLines(
   return await toLines(deps, rows, reader)
 }
 
-function since({ hours, ...wanted }: AlertLineQuery, now: Date): lines.LineFilter {
-  return { ...wanted, ...(hours !== undefined && { from: ago(hours, now) }) }
+function since({ hours, ...wanted }: AlertLineQuery, now: Date): Selection {
+  const from = hours === undefined ? undefined : ago(hours, now)
+  return { ...wanted, from, withoutRecoveries: true }
 }
 
 function ago(hours: number, now: Date): Date {

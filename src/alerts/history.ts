@@ -6,9 +6,9 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/query.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { ID_MAX, INSTANT_MS_MAX, JsonObject } from '#src/kernel/units.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { type Cell, csvLine } from './csv.ts'
 import {
@@ -19,9 +19,11 @@ import {
   type AlertSelection,
   type AlertState,
 } from './model.ts'
+import { deletePart, listPart } from './part-store.ts'
+import { type Count, countParts, cutPart, readPlace } from './parts.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 
 /** Dependencies of reading alerts. */
 export interface ReadDeps {
@@ -37,11 +39,9 @@ export async function listAlerts(
   query: AlertQuery,
 ): Promise<Page<Alert>> {
   const { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter } = query
-  const [firedAtMs, id] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], filter) ?? []
-  const after =
-    firedAtMs === undefined || id === undefined ? undefined : { firedAt: new Date(firedAtMs), id }
-  const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, limit + 1)
-  const page = cutPage(rows, limit, filter, (row) => [row.firedAt.getTime(), row.id])
+  const after = readPlace(cursor, filter)
+  const part = await listPart(deps.db, caller.wallet, filter, after, limit + 1)
+  const page = cutPart(part, limit, filter)
   const deliveries = await delivery.listForAlerts(
     deps.db,
     page.data.map((row) => row.id),
@@ -52,9 +52,6 @@ export async function listAlerts(
     data: page.data.map((row) => toAlert(deps, row, reader, deliveries.get(row.id) ?? [])),
   }
 }
-
-/** Rows deleted by one statement, so that no lock lasts long. */
-const DELETED_AT_ONCE = 5000
 
 /**
  * Deletes alerts from the history; open episodes stay open.
@@ -73,21 +70,24 @@ export async function deleteAlerts(
     throw new AppError('invalid', 'validation_failed', { errors })
   }
   let deleted = 0
-  for (;;) {
-    const gone = await store.deleteAlerts(deps.db, caller.wallet, chosen, DELETED_AT_ONCE)
-    deleted += gone
-    if (gone < DELETED_AT_ONCE) return { deleted }
-  }
+  let after: store.AlertPlace | undefined
+  do {
+    // In parts, so that no lock lasts long.
+    const part = await deletePart(deps.db, caller.wallet, chosen, after)
+    deleted += part.deleted
+    after = part.next
+  } while (after !== undefined)
+  return { deleted }
 }
 
-/** Number of alerts, including recoveries, that a selection would delete; at most `max`. */
+/** Number of alerts, including recoveries, that a selection would delete, counted up to `max`. */
 export function countAlerts(
   deps: Pick<ReadDeps, 'db'>,
   caller: Caller,
   selection: Omit<AlertSelection, 'all'>,
   max: number,
-): Promise<number> {
-  return store.countAlerts(deps.db, caller.wallet, selection, max)
+): Promise<Count> {
+  return countParts(deps.db, caller.wallet, selection, max)
 }
 
 /** Deletes one alert. @throws AppError not_found */
@@ -96,8 +96,8 @@ export async function deleteAlert(
   caller: Caller,
   id: number,
 ): Promise<void> {
-  const gone = await store.deleteAlerts(deps.db, caller.wallet, { ids: [id] }, 1)
-  if (gone === 0) throw new AppError('not_found', 'not_found')
+  const { deleted } = await deletePart(deps.db, caller.wallet, { ids: [id] }, undefined)
+  if (deleted === 0) throw new AppError('not_found', 'not_found')
 }
 
 /** Alerts read by one query of an export; bounds memory. */
@@ -128,13 +128,13 @@ export async function* exportAlerts(
 ): AsyncGenerator<string> {
   const reader = await getSettings(deps, caller)
   yield csvLine(COLUMNS)
-  let after: { firedAt: Date; id: number } | undefined
-  for (;;) {
-    const rows = await store.listAlerts(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
-    if (rows.length > 0) yield rows.map((row) => exportLine(deps, row, reader)).join('')
-    after = rows.at(-1)
-    if (rows.length < EXPORTED_AT_ONCE) return
-  }
+  let after: store.AlertPlace | undefined
+  do {
+    const part = await listPart(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
+    // Also where nothing matched: a reader who has left is noticed here.
+    yield part.rows.map((row) => exportLine(deps, row, reader)).join('')
+    after = part.next
+  } while (after !== undefined)
 }
 
 function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Reader): string {

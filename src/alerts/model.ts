@@ -69,7 +69,11 @@ export const Acknowledgement = z
   })
   .meta({ id: 'Acknowledgement' })
 
-export const AlertPage = pageOf(Alert).meta({ id: 'AlertList' })
+export const AlertPage = pageOf(Alert)
+  .extend({
+    nextCursor: z.string().nullable().meta({ description: 'operations:field.alertsNextCursor' }),
+  })
+  .meta({ id: 'AlertList' })
 
 /** Filters of a list of alerts. `from` is inclusive, `to` exclusive. */
 const alertFilter = {

@@ -3,14 +3,14 @@ import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { storedAddress } from '#src/kernel/units.ts'
 import { roleOf } from '#src/watches/events.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
+import { listPart } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
-import * as store from './store.ts'
+import type * as store from './store.ts'
 
 /** Number of alerts that are read, and of alerts that the page lists. */
 const READ_MAX = 100
@@ -42,13 +42,7 @@ export async function listOthers(
   const from = new Date(firedAt.getTime() - DAY_MS)
   const to = new Date(firedAt.getTime() + DAY_MS)
   const around = { watchId, from, to }
-  const all = await store.listAlerts(
-    deps.db,
-    storedAddress(row.wallet),
-    around,
-    undefined,
-    READ_MAX,
-  )
+  const { rows: all } = await listPart(deps.db, row.wallet, around, undefined, READ_MAX)
   const others = all.filter(({ id, event }) => id !== row.id && !roleOf(event).isRecovery)
   const ids = others.map(({ id }) => id)
   const deliveries = await delivery.listForAlerts(deps.db, ids)

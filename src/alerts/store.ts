@@ -1,26 +1,9 @@
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, count, eq, gte, inArray, isNotNull, isNull, lt, ne, sql } from 'drizzle-orm'
 import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { withoutScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
-import type { Address } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import type { AlertFilter } from './model.ts'
 import { hasRecovery } from './rules.ts'
 import { alerts } from './tables.ts'
 
@@ -113,105 +96,6 @@ interface InsertedRow extends Record<string, unknown> {
 
 /** Position of an alert in a list. */
 export type AlertPlace = Pick<AlertRow, 'firedAt' | 'id'>
-
-/** Alerts of the wallet, newest first, after the given position. */
-export function listAlerts(
-  db: Db,
-  wallet: Address,
-  filter: AlertFilter,
-  after: AlertPlace | undefined,
-  limit: number,
-): Promise<AlertRow[]> {
-  return listNewest(db, fits(wallet, filter), after, limit)
-}
-
-/** Alerts that satisfy a condition, newest first, after the given position. */
-export async function listNewest(
-  db: Db,
-  condition: SQL | undefined,
-  after: AlertPlace | undefined,
-  limit: number,
-): Promise<AlertRow[]> {
-  const isAfter =
-    after &&
-    or(
-      lt(alerts.firedAt, after.firedAt),
-      and(eq(alerts.firedAt, after.firedAt), lt(alerts.id, after.id)),
-    )
-  return await db
-    .select()
-    .from(alerts)
-    .where(and(condition, isAfter))
-    .orderBy(desc(alerts.firedAt), desc(alerts.id))
-    .limit(limit)
-}
-
-/**
- * Deletes up to `limit` of the wallet's selected alerts.
- * @returns their number
- */
-export async function deleteAlerts(
-  db: Db,
-  wallet: Address,
-  selection: SelectedAlerts,
-  limit: number,
-): Promise<number> {
-  const gone = await db
-    .delete(alerts)
-    .where(inArray(alerts.id, selected(db, wallet, selection, limit)))
-    .returning({ id: alerts.id })
-  return gone.length
-}
-
-/** Number of the wallet's selected alerts, counted up to `max`. */
-export async function countAlerts(
-  db: Db,
-  wallet: Address,
-  selection: SelectedAlerts,
-  max: number,
-): Promise<number> {
-  const some = selected(db, wallet, selection, max).as('some')
-  const [row] = await db.select({ count: count() }).from(some)
-  return row?.count ?? 0
-}
-
-/** Filters of alerts to delete. */
-type SelectedAlerts = AlertFilter & { ids?: number[] | undefined; before?: Date | undefined }
-
-function selected(
-  db: Db,
-  wallet: Address,
-  { ids, before, ...filter }: SelectedAlerts,
-  limit: number,
-) {
-  return db
-    .select({ id: alerts.id })
-    .from(alerts)
-    .where(
-      and(
-        fits(wallet, filter),
-        ids && inArray(alerts.id, ids),
-        before && lt(alerts.firedAt, before),
-      ),
-    )
-    .limit(limit)
-}
-
-function fits(wallet: Address, filter: AlertFilter): SQL | undefined {
-  const { watchId, type, group, signal, event, severity, state, from, to } = filter
-  return and(
-    eq(alerts.wallet, wallet),
-    watchId === undefined ? undefined : eq(alerts.watchId, watchId),
-    type === undefined ? undefined : eq(alerts.type, type),
-    group === undefined ? undefined : eq(alerts.group, group),
-    signal === undefined ? undefined : eq(alerts.signal, signal),
-    event === undefined ? undefined : eq(alerts.event, event),
-    severity === undefined ? undefined : eq(alerts.severity, severity),
-    state === undefined ? undefined : eq(alerts.state, state),
-    from === undefined ? undefined : gte(alerts.firedAt, from),
-    to === undefined ? undefined : lt(alerts.firedAt, to),
-  )
-}
 
 /** One alert of any wallet. The caller must have verified the right to read it. */
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {

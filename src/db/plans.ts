@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type Placeholder, sql } from 'drizzle-orm'
 import type { Db } from './connection.ts'
 
 /**
@@ -19,4 +19,14 @@ export async function withoutScans<T>(tx: Db, statement: () => Promise<T>): Prom
       select set_config('enable_seqscan', current_setting('watchdog.enable_seqscan'), true)`),
   ])
   return result
+}
+
+/**
+ * A limit that the plan does not know. It makes PostgreSQL expect a tenth of the rows, so that it reads them in the
+ * order of an index. For a known limit above the number of rows that it expects, it would read and sort them all:
+ * three million, where a prepared statement expects the average of all wallets.
+ */
+export function unplannedLimit(limit: number): Placeholder {
+  // Safe: drizzle writes any SQL after `limit`.
+  return sql`(select ${limit}::int)` as unknown as Placeholder
 }

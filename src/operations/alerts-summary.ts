@@ -29,10 +29,11 @@ export async function aboutAlerts({
 }): Promise<string> {
   const t = translator(locale)
   const { all: _, ...chosen } = { ...query, ...body }
-  const count = await countAlerts(app, caller, chosen, COUNTED_MAX + 1)
-  const counted = t('units:alerts', { count: Math.min(count, COUNTED_MAX) })
-  const alerts =
-    count > COUNTED_MAX ? t('operations:does.deleteAlerts.atLeast', { alerts: counted }) : counted
+  const { count, isAll: isCounted } = await countAlerts(app, caller, chosen, COUNTED_MAX)
+  const counted = t('units:alerts', { count })
+  const alerts = isCounted
+    ? counted
+    : t('operations:does.deleteAlerts.atLeast', { alerts: counted })
   const { watchId, type, group, signal, event, severity, state, from, to, before, ids } = chosen
   const time = (at: Date | undefined) => at && formatDateTime(at, locale, ZONE)
   const ends = [to, before].flatMap((end) => end?.getTime() ?? [])

@@ -35,7 +35,7 @@ const wanted = z.strictObject({
   hours: z.int().positive().optional(),
 })
 
-/** A page of the wallet's alerts in the chat's language, without recoveries, and the number of all. */
+/** A page of the wallet's alerts in the chat's language, without recoveries. */
 export const listAlertLines = defineChatOperation({
   id: 'listAlertLines',
   scope: 'read',
@@ -46,6 +46,14 @@ export const listAlertLines = defineChatOperation({
     reader: Reader,
   }),
   handle: ({ app, caller, body }) => lines.listAlertLines(app, caller, body),
+})
+
+/** Number of alerts that `listAlertLines` lists on all pages. */
+export const countAlertLines = defineChatOperation({
+  id: 'countAlertLines',
+  scope: 'read',
+  body: wanted,
+  handle: ({ app, caller, body }) => lines.countAlertLines(app, caller, body),
 })
 
 /** Number of alerts that are older than `hours`, or of all alerts. */

@@ -220,6 +220,14 @@ describe('pages', () => {
     expect(requests.length).toBe(3)
   })
 
+  test('go on after an empty page that names a next one', async () => {
+    answers = [page([], 'a'), page([3], 'b'), page([], 'c'), page([4], null)]
+    const ids: number[] = []
+    for await (const { id } of client().allAlerts({ severity: 'critical' })) ids.push(id)
+    expect(ids).toEqual([3, 4])
+    expect(requests.length).toBe(4)
+  })
+
   test('end with an error if a cursor repeats', async () => {
     answers = [page([1], 'a'), page([1], 'b'), page([1], 'a')]
     const read = async () => {

@@ -25,7 +25,6 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/alerts/reminder-store.ts: catchUp',
       'src/alerts/reminders.ts: list',
       'src/alerts/reminders.ts: remindDue',
-      'src/alerts/store.ts: deleteAlerts',
       'src/auth/store.ts: deleteChallengesExpiredBefore',
       'src/auth/store.ts: deleteTokensEndedBefore',
       'src/billing/account/proof-store.ts: listClaims',

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
+import type { Count } from '#src/alerts/parts.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -62,13 +63,13 @@ interface FilterOptions {
   /** Every watch that can be chosen, in order. */
   readonly watchIds: readonly number[]
   /** Number of matching alerts. */
-  readonly total: number
+  readonly counted: Count
 }
 
 /** The filter's screen: each part has a button that switches to its next value. */
 export function alertFilter(reader: Reader, filter: AlertFilter, options: FilterOptions): View {
   const { t } = reader
-  const { watch, watchIds, total } = options
+  const { watch, watchIds, counted } = options
   const lines = [
     t.html('bot:alerts.filterTitle'),
     filterText(reader, filter, watch),
@@ -77,7 +78,8 @@ export function alertFilter(reader: Reader, filter: AlertFilter, options: Filter
   ]
   const to = (next: Partial<AlertFilter>) =>
     packed('alert.filter', { filter: { ...filter, ...next } })
-  const show = t('bot:button.showAlerts', { count: total })
+  const { count, isAll } = counted
+  const show = isAll ? t('bot:button.showAlerts', { count }) : t('bot:button.showMany')
   return screen(lines, [
     [
       act(t(`bot:button.state.${filter.state}`), to({ state: after(CHOICES.state, filter.state) })),
@@ -129,10 +131,11 @@ function after<Value>(values: readonly Value[], current: Value): Value {
 export function clearQuestion(
   reader: Reader,
   filter: AlertFilter,
-  options: { readonly watch: string | undefined; readonly count: number },
+  options: { readonly watch: string | undefined; readonly counted: Count },
 ): View {
   const { t } = reader
-  const { watch, count } = options
+  const { watch, counted } = options
+  const { count, isAll } = counted
   const parts = [
     ...(filter.state === 'all' ? [] : [t.html(`bot:alerts.state.${filter.state}`)]),
     ...(filter.severity === 'all' ? [] : [t.html(`bot:severity.${filter.severity}`)]),
@@ -142,18 +145,23 @@ export function clearQuestion(
     t.html(`bot:alerts.older.${filter.time}`),
   ]
   const lines = [
-    t.html('bot:alerts.clearQuestion', { count }),
+    isAll ? t.html('bot:alerts.clearQuestion', { count }) : t.html('bot:alerts.clearMany'),
     parts.join(' · '),
     t.html('bot:alerts.clearEffect'),
   ]
   return screen(lines, [
     [
       act(
-        t('bot:button.clearAlerts', { count }),
-        packed('alert.clearYes', { filter, index: count }),
+        isAll ? t('bot:button.clearAlerts', { count }) : t('bot:button.clearMany'),
+        packed('alert.clearYes', { filter, index: numberAsked(counted) }),
         'danger',
       ),
     ],
     [back(t('bot:button.keep'), listData(filter))],
   ])
+}
+
+/** The number in the question of `clearQuestion`; zero if there are too many to count. */
+export function numberAsked({ count, isAll }: Count): number {
+  return isAll ? count : 0
 }

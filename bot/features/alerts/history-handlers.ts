@@ -1,9 +1,10 @@
 import { Composer, InputFile } from 'grammy'
 import type { AlertFilter } from '#src/actions/verbs.ts'
+import type { Count } from '#src/alerts/parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
-import { countOlderAlerts, listAlertLines } from '#src/operations/chat-alerts.ts'
+import { countAlertLines, countOlderAlerts, listAlertLines } from '#src/operations/chat-alerts.ts'
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -17,7 +18,7 @@ import { deepLink } from '../../views/view.ts'
 import { inOrder } from '../../views/watch-state.ts'
 import { type FoundAlert, findAlert, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
-import { alertFilter, clearQuestion, filterStart, wantedOf } from './filter-view.ts'
+import { alertFilter, clearQuestion, filterStart, numberAsked, wantedOf } from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -56,7 +57,10 @@ async function showList(
   const { notice } = options
   const { link, watch } = await chosen(ctx, filter)
   const { page, cursor } = await pageOf(ctx, filter, link, options.cursor)
-  const shown = { lines: page.data, nextCursor: page.nextCursor, isOlder: cursor !== undefined }
+  const shown = {
+    ...{ lines: page.data, nextCursor: page.nextCursor, searchedTo: page.searchedTo },
+    isOlder: cursor !== undefined,
+  }
   const view = alertList(ctx.reader, shown, filter, {
     now: ctx.app.clock.now(),
     watch,
@@ -92,12 +96,12 @@ async function pageOf(
 
 onPress(composer, 'alert.filter', async (ctx, { filter }) => {
   const { link, watch } = await chosen(ctx, filter)
-  const [{ page }, watches] = await Promise.all([
-    pageOf(ctx, filter, link, undefined),
+  const [counted, watches] = await Promise.all([
+    ctx.call(countAlertLines, { body: wantedOf(filter) }, link),
     allWatches(ctx, link),
   ])
   const watchIds = inOrder(watches, ctx.app.clock.now()).map(({ id }) => id)
-  await show(ctx, alertFilter(ctx.reader, filter, { watch, watchIds, total: page.total }))
+  await show(ctx, alertFilter(ctx.reader, filter, { watch, watchIds, counted }))
 })
 
 onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
@@ -105,24 +109,31 @@ onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
 async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   const { link, watch } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const count = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
-  if (count === 0) {
+  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  if (isNone(counted)) {
     const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
     return showList(ctx, filter, { notice })
   }
-  await show(ctx, clearQuestion(ctx.reader, filter, { watch, count }))
+  await show(ctx, clearQuestion(ctx.reader, filter, { watch, counted }))
+}
+
+function isNone({ count, isAll }: Count): boolean {
+  return count === 0 && isAll
 }
 
 onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => {
   const { link } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
   const { hours: _, ...wanted } = wantedOf(filter)
-  const count = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
   // The number of alerts changed since the question was shown.
-  if (count !== 0 && count !== expected) return askToClear(ctx, filter)
+  if (!isNone(counted) && numberAsked(counted) !== expected) return askToClear(ctx, filter)
   const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
   const body = { ...wanted, ...(before === undefined ? { all: true } : { before }) }
-  if (count > 0) await ctx.call(deleteAlerts, { body }, link)
+  const { deleted } = isNone(counted)
+    ? { deleted: 0 }
+    : await ctx.call(deleteAlerts, { body }, link)
+  const count = counted.isAll ? counted.count : deleted
   const notice = `✓ ${ctx.t.html('bot:alerts.cleared', { count })}`
   await showList(ctx, filter, { notice })
 })

@@ -25,6 +25,8 @@ const RECOVERED_GLYPH = '🟢'
 export interface AlertsShown {
   readonly lines: readonly AlertLine[]
   readonly nextCursor: string | null
+  /** Time of the oldest alert that was looked at, if there are older ones that may match. */
+  readonly searchedTo: Date | null
   /** Whether the page is not the first. */
   readonly isOlder: boolean
 }
@@ -54,7 +56,7 @@ export function alertList(
     notice,
     `${t.html('bot:alerts.title')} · ${filterText(reader, filter, watch)}`,
     ...page.lines.map((line) => alertLine(reader, line, now)),
-    page.lines.length === 0 ? emptyLine(reader, filter) : undefined,
+    page.lines.length === 0 ? emptyLine(reader, page, filter, now) : undefined,
   ]
   return screen(lines, buttons ? rowsOf(reader, page, filter, options) : [])
 }
@@ -130,7 +132,15 @@ function acknowledged({ t }: Reader, { acknowledged: by }: AlertLine): readonly 
   return by.by === null ? ['✓'] : [t.html('bot:alerts.by', { name: typed(cut(by.by, LABEL_MAX)) })]
 }
 
-function emptyLine({ t }: Reader, { state, severity, time, watchId }: AlertFilter): string {
+function emptyLine(
+  reader: Reader,
+  { searchedTo }: AlertsShown,
+  { state, severity, time, watchId }: AlertFilter,
+  now: Date,
+): string {
+  const { t } = reader
+  if (searchedTo !== null)
+    return t.html('bot:alerts.noneYet', { time: nearTime(reader, searchedTo, now) })
   const isNarrow = state !== 'all' || severity !== 'all' || watchId !== undefined
   return isNarrow ? t.html('bot:alerts.noneFits') : t.html(`bot:alerts.none.${time}`)
 }

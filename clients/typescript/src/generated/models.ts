@@ -298,7 +298,7 @@ export interface AlertEvidence {
 export interface AlertList {
   /** Entries on this page. */
   data: Alert[];
-  /** Cursor of the next page; null on the last page. */
+  /** Cursor of the next page; null on the last page. In a very large history, a page with a filter can have fewer alerts than the limit, or none, although others follow. */
   nextCursor: string | null;
 }
 

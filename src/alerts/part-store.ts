@@ -1,0 +1,168 @@
+/** Reads selected alerts of a wallet in parts: one statement looks at a bounded number of alerts. */
+import {
+  and,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import { ANY_LENGTH } from '#src/db/arrays.ts'
+import type { Db } from '#src/db/connection.ts'
+import { unplannedLimit } from '#src/db/plans.ts'
+import type { AlertFilter } from './model.ts'
+import type { AlertPlace, AlertRow } from './store.ts'
+import { alerts } from './tables.ts'
+
+/** Alerts that one statement looks at. A filter that few of many alerts match has no index. */
+export const LOOKED_AT_ONCE = 4000
+
+/** Filter of alerts; omitted properties do not restrict. `from` is inclusive, `to` and `before` exclusive. */
+export type Selection = AlertFilter & {
+  readonly ids?: readonly number[] | undefined
+  readonly before?: Date | undefined
+  /** Whether recoveries are left out. */
+  readonly withoutRecoveries?: true | undefined
+}
+
+/** A part of a selection, newest first. */
+export interface Part {
+  readonly rows: AlertRow[]
+  /** Position after which the next part begins; undefined at the end of the selection. */
+  readonly next: AlertPlace | undefined
+}
+
+/**
+ * The next selected alerts of the wallet, newest first, after the given position. They may be fewer than
+ * `limit`, or none, although there are more: then `next` is the position of the last alert that was looked at.
+ */
+export async function listPart(
+  db: Db,
+  wallet: string,
+  selection: Selection,
+  after: AlertPlace | undefined,
+  limit: number,
+): Promise<Part> {
+  const looked = lookedAt(db, wallet, selection, after)
+  const found = await db
+    .select()
+    .from(looked)
+    // The last one tells where the next part begins.
+    .where(or(sql`${looked.matches}`, eq(looked.place, LOOKED_AT_ONCE)))
+    .orderBy(desc(looked.firedAt), desc(looked.id))
+    .limit(limit)
+  const last = found.at(-1)
+  const hasMore = found.length === limit || last?.place === LOOKED_AT_ONCE
+  const rows = found.flatMap(({ place: _, matches, ...row }) => (matches === true ? [row] : []))
+  return { rows, next: hasMore ? last && { firedAt: last.firedAt, id: last.id } : undefined }
+}
+
+/**
+ * Number of matches among the alerts that one part looks at.
+ * @returns `next` as `listPart`
+ */
+export async function countPart(
+  db: Db,
+  wallet: string,
+  selection: Selection,
+  after: AlertPlace | undefined,
+): Promise<{ readonly count: number; readonly next: AlertPlace | undefined }> {
+  const looked = lookedAt(db, wallet, selection, after)
+  const isLast = eq(looked.place, LOOKED_AT_ONCE)
+  const [row] = await db
+    .select({
+      count: sql<number>`(count(*) filter (where ${looked.matches}))::int`,
+      firedAt: sql<Date | null>`max(${looked.firedAt}) filter (where ${isLast})`.mapWith(
+        alerts.firedAt,
+      ),
+      id: sql<number | null>`max(${looked.id}) filter (where ${isLast})`,
+    })
+    .from(looked)
+  const { count = 0, firedAt = null, id = null } = row ?? {}
+  return { count, next: firedAt === null || id === null ? undefined : { firedAt, id } }
+}
+
+/**
+ * Deletes the matches among the alerts that one part looks at.
+ * @returns `next` as `listPart`
+ */
+export async function deletePart(
+  db: Db,
+  wallet: string,
+  selection: Selection,
+  after: AlertPlace | undefined,
+): Promise<{ readonly deleted: number; readonly next: AlertPlace | undefined }> {
+  const { rows, next } = await listPart(db, wallet, selection, after, LOOKED_AT_ONCE)
+  const [newest, oldest] = [rows.at(0), rows.at(-1)]
+  if (newest === undefined || oldest === undefined) return { deleted: 0, next }
+  const ids = sql.param(rows.map(({ id }) => id))
+  const gone = await db
+    .delete(alerts)
+    .where(
+      and(
+        eq(alerts.wallet, wallet),
+        sql`${alerts.id} in (select r.id from rows from (unnest(${ids}::int[]), ${ANY_LENGTH}) as r(id, nothing))`,
+        // Only the partitions of this time are searched.
+        gte(alerts.firedAt, oldest.firedAt),
+        lte(alerts.firedAt, newest.firedAt),
+        // Whether an alert matches may have changed since it was read.
+        matches(selection),
+      ),
+    )
+    .returning({ id: alerts.id })
+  return { deleted: gone.length, next }
+}
+
+/** The alerts that a part looks at, each with its place from 1, and whether it matches. */
+function lookedAt(db: Db, wallet: string, selection: Selection, after: AlertPlace | undefined) {
+  const { watchId, ids, from, to, before } = selection
+  return db
+    .select({
+      ...getTableColumns(alerts),
+      matches: sql<boolean | null>`${matches(selection) ?? sql`true`}`.as('matches'),
+      place:
+        sql<number>`(row_number() over (order by ${alerts.firedAt} desc, ${alerts.id} desc))::int`.as(
+          'place',
+        ),
+    })
+    .from(alerts)
+    .where(
+      and(
+        // Not by the index of wallets where the watch or the ids restrict more.
+        watchId === undefined && ids === undefined
+          ? eq(alerts.wallet, wallet)
+          : sql`${alerts.wallet} is not distinct from ${wallet}`,
+        watchId === undefined ? undefined : eq(alerts.watchId, watchId),
+        ids && inArray(alerts.id, [...ids]),
+        from && gte(alerts.firedAt, from),
+        to && lt(alerts.firedAt, to),
+        before && lt(alerts.firedAt, before),
+        // Compared as a row, so that the index begins there.
+        after &&
+          sql`(${alerts.firedAt}, ${alerts.id}) < (${sql.param(after.firedAt, alerts.firedAt)}, ${after.id})`,
+      ),
+    )
+    .orderBy(desc(alerts.firedAt), desc(alerts.id))
+    .limit(unplannedLimit(LOOKED_AT_ONCE))
+    .as('looked')
+}
+
+/** Conditions that no index answers. */
+function matches(selection: Selection): SQL | undefined {
+  const { type, group, signal, event, severity, state, withoutRecoveries } = selection
+  return and(
+    withoutRecoveries && isNull(alerts.recoveryOf),
+    type === undefined ? undefined : eq(alerts.type, type),
+    group === undefined ? undefined : eq(alerts.group, group),
+    signal === undefined ? undefined : eq(alerts.signal, signal),
+    event === undefined ? undefined : eq(alerts.event, event),
+    severity === undefined ? undefined : eq(alerts.severity, severity),
+    state === undefined ? undefined : eq(alerts.state, state),
+  )
+}
