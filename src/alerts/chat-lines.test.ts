@@ -148,8 +148,8 @@ describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
 
 test('transactions are links in the chat, without their hashes', () => {
   const { html, plain: text } = alertView(envelopeOf('fsp.reveal-offence', 'en'))
-  expect(text).toContain('submit1 ↗ · submit2 ↗ · #7')
-  expect(html.match(/<a href="[^"]*\/tx\/0x[0-9a-f]{64}">submit\d ↗<\/a>/g)).toHaveLength(2)
+  expect(text).toContain('submit1\u00a0↗ · submit2\u00a0↗ · #7')
+  expect(html.match(/<a href="[^"]*\/tx\/0x[0-9a-f]{64}">submit\d\u00a0↗<\/a>/g)).toHaveLength(2)
 })
 
 test('an address in a sentence is a link to its page', () => {
