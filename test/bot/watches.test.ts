@@ -198,7 +198,7 @@ describe('the card', () => {
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await observed(id, world.app.clock.now())
     await openCard(alice, id)
-    expect(alice.last().text).toContain('Balance: 12,345.678\u00a0FLR (block 41234567)')
+    expect(alice.last().text).toContain('Balance: 12,345.68\u00a0FLR (block 41234567)')
     expect(alice.last().text).toContain('Baseline read:')
     expect(alice.last().text).not.toContain('behind')
     world.clock.advance(180)
