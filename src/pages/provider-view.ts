@@ -11,6 +11,7 @@ import { hoursToRegistration } from '#src/pictures/words.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
+import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
 import type { Share } from './layout.ts'
 import { epochText, watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
@@ -175,11 +176,12 @@ function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
 function addressesOf(t: Translate, { addresses, balances }: ProviderView): readonly Field[] {
   const own = Object.entries(addresses ?? {}).map(([role, address]) => ({ role, address }))
   const roles = new Map([...own, ...balances].map((one) => [`${one.role} ${one.address}`, one]))
-  const texts = formatAmounts(
-    balances.map(({ balanceWei: units }) => ({ units, ...coin() })),
-    t.locale,
+  const known = new Map(
+    balances.map(({ address, balanceWei }) => {
+      const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin() }))
+      return [address, formatAmounts(shown, t.locale)[0]]
+    }),
   )
-  const known = new Map(balances.map(({ address }, index) => [address, texts[index]]))
   return [...roles.values()]
     .filter(({ role }) => ROLES.has(role))
     .map(({ role, address }) => {

@@ -51,13 +51,16 @@ export async function alertWorld(log?: Logger) {
     /** Records alerts of a watch, all of one observation, and saves the states of their signals, as the observer does. */
     record: async (watchId: number, ...all: readonly RecordedEvent[]): Promise<void> => {
       position += 1
-      const at = clock.now()
+      // Others may record before this one has its transaction.
+      const observed = { position, firedAt: clock.now() }
       await app.db.transaction(async (tx) => {
-        const candidates = await candidatesOf(tx, watchId, all, { position, firedAt: at })
+        const candidates = await candidatesOf(tx, watchId, all, observed)
         await saveStates(
           tx,
           candidates.flatMap(({ signal: id, severity, isRecovery }) =>
-            id === null ? [] : [{ watchId, state: stateOf(id, severity, isRecovery, at) }],
+            id === null
+              ? []
+              : [{ watchId, state: stateOf(id, severity, isRecovery, observed.firedAt) }],
           ),
         )
         await recordAlerts(app, tx, candidates)

@@ -78,7 +78,7 @@ describe('/status with a provider', () => {
     expect(text).toMatch(/🔴 FTSO commit: missing since 12:\d\d\sUTC \(2 voting rounds\)/)
     expect(text).toContain('🔴 Last 20 rounds: 2 OK, 2 with problems · 16 without data')
     expect(text).toMatch(/Reward epoch 452: registered, in the signing policy, weight 3\.\d+%/)
-    expect(text).toMatch(/^Balances: submit [\d,]+\sFLR · /m)
+    expect(text).toMatch(/^Balances: submit [\d,.]+\sFLR · /m)
     expect(chat.labels()).toEqual([
       ['Watch this provider'],
       ['✓ 20 rounds', '100 rounds'],
@@ -351,7 +351,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     }))
     const low = balances.map((one) => ({
       ...one,
-      balanceWei: one.balanceWei * 10n ** 18n + 6n * 10n ** 17n,
+      balanceWei: one.balanceWei * 10n ** 18n + (one.balanceWei === 24n ? 999n : 600n) * 10n ** 15n,
     }))
     const { html } = providerText(reader, { ...shown, view: { ...view, balances: low } }, options)
     const lines = html.split('\n')
@@ -365,11 +365,10 @@ describe.each(LOCALES)('in %s', (locale) => {
     }
     const money = lines.find((one) => one.includes('FLR')) ?? ''
     expect(money.match(/🔴|🟠/gu)).toEqual(['🔴', '🟠', '🔴'])
-    // Whole FLR, rounded down; less than one FLR as it is.
-    const flr = (tenths: bigint) =>
-      formatAmount({ units: tenths * 10n ** 17n, decimals: 18, symbol: 'FLR' }, locale)
-    for (const tenths of [30n, 240n, 250n, 6n]) expect(money).toContain(flr(tenths))
-    expect(money).not.toContain(flr(246n))
+    // Rounded as in alerts; never to a limit that a balance misses.
+    const flr = (milli: bigint) =>
+      formatAmount({ units: milli * 10n ** 15n, decimals: 18, symbol: 'FLR' }, locale)
+    for (const milli of [3600n, 24_999n, 25_600n, 600n]) expect(money).toContain(flr(milli))
   })
 
   test('a silence that chance does not explain has a probability that people can read', () => {

@@ -205,7 +205,7 @@ describe('the card', () => {
     await alice.press('Refresh')
     expect(alice.last().text).toMatch(/⚪ As of .*; the chain reader is 3 min behind\./)
     await alice.say('/watches')
-    expect(alice.last().text).toContain('Wallet balance · 12,345.678\u00a0FLR')
+    expect(alice.last().text).toContain('Wallet balance · 12,345.68\u00a0FLR')
   })
 
   test('says since when it fires, and with which severity', async () => {

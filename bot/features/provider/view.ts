@@ -20,7 +20,7 @@ import {
   type RoundCell,
   SILENCE_CHANCE,
 } from '#src/watches/provider-view.ts'
-import { lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
+import { LOW_LIMITS_WEI, lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -212,12 +212,10 @@ function validatorsLine({ t }: Reader, { validators }: ProviderView): string | u
 
 function balancesLine({ t }: Reader, { balances }: ProviderView): string | undefined {
   const coin = { decimals: 18, symbol: servedChain().symbol }
-  const amounts = formatAmounts(
-    balances.map(({ balanceWei: units }) => ({ units, ...coin })),
-    t.locale,
-  )
-  const list = balances.map(({ role, balanceWei }, index) => {
-    const text = t(builtKey(`bot:provider.balance.${role}`), { amount: amounts[index] ?? '' })
+  const list = balances.map(({ role, balanceWei }) => {
+    const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin }))
+    const [amount = ''] = formatAmounts(shown, t.locale)
+    const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
     const severity = lowSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
   })

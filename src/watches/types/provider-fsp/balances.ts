@@ -28,10 +28,15 @@ const MINIMUM_FLR: Parameter = {
 /** Balance up to which an alert is critical. */
 const CRITICAL_WEI = parseEther('5')
 
+const WARNING_WEI = parseEther(String(MINIMUM_FLR.default))
+
+/** Default limits of a low balance, in wei. */
+export const LOW_LIMITS_WEI = [CRITICAL_WEI, WARNING_WEI] as const
+
 /** Severity of a low balance by the default limits; undefined if it is not low. */
 export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefined {
   if (balanceWei <= CRITICAL_WEI) return 'critical'
-  return balanceWei < parseEther(String(MINIMUM_FLR.default)) ? 'warning' : undefined
+  return balanceWei < WARNING_WEI ? 'warning' : undefined
 }
 
 const LowState = z.object({
