@@ -31,7 +31,8 @@ interface MigrateOptions {
  *
  * Processes that start at once wait for each other. Applied migrations are skipped. While another process
  * uses a table, a change of the table must wait, and all later statements on the table wait behind the
- * change. So the change gives up soon and is retried, for ten minutes.
+ * change. So the change gives up soon and is retried, for ten minutes. So is one that PostgreSQL ends because it and
+ * another transaction wait for each other.
  *
  * @throws Error when a migration of the folder was edited after it was applied, or is older than the newest
  * applied one; the signal's reason when aborted
@@ -59,7 +60,7 @@ export async function migrate(
         })
       } catch (error) {
         signal?.throwIfAborted()
-        if (postgresError(error)?.code !== LOCK_NOT_AVAILABLE || tries === TRIES_MAX) throw error
+        if (!LOCKED.has(postgresError(error)?.code) || tries === TRIES_MAX) throw error
         await wait(Math.min(lockMs, PAUSE_MS), undefined, signal === undefined ? {} : { signal })
       }
     }
@@ -90,7 +91,8 @@ async function terminate(sql: Sql, backend: number | undefined): Promise<void> {
 
 /** Drizzle's list of migrations; `when` in milliseconds since 1970. */
 const Journal = z.object({ entries: z.array(z.object({ when: z.number() })) })
-const LOCK_NOT_AVAILABLE = '55P03'
+/** Errors of a statement that did not get its lock: lock not available, deadlock. */
+const LOCKED: ReadonlySet<string | undefined> = new Set(['55P03', '40P01'])
 
 async function migrateOnce(
   db: Db,

@@ -105,6 +105,32 @@ test('a migration waits for the lock of a table in short attempts, so that other
   await Promise.all([reader.close(), other.close()])
 })
 
+test('a migration that waits for a transaction which waits for it is tried again', async () => {
+  await migrate(database.sql, folder)
+  await database.sql`create table second (id integer)`
+  await addMigration('0001_more', 2000, 'alter table first add a int; alter table second add b int')
+  const [writer, other] = [connect(database.url), connect(database.url)]
+  const waiting = async () =>
+    await other.sql`select 1 from pg_locks where relation = 'second'::regclass and not granted`
+  const isLocked = Promise.withResolvers<void>()
+  const mayRead = Promise.withResolvers<void>()
+  const writing = writer.db.transaction(async (tx) => {
+    // PostgreSQL ends the transaction that looks for a deadlock first.
+    await tx.execute(`set local deadlock_timeout = '60s'`)
+    await tx.execute('select * from second')
+    isLocked.resolve()
+    await mayRead.promise
+    await tx.execute('select * from first')
+  })
+  await isLocked.promise
+  const migrating = migrate(database.sql, folder, { lockMs: 5000 })
+  await expect.poll(waiting).toHaveLength(1)
+  mayRead.resolve()
+  await Promise.all([migrating, writing])
+  expect(await other.sql`select a, b from first, second`).toEqual([])
+  await Promise.all([writer.close(), other.close()])
+})
+
 test('statements of a migration wait two seconds for a lock, and have no time limit otherwise', async () => {
   const read = "select current_setting('lock_timeout'), current_setting('statement_timeout')"
   await addMigration('0001_second', 2000, `create table second (lock, statement) as ${read}`)

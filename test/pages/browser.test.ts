@@ -66,7 +66,7 @@ describe('by keyboard and without scripts', () => {
     await page.getByRole('button', { name: 'Stop all e-mails' }).press('Enter')
     await page.getByRole('heading', { name: 'Unsubscribed' }).waitFor()
     expect(await findRecipient(site.app, owner, id)).toMatchObject({ status: 'disabled' })
-    await page.getByRole('button', { name: 'Unacknowledge' }).press('Space')
+    await page.getByRole('button', { name: 'Undo' }).press('Space')
     await page.getByRole('heading', { name: 'Alerts restored' }).waitFor()
     expect(await findRecipient(site.app, owner, id)).toMatchObject({ status: 'active' })
   })
