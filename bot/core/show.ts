@@ -130,10 +130,13 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   return undefined
 }
 
-/** Deletes a screen that continues in a new message. */
+/**
+ * Deletes a screen that continues in a new message. If that is impossible, as after 48 hours, the screen loses
+ * its buttons.
+ */
 async function leave(ctx: BotContext, messageId: number): Promise<void> {
   const { knownChat } = ctx
-  await remove(ctx, messageId)
+  if (!(await remove(ctx, messageId))) await removeButtons(ctx, messageId)
   Object.assign(ctx, {
     knownChat: { ...knownChat, currentMessages: without(knownChat.currentMessages, messageId) },
   })
@@ -148,13 +151,15 @@ function without(currentMessages: CurrentMessageIds, messageId: number): Current
   return { ...currentMessages, ...Object.fromEntries(rest) }
 }
 
-/** Deletes a message. A failure is ignored. */
-export async function remove(ctx: BotContext, messageId: number): Promise<void> {
+/** Deletes a message. @returns false if that failed and the message may still exist */
+export async function remove(ctx: BotContext, messageId: number): Promise<boolean> {
   try {
     await ctx.api.deleteMessage(ctx.knownChat.id, messageId)
+    return true
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
     ctx.app.log.debug(fields, 'message could not be deleted')
+    return settledAs(error) === 'gone'
   }
 }
 

@@ -53,7 +53,7 @@ const UNKNOWN_CHAT = /chat not found|user not found|PEER_ID_INVALID|chat_id is e
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
 const UNCHANGED = /message is not modified/
 const MESSAGE_GONE =
-  /message to edit not found|message can't be edited|MESSAGE_ID_INVALID|there is no text in the message/
+  /message to (edit|delete) not found|message can't be edited|MESSAGE_ID_INVALID|there is no text in the message/
 const BUTTON_REFUSED = /inline keyboard button|BUTTON_\w+_INVALID|reply markup is too long/i
 
 /**

@@ -139,6 +139,28 @@ test('a form begins below an alert that came meanwhile, whichever screen it foll
   expect(ann.last().text).toContain('✓ Threshold: 300')
 })
 
+test.each([
+  ['that is too old to be deleted loses its buttons', "message can't be deleted for everyone", 1],
+  ['that was deleted meanwhile is left alone', 'message to delete not found', 0],
+])('a screen %s when a form begins below an alert', async (_rule, reason, removals) => {
+  await ann.say(`/watches ${id}`)
+  const card = ann.last().id
+  const alert = await alerted()
+  const before = world.telegram.calls.length
+  const refusal = { error_code: 400, description: `Bad Request: ${reason}` }
+  world.telegram.failNext('deleteMessage', refusal)
+  world.telegram.press(ann.id, card, 'Threshold')
+  await world.settle()
+  const question = ann.last()
+  expect(question.id).toBeGreaterThan(alert)
+  expect(question.text).toContain('Threshold')
+  expect(question.keyboard).not.toEqual([])
+  const methods = world.telegram.calls.slice(before).map(({ method }) => method)
+  expect(methods.filter((method) => method === 'editMessageReplyMarkup')).toHaveLength(removals)
+  const old = ann.all().find((message) => message.id === card)
+  expect(old?.keyboard.length === 0).toBe(removals === 1)
+})
+
 test('the first press on the screen of a question continues below an alert, not above it', async () => {
   await ann.say('/settings')
   await ann.press('Time zone')
