@@ -135,11 +135,13 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
  * its buttons.
  */
 async function leave(ctx: BotContext, messageId: number): Promise<void> {
-  const { knownChat } = ctx
+  const { app, knownChat } = ctx
   if (!(await remove(ctx, messageId))) await removeButtons(ctx, messageId)
-  Object.assign(ctx, {
-    knownChat: { ...knownChat, currentMessages: without(knownChat.currentMessages, messageId) },
-  })
+  const currentMessages = without(knownChat.currentMessages, messageId)
+  const changes = changedMessages(knownChat.currentMessages, currentMessages)
+  if (Object.keys(changes).length === 0) return
+  await changeChat(app.db, knownChat.id, { currentMessages: changes }, app.clock.now())
+  Object.assign(ctx, { knownChat: { ...knownChat, currentMessages } })
 }
 
 /** The current messages without a deleted message. */
