@@ -56,7 +56,7 @@ export async function takePicture(browser: Browser, shot: Shot, now: Date): Prom
   try {
     const page = await context.newPage()
     // Timers stop as well, so that the page does not change.
-    await page.clock.install({ time: new Date(now.getTime() - 1) })
+    await page.clock.install({ time: new Date(now.getTime() - 60_000) })
     await page.clock.pauseAt(now)
     await page.goto(shot.url)
     await page.addStyleTag({ content: `${styleSheet()}${shot.css ?? ''}` })
