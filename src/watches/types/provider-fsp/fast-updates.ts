@@ -26,7 +26,7 @@ const PROBABILITY: Parameter = {
 /** Parameter: whether silence over 1 % of a reward epoch's blocks is a warning. */
 const WARNING_ENABLED: Parameter = { key: 'warningEnabled', type: 'boolean', default: false }
 
-const Rule = z.enum(['probability', 'one-percent', 'too-long'])
+const Rule = z.enum(['probability', 'one-percent'])
 
 const State = z.object({
   /** Whether the silence is too long and continues. */
@@ -37,7 +37,7 @@ const State = z.object({
   lastUpdateBlock: z.int().nullable(),
   /** Time of the last update, if none was seen, the start of the observed silence; or time of the first long update. */
   since: Instant.nullable(),
-  /** Rule of the last alert of this silence. */
+  /** Rule of the last alert; null if that was of the length of an update. */
   rule: Rule.nullable().default(null),
 })
 type State = z.output<typeof State>
@@ -63,8 +63,13 @@ const Silence = z.object({
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  /** Rule that fired; `too-long` if nothing but the length of an update is wrong. */
+  /** Rule that fired; says nothing where a reason is given. */
   rule: Rule,
+  /**
+   * Given if nothing but the length of an update is wrong. It is no rule, because an earlier release, which may run
+   * beside this one, reads alerts and states with the rules that it knows.
+   */
+  reason: z.literal('too-long').exactOptional(),
   /** Of an update for more feeds than there are, also where it explains a silence. */
   tx: Hash.exactOptional(),
   updateBlock: z.int().exactOptional(),
@@ -99,7 +104,7 @@ function judgeFastUpdates(
   const isQuiet = isUnlikely || isOnePercent
   const tooLong = part.tooLong ?? previous.tooLong
   if (isQuiet || part.tooLong !== undefined) {
-    const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : 'too-long'
+    const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : null
     const sinceLong = part.tooLong === undefined ? heardAt : new Date(part.tooLong.at * 1000)
     const since = previous.since ?? (isQuiet ? heardAt : sinceLong)
     const data = dataOf(observation, part, { parameters, rule, since, until: at, tooLong })
@@ -121,7 +126,8 @@ function judgeFastUpdates(
   if (!isHeard || (previous.tooLong !== null && observation.isBetween === true)) {
     return { state: previous, phase: 'firing', firings: [] }
   }
-  const rule = previous.rule ?? 'probability'
+  // An earlier release stored no rule.
+  const rule = previous.rule ?? (previous.isSilent ? 'probability' : null)
   const since = previous.since ?? heardAt
   const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
@@ -133,7 +139,8 @@ function dataOf(
   part: NonNullable<ProviderObservation['fastUpdates']>,
   one: {
     readonly parameters: ParameterValues
-    readonly rule: z.output<typeof Rule>
+    /** Null if nothing but the length of an update is wrong. */
+    readonly rule: z.output<typeof Rule> | null
     readonly since: Date
     readonly until: Date
     readonly tooLong: State['tooLong']
@@ -146,7 +153,8 @@ function dataOf(
     rewardEpochId: rewardEpoch,
     probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
     threshold: Number(parameters['probability']),
-    rule,
+    rule: rule ?? 'probability',
+    ...(rule === null && { reason: 'too-long' }),
     since,
     gapSeconds: Math.round((until.getTime() - since.getTime()) / 1000),
     ...(tooLong && { ...tooLong, updateBlock: tooLong.block }),
@@ -156,7 +164,7 @@ function dataOf(
 function present(event: string, json: JsonObject): Presentation {
   const data = Silence.parse(json)
   const isRecovery = event.endsWith('.recovered')
-  const isLong = data.rule === 'too-long'
+  const isLong = data.reason === 'too-long'
   const { tx, feedsSent, feedCount, isAccepted } = data
   const outcome = isAccepted === true ? 'accepted' : 'refused'
   const length: DisplayValues =
@@ -237,7 +245,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   claim: (json, { block }) => {
     const data = Silence.parse(json)
     const { provider, rewardEpochId: rewardEpoch, probabilityOfSilence, ...rest } = data
-    if (rest.rule === 'too-long') return updateClaim(data)
+    if (rest.reason === 'too-long') return updateClaim(data)
     const { lastUpdateBlock, blocksSinceUpdate, sortitionWeight, sampleSize } = rest
     const { threshold, rule, onePercentBlocks } = rest
     const figures = { sortitionWeight, sampleSize, threshold, rule, onePercentBlocks }

@@ -394,9 +394,36 @@ describe('fast-updates', () => {
       const seen = [silent(1, 5, 90), long(100, true), silent(1, 40, 100), silent(1, 5, 180)]
       expect(all(seen).notified).toEqual(['1 warning', '3 recovered'])
       expect(all(seen).steps[1]?.firings[0]).toMatchObject({
-        data: { rule: 'too-long', feedsSent: 13, feedCount: 9, isAccepted: true, updateBlock: 100 },
+        data: {
+          reason: 'too-long',
+          feedsSent: 13,
+          feedCount: 9,
+          isAccepted: true,
+          updateBlock: 100,
+        },
       })
-      expect(all(seen).steps[3]?.firings[0]).toMatchObject({ data: { rule: 'too-long' } })
+      expect(all(seen).steps[3]?.firings[0]).toMatchObject({ data: { reason: 'too-long' } })
+    })
+
+    test('is stored and sent in a form that the release before can read', () => {
+      const Rule = z.enum(['probability', 'one-percent'])
+      const FormerState = z.object({
+        isSilent: z.boolean(),
+        lastUpdateBlock: z.int().nullable(),
+        since: z.iso.datetime().nullable(),
+        rule: Rule.nullable().default(null),
+      })
+      const FormerData = z.object({ rule: Rule, since: z.iso.datetime(), gapSeconds: z.int() })
+      const seen = [silent(1, 5, 90), long(100, true), silent(1, 40, 100), silent(1, 5, 180)]
+      for (const { state, firings } of all(seen).steps) {
+        const stored = z.encode(fastUpdates.state, state as z.output<typeof fastUpdates.state>)
+        expect(FormerState.parse(JSON.parse(JSON.stringify(stored)))).toMatchObject({
+          isSilent: false,
+          rule: null,
+        })
+        for (const { data } of firings) FormerData.parse(JSON.parse(JSON.stringify(data)))
+      }
+      expect.assertions(4)
     })
 
     test('that was refused is no update: nothing but an accepted one ends the warning', () => {
