@@ -33,11 +33,13 @@ const State = z.object({
   isSilent: z.boolean(),
   /** The last update for more feeds than there are, while no shorter one has followed. */
   tooLong: LongUpdate.nullable().default(null),
+  /** Time of the first of these long updates. */
+  longSince: Instant.nullable().default(null),
   /** Block of the last update before the silence. */
   lastUpdateBlock: z.int().nullable(),
-  /** Time of the last update, if none was seen, the start of the observed silence; or time of the first long update. */
+  /** Time of the last update before the silence; if none was seen, the start of the observed silence. */
   since: Instant.nullable(),
-  /** Rule of the last alert; null if that was of the length of an update. */
+  /** Rule of the last alert of this silence. */
   rule: Rule.nullable().default(null),
 })
 type State = z.output<typeof State>
@@ -45,6 +47,7 @@ type State = z.output<typeof State>
 const INITIAL: State = {
   isSilent: false,
   tooLong: null,
+  longSince: null,
   lastUpdateBlock: null,
   since: null,
   rule: null,
@@ -76,7 +79,7 @@ const Silence = z.object({
   feedsSent: z.int().exactOptional(),
   feedCount: z.int().exactOptional(),
   isAccepted: z.boolean().exactOptional(),
-  /** The last update before the silence. */
+  /** The last update before the silence, or the first that was too long. */
   since: Instant,
   /** Seconds from `since` to now or, in a recovery, to the update that ended the silence. */
   gapSeconds: z.int(),
@@ -102,33 +105,39 @@ function judgeFastUpdates(
     parameters['warningEnabled'] === true && part.blocksSinceUpdate >= part.onePercentBlocks
   const heardAt = part.lastUpdateAt === null ? at : new Date(part.lastUpdateAt * 1000)
   const isQuiet = isUnlikely || isOnePercent
+  const isHeard = (part.lastUpdateBlock ?? -1) > (previous.lastUpdateBlock ?? -1)
   const tooLong = part.tooLong ?? previous.tooLong
   if (isQuiet || part.tooLong !== undefined) {
     const rule = isUnlikely ? 'probability' : isOnePercent ? 'one-percent' : null
-    const sinceLong = part.tooLong === undefined ? heardAt : new Date(part.tooLong.at * 1000)
-    const since = previous.since ?? (isQuiet ? heardAt : sinceLong)
+    const longAt = part.tooLong === undefined ? null : new Date(part.tooLong.at * 1000)
+    const longSince = previous.longSince ?? longAt
+    // An update that is too long ends a silence, too, if it is accepted.
+    const isSame = previous.isSilent && !isHeard
+    const silentSince = (isSame ? previous.since : null) ?? heardAt
+    const since = rule === null ? (longSince ?? at) : silentSince
     const data = dataOf(observation, part, { parameters, rule, since, until: at, tooLong })
     const firing = {
       event: 'fsp.fast-updates',
       severity: isUnlikely ? 'critical' : 'warning',
       data,
     } as const
-    const isStillSilent = isQuiet || previous.isSilent
-    const { lastUpdateBlock } = part
-    const state = { isSilent: isStillSilent, tooLong, lastUpdateBlock, since, rule } as const
+    const silence =
+      isQuiet || isSame
+        ? { isSilent: true, since: silentSince, rule: rule ?? previous.rule }
+        : { isSilent: false, since: null, rule: null }
+    const state = { ...silence, tooLong, longSince, lastUpdateBlock: part.lastUpdateBlock }
     return { state, phase: 'firing', firings: [firing] }
   }
   if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }
   // A change of parameters does not end the silence; only a received update does.
-  const last = Math.max(previous.lastUpdateBlock ?? -1, previous.tooLong?.block ?? -1)
-  const isHeard = part.lastUpdateBlock !== null && part.lastUpdateBlock > last
+  const isAfterLong = (part.lastUpdateBlock ?? -1) > (previous.tooLong?.block ?? -1)
   // Between two round ends, the length of the updates is not known yet.
-  if (!isHeard || (previous.tooLong !== null && observation.isBetween === true)) {
+  if (!isHeard || !isAfterLong || (previous.tooLong !== null && observation.isBetween === true)) {
     return { state: previous, phase: 'firing', firings: [] }
   }
   // An earlier release stored no rule.
   const rule = previous.rule ?? (previous.isSilent ? 'probability' : null)
-  const since = previous.since ?? heardAt
+  const since = (previous.isSilent ? previous.since : previous.longSince) ?? heardAt
   const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
   return { state: INITIAL, phase: 'ok', firings: [firing] }

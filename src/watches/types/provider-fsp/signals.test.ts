@@ -440,6 +440,33 @@ describe('fast-updates', () => {
       expect(shown).toMatchObject({ advice: 'long-update', facts: { feedCount: { value: 9 } } })
     })
 
+    test('that was accepted for days is not when a silence began', () => {
+      const last = 259_200
+      const seen = [
+        long(100, true),
+        long(1000, true),
+        long(last, true),
+        silent(17, 450, last),
+        silent(1, 3, last + 700),
+      ]
+      const { steps } = all(seen)
+      const time = (second: number) =>
+        new Date((observation(0).startsAt + second) * 1000).toISOString()
+      expect(steps[2]?.firings[0]?.data).toMatchObject({ reason: 'too-long', since: time(100) })
+      expect(steps[3]?.firings[0]?.data).toMatchObject({ rule: 'probability', since: time(last) })
+      const over = { rule: 'probability', since: time(last), gapSeconds: 700 }
+      expect(steps[4]?.firings[0]?.data).toMatchObject(over)
+    })
+
+    test('that is accepted ends the silence before it', () => {
+      const seen = [silent(17, 450, 90), long(700, true), silent(17, 450, 700)]
+      const since = all(seen).steps.map(({ firings }) => firings[0]?.data['since'])
+      const [first, second] = [90, 700].map((second) =>
+        new Date((observation(0).startsAt + second) * 1000).toISOString(),
+      )
+      expect(since).toEqual([first, second, second])
+    })
+
     test('is not over between two rounds, where the length of updates is not known', () => {
       const between = { ...silent(3, 60, 150), isBetween: true } as const
       const seen = [long(100, true), between, long(170, true), silent(1, 5, 300)]
