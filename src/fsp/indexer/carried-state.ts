@@ -29,6 +29,8 @@ export const CarriedState = z.object({
   feedCount: z.int().nullable().default(null),
   /** By identity: the fast update since the last round that covers the most feeds. */
   longest: z.record(Address, LongUpdate.omit({ feedCount: true })).default({}),
+  /** By identity: the newest sortition block of an update that was refused for its length. */
+  refused: z.record(Address, z.int()).default({}),
   /** By identity: the longest silence ended by an update since the last round. */
   peaks: z
     .record(
@@ -96,6 +98,7 @@ export const EMPTY_STATE: CarriedState = {
   sampleSize: null,
   feedCount: null,
   longest: {},
+  refused: {},
   peaks: {},
   silence: {},
   senders: {},

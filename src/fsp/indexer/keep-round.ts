@@ -11,11 +11,12 @@ import { signerOf } from '../protocol/signatures.ts'
 import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
+import { longUpdateOf } from './long-updates.ts'
 import type { createRewardFacts } from './rewards.ts'
 import { type BetweenRounds, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import type { RoundSource, Session } from './round-session.ts'
-import { forgetOthers, longUpdateOf, sendersOf } from './round-state.ts'
+import { forgetOthers, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */

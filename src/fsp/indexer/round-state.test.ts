@@ -6,13 +6,13 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { SignedUpdate } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
+import { longUpdateOf } from './long-updates.ts'
 import {
   type AccountOwners,
   addBlock,
   addPoll,
   addUnsureBlock,
   forgetOthers,
-  longUpdateOf,
   peakOf,
   sendersOf,
   silenceOf,
@@ -37,11 +37,11 @@ const UNSIGNED = parseAbiParameters([
 ])
 
 /** An update that ALPHA signed. */
-async function signed(deltas: Hex): Promise<SignedUpdate> {
+async function signed(deltas: Hex, sortitionBlock = 1n): Promise<SignedUpdate> {
   const sortitionCredential = { replicate: 0n, gamma: { x: 1n, y: 2n }, c: 3n, s: 4n }
-  const raw = sha256(encodeAbiParameters(UNSIGNED, [1n, sortitionCredential, deltas]))
+  const raw = sha256(encodeAbiParameters(UNSIGNED, [sortitionBlock, sortitionCredential, deltas]))
   const { v, r, s } = parseSignature(await ACCOUNT.signMessage({ message: { raw } }))
-  return { sortitionBlock: 1n, sortitionCredential, deltas, signature: { v: Number(v), r, s } }
+  return { sortitionBlock, sortitionCredential, deltas, signature: { v: Number(v), r, s } }
 }
 
 const TX: Hash = `0x${'e'.repeat(64)}`
@@ -122,6 +122,7 @@ test('state of providers in no policy is deleted', () => {
   silenceOf(one, BRAVO, 1, 1.5)
   for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
+  one.refused = { [ALPHA]: 1, [BRAVO]: 1 }
   addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
   forgetOthers(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
   expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
@@ -131,6 +132,7 @@ test('state of providers in no policy is deleted', () => {
   forgetOthers(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
   expect(one.senders).toEqual({})
   expect(Object.keys(one.silence)).toEqual([BRAVO])
+  expect(one.refused).toEqual({ [BRAVO]: 1 })
 })
 
 test('a silence that an update ends before the round is judged is kept until then', () => {
@@ -160,10 +162,17 @@ describe('the length of updates', () => {
     fastUpdates: feeds.map((one) => update(SENDER, one)),
   })
   /** An update for 20 feeds that ALPHA signed, and that the contract refused. */
-  const refused = async (deltas: Hex = `0x${'00'.repeat(4)}55`) => ({
+  const refused = async (deltas: Hex = `0x${'00'.repeat(4)}55`, sortitionBlock = 1n) => ({
     tx: TX,
-    update: await signed(deltas),
+    sender: SENDER,
+    update: await signed(deltas, sortitionBlock),
   })
+  /** Updates that are too long and signed by nobody. */
+  const strangers = async (count: number) => {
+    const signature = { v: 27, r: TX, s: TX } as const
+    const strange = { ...(await signed('0xffffffffffff')), signature }
+    return Array.from({ length: count }, () => ({ tx: TX, sender: BRAVO, update: strange }))
+  }
 
   test('the longest of a round is judged when the number of feeds is known', () => {
     const one = state()
@@ -192,15 +201,56 @@ describe('the length of updates', () => {
 
   test('many refused updates by strangers cost four recoveries of signers a block', async () => {
     const one = { ...state(), feedCount: 9 }
-    const strange = {
-      ...(await signed('0xffffffffffff')),
-      signature: { v: 27, r: TX, s: TX } as const,
-    }
-    const strangers = Array.from({ length: 4 }, () => ({ tx: TX, update: strange }))
-    addBlock(one, { ...block(1), refusedUpdates: [...strangers, await refused()] }, SIGNED_OWNERS)
+    const four = await strangers(4)
+    addBlock(one, { ...block(1), refusedUpdates: [...four, await refused()] }, SIGNED_OWNERS)
     expect(one.longest).toEqual({})
-    addBlock(one, { ...block(2), refusedUpdates: [await refused(), ...strangers] }, SIGNED_OWNERS)
+    addBlock(one, { ...block(2), refusedUpdates: [await refused(), ...four] }, SIGNED_OWNERS)
     expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 2 })
+  })
+
+  test('those of a known account are judged before those of strangers', async () => {
+    const one = { ...state(), feedCount: 9 }
+    for (let number = 0; number < 3; number += 1) {
+      const fastUpdates = [{ ...update(SENDER), signingPolicy: ACCOUNT.address as Address }]
+      addBlock(one, { ...block(number), fastUpdates }, SIGNED_OWNERS)
+    }
+    const refusedUpdates = [...(await strangers(9)), await refused()]
+    addBlock(one, { ...block(4), refusedUpdates }, SIGNED_OWNERS)
+    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 4, isAccepted: false })
+  })
+
+  test('an update of an earlier or a later block, which anybody can send again, is not judged', async () => {
+    const one = { ...state(), feedCount: 9 }
+    const judged: number[] = []
+    const update = await refused(undefined, 1000n)
+    for (const number of [5_000_000, 1010, 999, 1009]) {
+      addBlock(one, { ...block(number), refusedUpdates: [update] }, SIGNED_OWNERS)
+      if (longUpdateOf(one, ALPHA, 9) !== undefined) judged.push(number)
+    }
+    expect(judged).toEqual([1009])
+  })
+
+  test('an update that is sent again within its blocks counts once', async () => {
+    const one = { ...state(), feedCount: 9 }
+    addBlock(
+      one,
+      { ...block(1000), refusedUpdates: [await refused(undefined, 1000n)] },
+      SIGNED_OWNERS,
+    )
+    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 1000 })
+    const next = CarriedState.parse({ ...one, longest: {} })
+    addBlock(
+      next,
+      { ...block(1005), refusedUpdates: [await refused(undefined, 1000n)] },
+      SIGNED_OWNERS,
+    )
+    expect(longUpdateOf(next, ALPHA, 9)).toBeUndefined()
+    addBlock(
+      next,
+      { ...block(1006), refusedUpdates: [await refused(undefined, 1006n)] },
+      SIGNED_OWNERS,
+    )
+    expect(longUpdateOf(next, ALPHA, 9)).toMatchObject({ block: 1006 })
   })
 })
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
-import { acceptedFeeds, feedsIn, signerOfUpdate } from '../protocol/fast-update.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
-import { type LongUpdate, TransactionPart } from './observation.ts'
+import { addRefused, recordLength } from './long-updates.ts'
+import { TransactionPart } from './observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS
@@ -18,10 +18,6 @@ const SENDER_UPDATES_MIN = 3
 const SENDER_SHARE_MIN = 0.2
 /** Number of updates beyond which all counts are halved, so that old updates lose weight. */
 const UPDATES_COUNTED_MAX = 200
-/**
- * Maximum number of refused updates in a block whose signers are recovered: anybody can send updates that are refused.
- */
-const REFUSED_MAX = 4
 /** Number of consecutive polls without a node after which the node counts as gone. */
 const ABSENT_POLLS = 2
 
@@ -71,44 +67,6 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const one = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
   }
-}
-
-/**
- * Adds the updates that were refused because they are too long. Nothing but their signatures says whose they are: the
- * accounts of a provider are known only from updates that were accepted.
- */
-function addRefused(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
-  const accepted = acceptedFeeds(state.feedCount ?? Number.POSITIVE_INFINITY)
-  const long = block.refusedUpdates.filter(({ update }) => feedsIn(update) > accepted)
-  for (const { tx, update } of long.slice(0, REFUSED_MAX)) {
-    const signer = signerOfUpdate(update)
-    const voter = signer && owners.bySigningPolicy.get(signer)
-    if (voter === undefined) continue
-    recordLength(state, voter, block, { tx, feedsSent: feedsIn(update), isAccepted: false })
-  }
-}
-
-/** Records the update that covers the most feeds since the last round; of equal ones, the last. */
-function recordLength(
-  state: CarriedState,
-  voter: Address,
-  { number, at }: ProtocolBlock,
-  update: Pick<CarriedState['longest'][Address], 'tx' | 'feedsSent' | 'isAccepted'>,
-): void {
-  if (update.feedsSent < (state.longest[voter]?.feedsSent ?? 0)) return
-  state.longest[voter] = { ...update, block: number, at }
-}
-
-/** The longest update since the last round, if it covers more feeds than there are. */
-export function longUpdateOf(
-  state: CarriedState,
-  voter: Address,
-  feedCount: number | null,
-): z.output<typeof LongUpdate> | undefined {
-  const longest = state.longest[voter]
-  if (longest === undefined || feedCount === null || longest.feedsSent <= feedCount)
-    return undefined
-  return { ...longest, feedCount }
 }
 
 /**
@@ -311,6 +269,9 @@ export function forgetOthers(state: CarriedState, remembered: RetainedProviders)
   }
   for (const voter of addressesIn(state.updates)) {
     if (!members.has(voter)) delete state.updates[voter]
+  }
+  for (const voter of addressesIn(state.refused)) {
+    if (!members.has(voter)) delete state.refused[voter]
   }
   for (const voter of addressesIn(state.registrations)) {
     if (!members.has(voter) && !watched.has(voter)) delete state.registrations[voter]

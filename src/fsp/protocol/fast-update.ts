@@ -73,6 +73,12 @@ export function feedsIn({ deltas }: Pick<SignedUpdate, 'deltas'>): number {
 /** The FastUpdater keeps eight feeds in a word. It refuses updates for more feeds than its words have places for. */
 const FEEDS_PER_WORD = 8
 
+/**
+ * Number of blocks, from its sortition block on, in which the FastUpdater accepts an update: its `submissionWindow`, as
+ * it is configured.
+ */
+export const SUBMISSION_WINDOW_BLOCKS = 10n
+
 /** Number of feeds up to which the FastUpdater accepts an update. */
 export function acceptedFeeds(feedCount: number): number {
   return FEEDS_PER_WORD * Math.ceil(feedCount / FEEDS_PER_WORD)

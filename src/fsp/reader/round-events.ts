@@ -37,6 +37,8 @@ export interface UpdateCall {
 /** A fast update that the FastUpdater did not accept. */
 export interface RefusedUpdate {
   readonly tx: Hash
+  /** Account that sent the transaction, which may be anybody's. */
+  readonly sender: string
   readonly update: SignedUpdate
 }
 
@@ -153,10 +155,10 @@ function refusedOf(
       event.eventName === 'FastUpdateFeedsSubmitted' ? [log.transactionHash] : [],
     ),
   )
-  return [...updates].flatMap(([hash, { input }]) => {
+  return [...updates].flatMap(([hash, { from, input }]) => {
     if (accepted.has(hash)) return []
     const [tx, update] = [Hash.safeParse(hash).data, decodeUpdate(input)]
-    return tx === undefined || update === undefined ? [] : [{ tx, update }]
+    return tx === undefined || update === undefined ? [] : [{ tx, sender: from, update }]
   })
 }
 
