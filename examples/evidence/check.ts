@@ -3,6 +3,7 @@
 import type { Beside, Claim } from './claim.ts'
 import { CHECKS } from './claims.ts'
 import { checkEvent } from './events.ts'
+import { checkAge } from './fast-updates.ts'
 import { checkData, checkSubject } from './figures.ts'
 import { createProtocol } from './protocol.ts'
 import { checkSilence, checkTimes } from './round-claims.ts'
@@ -168,6 +169,7 @@ async function confirm(
   const protocol = createProtocol(rpc, registry)
   const found = await check(protocol, claim, chainId, beside)
   if (silence !== undefined) await checkSilence(protocol, claim, chainId, silence)
+  if (kind === 'update') await checkAge(protocol, claim, evidence.firedAt)
   if (kind === 'round') await checkTimes(protocol, claim, evidence.data)
   checkSubject(evidence.data, claim)
   // Only the message says which alert it is.

@@ -1,6 +1,6 @@
 /** Checks claims about the length of a fast update: who signed it, how many feeds it covers, and how many there are. */
 import { createHash } from 'node:crypto'
-import { type Check, must, mustBeOf, text, whole } from './claim.ts'
+import { type Check, type Claim, must, mustBeOf, text, whole } from './claim.ts'
 import { keccak } from './keccak.ts'
 import { array, numberOf, type Protocol, VIEWS } from './protocol.ts'
 import { type Fields, Refuted, Unchecked } from './rpc.ts'
@@ -29,6 +29,7 @@ export const update: Check = async (protocol, claim) => {
   must(places.includes(String(found.to).toLowerCase()), `it was not sent to ${contract}`)
   const sent = decode(found.input)
   if (sent === undefined) throw new Refuted('the transaction is no fast update')
+  await checkWindow(protocol, sent.sortitionBlock, block.number)
   const epoch = whole(claim, 'rewardEpoch')
   const { members } = await protocol.policy(epoch)
   const member = members.find(({ voter }) => voter === text(claim, 'provider'))
@@ -43,6 +44,31 @@ export const update: Check = async (protocol, claim) => {
   const isAccepted = await wasAccepted(protocol, hash, block.number, member.signingPolicy)
   must(isAccepted === claim['isAccepted'], `it was ${isAccepted ? 'accepted' : 'not accepted'}`)
   return `${hash} covers ${feeds} feeds, and there are ${count}`
+}
+
+/** Rounds within which an update is judged. */
+const JUDGED_ROUNDS = 3
+
+/** An alert is about the updates since the last round that was judged, not about an earlier one. */
+export async function checkAge(protocol: Protocol, claim: Claim, firedAt: string): Promise<void> {
+  const { at, number } = await protocol.rpc.block(whole(claim, 'block'))
+  const { length } = await protocol.clock()
+  const age = Date.parse(firedAt) / 1000 - at
+  must(age >= 0, `the update of block ${number} was sent after the alert`)
+  if (!(age <= JUDGED_ROUNDS * length)) {
+    throw new Unchecked(`the update of block ${number} was sent ${age} seconds before the alert`)
+  }
+}
+
+/** Anybody can send an update again that a provider signed: it must be for this block or one shortly before it. */
+async function checkWindow(protocol: Protocol, signed: number, block: number): Promise<void> {
+  const updater = await protocol.contract('FastUpdater')
+  const read = async (at?: number) =>
+    (await protocol.view(updater, VIEWS.submissionWindow, at))?.[0]
+  const window = (await past(read, block)) ?? (await read())
+  if (window === undefined) throw new Unchecked('the submission window cannot be read')
+  const isOf = signed <= block && block < signed + numberOf(window)
+  must(isOf, `the update is for block ${signed} and was sent in block ${block}, as anybody can do`)
 }
 
 /** The feeds must be as many as now, or as at the end of the block. @throws Unchecked where only other ones are known */
@@ -84,7 +110,7 @@ async function wasAccepted(
   })
 }
 
-/** The signer of an update and the number of feeds it covers; undefined for other calldata. */
+/** The block for which an update is, its signer and the number of feeds it covers; undefined for other calldata. */
 function decode(input: string) {
   const selector = input.slice(0, 10).toLowerCase()
   const given = Buffer.from(input.slice(10), 'hex')
@@ -92,9 +118,10 @@ function decode(input: string) {
   const start = bytes && numberAt(bytes, 0)
   if (bytes === undefined || start === undefined) return undefined
   const tuple = bytes.subarray(start)
-  const deltas = bytesAt(tuple, 6)
+  const [sortitionBlock, deltas] = [numberAt(tuple, 0), bytesAt(tuple, 6)]
   const signature = tuple.subarray(8 * WORD, 10 * WORD)
-  if (deltas === undefined || signature.length < 2 * WORD) return undefined
+  if (sortitionBlock === undefined || deltas === undefined) return undefined
+  if (signature.length < 2 * WORD) return undefined
   const v = numberAt(tuple, 7) ?? 0
   const padding = Buffer.alloc((WORD - (deltas.length % WORD)) % WORD)
   // The block, the five words of the credential, and the bytes, whose place is the seventh word.
@@ -109,6 +136,7 @@ function decode(input: string) {
   const prefix = Buffer.from('\x19Ethereum Signed Message:\n32')
   const digest = keccak(Buffer.concat([prefix, said]))
   return {
+    sortitionBlock,
     signer: recoverSigner(digest, signature, v >= 27 ? v - 27 : v),
     feeds: feedsIn(deltas),
   }

@@ -62,6 +62,7 @@ export const VIEWS = {
   sampleSize: '6d62b413',
   feedIds: '0c518dce',
   sortitionWeight: 'a14634a7',
+  submissionWindow: 'e621dbc7',
   uptimeHash: 'd3466911',
   rewardsHash: '647006e2',
   uptimeSigned: '41c05ad5',

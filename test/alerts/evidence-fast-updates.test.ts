@@ -8,7 +8,8 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { update } from '../../examples/evidence/fast-updates.ts'
+import { checkAge, update } from '../../examples/evidence/fast-updates.ts'
+import { VIEWS } from '../../examples/evidence/protocol.ts'
 import { Refuted, Unchecked } from '../../examples/evidence/rpc.ts'
 
 /** The check of a claim about a fast update against a chain that answers as the test says. */
@@ -70,7 +71,8 @@ async function check({ sortitionBlock = 95n, now = 9, then }: Chain): Promise<un
     policy: async () => ({ members: [{ voter: VOTER, signingPolicy }] }),
     clock: async () => ({ first: 0, length: 90 }),
     startOf: async (epoch: number) => (epoch === 1 ? 0 : undefined),
-    async view(_to: string, _data: string, block?: number) {
+    async view(_to: string, data: string, block?: number) {
+      if (data === VIEWS.submissionWindow) return [word(10)]
       const feeds = block === undefined ? now : then
       if (feeds === undefined) throw new Unchecked('the state of the block is gone')
       return [word(32), word(feeds), ...Array.from({ length: feeds }, () => word(1))]
@@ -92,5 +94,31 @@ test.each([
   ['other feeds now, and no state of the block', { now: 12 }, Unchecked],
 ] as const)('%s', async (_name, chain, expected) => {
   const error = await check(chain)
+  expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
+})
+
+test.each([
+  ['the first block', 100n, undefined],
+  ['the last block', 91n, undefined],
+  ['a block that is too long ago', 90n, Refuted],
+  ['a later block', 101n, Refuted],
+] as const)('sent in block 100, an update is the provider’s doing if it is for %s', async (_name, sortitionBlock, expected) => {
+  const error = await check({ sortitionBlock, then: 9 })
+  expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
+})
+
+test.each([
+  ['in the round before', 90, undefined],
+  ['long before it', 271, Unchecked],
+  ['after it', -1, Refuted],
+] as const)('an alert is of an update that was sent %s', async (_name, age, expected) => {
+  const protocol = {
+    rpc: { block: async () => ({ number: BLOCK, at: 1000 }) },
+    clock: async () => ({ first: 0, length: 90 }),
+  }
+  const firedAt = new Date((1000 + age) * 1000).toISOString()
+  const error = await checkAge(protocol as never, { block: BLOCK }, firedAt).catch(
+    (one: unknown) => one,
+  )
   expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
 })

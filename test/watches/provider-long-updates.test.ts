@@ -1,3 +1,4 @@
+import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
 import { verify } from '../alerts/evidence-script.ts'
@@ -87,6 +88,48 @@ test('the chain refutes another provider, another outcome and another transactio
     transaction: await forged({ transaction: refused.claim['transaction'] }),
     feeds: await forged({ feedsSent: 9, feedCount: 8 }),
   }).toEqual({ provider: 1, outcome: 1, transaction: 1, feeds: 1 })
+}, 60_000)
+
+test('the chain does not confirm an alert of later, or of an update that a stranger sent again', async () => {
+  const evidence = await evidenceOf('Refused')
+  const { client } = world.devnet
+  const blockOf = async (number: bigint) => {
+    const { hash, timestamp } = await client.getBlock({ blockNumber: number })
+    return { number: Number(number), hash, at: new Date(Number(timestamp) * 1000).toISOString() }
+  }
+  await play(4)
+  const last = await blockOf(await client.getBlockNumber())
+  const later = { ...evidence, firedAt: last.at, blocks: { first: null, last } }
+  const [sent] = evidence.transactions as readonly { input: Hex; receiver: Address }[]
+  const { accounts } = world.simulation().provider('Right')
+  const hash = await client.sendTransaction({
+    account: accounts.identity.address,
+    to: sent?.receiver,
+    data: sent?.input,
+    gas: 1_000_000n,
+  })
+  const { blockNumber } = await client.waitForTransactionReceipt({ hash })
+  const again = await client.getTransaction({ hash })
+  const place = await blockOf(blockNumber)
+  const replayed = {
+    ...evidence,
+    firedAt: place.at,
+    blocks: { first: null, last: place },
+    claim: { ...evidence.claim, transaction: hash, block: place.number },
+    data: { ...evidence.data, tx: hash, updateBlock: place.number },
+    transactions: [
+      {
+        ...sent,
+        hash,
+        block: place.number,
+        blockHash: place.hash,
+        index: again.transactionIndex,
+        sender: again.from,
+      },
+    ],
+  }
+  expect(await check(later)).toMatchObject({ code: 2, said: expect.stringContaining('before') })
+  expect(await check(replayed)).toMatchObject({ code: 1, said: expect.stringContaining('anybody') })
 }, 60_000)
 
 test('an update for the feeds that there are is the recovery', async () => {
