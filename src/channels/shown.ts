@@ -10,8 +10,8 @@ export function asShown(envelope: Envelope, state: MessageState): Envelope {
 }
 
 /**
- * A state as several people see it: the names of recipients are for the owner alone, as on the pages that a group
- * opens.
+ * A state as others than the owner see it, in a group or in a chat that only receives: the names of recipients are
+ * for the owner alone, as on the pages that their links open.
  */
 export function withoutNames(state: MessageState): MessageState {
   const { escalated } = state

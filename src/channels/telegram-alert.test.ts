@@ -72,7 +72,7 @@ describe('an alert', () => {
     expect(shown({ kind: 'rollup', items })).not.toContain(note)
   })
 
-  test('says to whom and when it was escalated, in a group without names', () => {
+  test('says to whom and when it was escalated, to readers who are not the owner without names', () => {
     const at = new Date('2026-11-20T13:20:00Z')
     const line = (to: readonly string[], options: AlertViewOptions = {}, over = {}) =>
       lineOf(
@@ -82,6 +82,7 @@ describe('an alert', () => {
     expect(line(['Ops', 'B', 'C'])).toMatch(/ · escalated to \u2068Ops\u2069 and 2 more, 14:20$/)
     expect(line([])).toMatch(/ · escalated, 14:20$/)
     expect(line(['Ops'], { isGroup: true })).toMatch(/ · escalated, 14:20\u00a0UTC\+1$/)
+    expect(line(['Ops'], { isReceiveOnly: true })).toMatch(/ · escalated, 14:20$/)
     // The message that the escalation sent has it in its text.
     expect(line(['Ops'], {}, { unacknowledgedSeconds: 900 })).not.toContain('escalated')
   })

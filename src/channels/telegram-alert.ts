@@ -32,7 +32,7 @@ export type AlertViewState = MessageState
 export interface AlertViewOptions extends ChatReader {
   /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
-  /** Whether nobody in the chat may change anything: buttons that would are left out. */
+  /** Whether nobody in the chat may change anything: buttons that would, and names of recipients, are left out. */
   readonly isReceiveOnly?: boolean
   /**
    * Time of sending, for a first message only: the text says how long ago the alert fired, from one minute
@@ -51,7 +51,7 @@ export function alertView(
   options: AlertViewOptions = {},
 ): AlertView {
   const { linksAsText = false, isReceiveOnly = false, isGroup = false } = options
-  const state = isGroup ? withoutNames(current) : current
+  const state = isGroup || isReceiveOnly ? withoutNames(current) : current
   const shown = asShown(envelope, state)
   const rows = buttonsOf(shown, state, { isReceiveOnly })
   return {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AlertCard } from '#src/alerts/card.ts'
+import type { MessageState } from '#src/channels/envelope.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertCard, deliveryText } from './card-view.ts'
 
@@ -24,8 +25,7 @@ test('a failed delivery says in words why nothing arrived, and the response', ()
 
 const LINK = 'https://watchdog.example.org/a/abc'
 
-/** The addresses of the buttons below an alert of the history. */
-function urlsOf(type: string, event: string): string[] {
+function cardIn(type: string, event: string, state: MessageState = {}): AlertCard {
   const message = {
     ...{ alertId: 7, watchId: 1, watchLabel: 'Alpha', event, severity: 'warning', title: 'T' },
     ...{ body: 'B', fields: [], link: LINK, firedAt: now.toISOString(), test: false },
@@ -35,8 +35,12 @@ function urlsOf(type: string, event: string): string[] {
     ...{ deliveryId: 'd', type, signal: null, group: null, data: {}, locale: 'en' },
     ...{ timezone: 'UTC', message },
   }
-  const card = { alert: { id: 7 }, envelope, state: {} } as unknown as AlertCard
-  const { rows } = alertCard(reader, card, { rights: 'read', now })
+  return { alert: { id: 7 }, envelope, state } as unknown as AlertCard
+}
+
+/** The addresses of the buttons below an alert of the history. */
+function urlsOf(type: string, event: string): string[] {
+  const { rows } = alertCard(reader, cardIn(type, event), { rights: 'read', now })
   return rows.flat().flatMap((button) => ('url' in button ? [button.url] : []))
 }
 
@@ -44,4 +48,15 @@ test('an alert of a data provider has a button to its proof, others have none', 
   expect(urlsOf('provider-fsp', 'fsp.ftso-commit')).toContain(`${LINK}/evidence`)
   expect(urlsOf('wallet-balance', 'wallet-balance.moved')).not.toContain(`${LINK}/evidence`)
   expect(urlsOf('provider-fsp', 'fsp.ftso-commit.recovered')).not.toContain(`${LINK}/evidence`)
+})
+
+test('an alert of the history names the recipients of its escalation only to who may change it', () => {
+  const state = { escalated: { at: now, to: ['boss@example.org'] } }
+  const card = cardIn('provider-fsp', 'fsp.ftso-commit', state)
+  const html = (rights: 'none' | 'read' | 'write') => alertCard(reader, card, { rights, now }).html
+  expect(html('write')).toContain('boss@example.org')
+  for (const rights of ['none', 'read'] as const) {
+    expect(html(rights)).toContain('escalated')
+    expect(html(rights)).not.toContain('boss@example.org')
+  }
 })

@@ -3,6 +3,7 @@ import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import { pastTitle } from '#src/alerts/render.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
+import { withoutNames } from '#src/channels/shown.ts'
 import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
@@ -45,7 +46,8 @@ interface CardOptions {
 export function alertCard(reader: Reader, card: AlertCard, options: CardOptions): View {
   const { t } = reader
   const { help, rights, now, notice } = options
-  const state = { ...card.state, ...(help !== undefined && { help }) }
+  const known = rights === 'write' ? card.state : withoutNames(card.state)
+  const state = { ...known, ...(help !== undefined && { help }) }
   const view = alertView(card.envelope, state, {
     isGroup: reader.isGroup,
     botUsername: reader.bot,
