@@ -121,6 +121,30 @@ function parts(envelopes: readonly Envelope[]): readonly ShownPart[] {
   return envelopes.map((envelope) => ({ alertId: envelope.message.alertId, envelope }))
 }
 
+/** The failures of a common cause: of all duties, or of all duties of one protocol. */
+function causedBy(failures: readonly Failure[]): readonly Failure[] {
+  const sets = [DUTIES, DUTIES.slice(0, 3), DUTIES.slice(3)]
+  const set = sets.find((all) => all.every((duty) => failures.some((one) => one.duty === duty)))
+  return failures.filter(({ duty }) => set?.includes(duty))
+}
+
+/**
+ * Start of what the heading says, after the first so many alerts have recovered: of the common cause, or of the
+ * alert that it names, which is the first one that is open.
+ */
+function namedStart(failures: readonly Failure[], recovered: number): Date {
+  if (recovered === 0 && causedBy(failures).length > 0) {
+    return new Date(Math.min(...failures.map(startMs)))
+  }
+  const firedMs = (one: Failure) => startMs(one) + one.delayMs
+  const [first] = failures.slice(recovered).toSorted((a, b) => firedMs(a) - firedMs(b))
+  if (first === undefined) throw new Error('no failure')
+  return new Date(startMs(first))
+}
+
+/** All times since which a text says that something is so. */
+const sinces = (text: string) => [...text.matchAll(/since (.*?\d\d:\d\d)/g)].map(([, at]) => at)
+
 describe('one outage has one start and one end', () => {
   test('in the first message, its changes, the mail, the push, the page of the duty manager and the recovery', () => {
     fc.assert(
@@ -134,12 +158,15 @@ describe('one outage has one start and one end', () => {
         )
         const about = { id: 'd', kind: 'group', help: null, sentAt } as const
         const time = (at: Date, shownAt: Date) => plain(formatTimeOn(at, 'en', 'UTC', { shownAt }))
+        const sinceIn = (recovered: number) => time(namedStart(failures, recovered), sentAt)
         const length = formatDuration((to.getTime() - from.getTime()) / 1000, 'en', 'short')
 
-        const since = time(from, sentAt)
-        for (const text of sentTexts(group, sentAt)) expect(text).toContain(`since ${since}`)
+        for (const text of sentTexts(group, sentAt)) {
+          expect(sinces(text)).toContain(sinceIn(0))
+          expect(new Set(sinces(text)).size).toBe(1)
+        }
         const page = JSON.parse(CHANNELS.pagerduty.preview.write(group).body)
-        expect(page.payload.timestamp).toBe(from.toISOString())
+        expect(page.payload.timestamp).toBe(namedStart(failures, 0).toISOString())
 
         const edited = (count: number) => {
           const states = new Map(
@@ -148,8 +175,9 @@ describe('one outage has one start and one end', () => {
           const fate = messageFate(about, parts(all.map(({ alert }) => alert)), states)
           return plain(fate === undefined ? '' : alertView(fate.envelope, fate.state).plain)
         }
-        expect(edited(Math.min(recoveredFirst, all.length - 1))).toContain(`since ${since}`)
-        expect(edited(all.length)).toContain(`${since} to ${time(to, sentAt)} UTC`)
+        const recovered = Math.min(recoveredFirst, all.length - 1)
+        expect(edited(recovered)).toContain(`since ${sinceIn(recovered)}`)
+        expect(edited(all.length)).toContain(`${time(from, sentAt)} to ${time(to, sentAt)} UTC`)
         expect(edited(all.length)).toContain(` · ${length}`)
 
         const recovery = groupEnvelope('group', 'r', parts(all.map((one) => one.recovery)))

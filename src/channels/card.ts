@@ -3,18 +3,9 @@ import { builtKey, type HtmlValue, type Translate, translator, typed } from '#sr
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import {
-  commonEnd,
-  isHealthy,
-  isStillCaused,
-  isStillSilent,
-  lostRounds,
-  openIn,
-  sharedField,
-  stateIn,
-} from './group.ts'
+import { isHealthy, isStillCaused, isStillSilent, openIn, sharedField, stateIn } from './group.ts'
+import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
-import { commonStart } from './outage.ts'
 import {
   asWritten,
   cut,
@@ -135,14 +126,10 @@ function groupCard(
   const t = translator(envelope.locale)
   const recoveryOf = (item: EnvelopeMessage) => stateIn(state, item).recovery?.(envelope)
   const open = openIn(envelope, state)
-  const worst = worstOf(open.length === 0 ? items : open) ?? envelope.message
+  const worst = namedIn(envelope, state)
   const isOver = open.length === 0 || hasEnded(state)
   const isSilent = isStillSilent(envelope, state)
-  const times = {
-    from: commonStart(items),
-    to: isOver && state.closedAt === undefined ? commonEnd(items, state) : undefined,
-    shownAt: shownAtOf(envelope, state, now),
-  }
+  const times = { ...groupTimes(envelope, state), shownAt: shownAtOf(envelope, state, now) }
   const { cause, ...uncaused } = envelope
   const isWell = (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
   const hasCause = isWell || isStillCaused(envelope, state)
@@ -155,8 +142,10 @@ function groupCard(
     worst: { ...worst, title: cut(worst.title, TITLE_MAX) },
     count: isOver ? items.length : open.length,
     isOver: isOver && !isPast,
-    rounds: lostRounds(envelope, items, state),
+    rounds: lostRounds(envelope, state),
   })
+  // The line is about what the heading says.
+  const about = hasCause || isOver ? items : [worst]
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
   const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
@@ -164,9 +153,9 @@ function groupCard(
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
     title: isReminder || isPast ? t(isPast ? OVER : STILL, { title: heading }) : heading,
     lines: [
-      groupLine(envelope, { ...times, items, worst, isSilent, isLengthStated, state, writer }),
+      groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
-    body: groupBody(envelope, { items, isSilent, isOver, isReminder, state }),
+    body: groupBody(envelope, { items, worst, isSilent, isOver, isReminder, state }),
     fields: isPast ? [] : sharedField(items),
     ...listed(t, isPast ? [] : items, 0, (item) => ({
       glyph: glyphOf(item, stateIn(state, item)),

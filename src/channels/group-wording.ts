@@ -4,14 +4,15 @@ import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/tra
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { reminderBody, stateIn } from './group.ts'
+import { stateIn } from './group.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
 export function groupLine(
   envelope: Envelope,
   of: Times & {
-    readonly items: readonly EnvelopeMessage[]
+    /** The alerts that the heading is about. */
+    readonly about: readonly EnvelopeMessage[]
     readonly worst: EnvelopeMessage
     readonly isSilent: boolean
     /** Whether the heading says how long the outage lasted. */
@@ -20,8 +21,8 @@ export function groupLine(
     readonly writer: LineWriter<HtmlValue>
   },
 ): string {
-  const { items, worst, from, to, shownAt, isSilent, isLengthStated, state, writer } = of
-  const first = items.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
+  const { about, worst, from, to, shownAt, isSilent, isLengthStated, state, writer } = of
+  const first = about.map(({ firedAt }) => firedAt).sort()[0] ?? worst.firedAt
   return severityLine(
     {
       ...envelope,
@@ -30,7 +31,7 @@ export function groupLine(
         ...worst,
         watchLabel: null,
         firedAt: first,
-        canRecover: items.some(({ canRecover }) => canRecover),
+        canRecover: about.some(({ canRecover }) => canRecover),
         ...(isSilent && { severity: 'critical' as const }),
       },
     },
@@ -61,23 +62,24 @@ export function groupHeading(
     : t('messages:group.more', { ...named, count: count - 1 })
 }
 
-/** The text of a group: its damage, how long nobody has acknowledged it, or what its reminders say. */
+/** The text of a group: its damage, how long nobody has acknowledged it, or the reminder of the alert that it names. */
 export function groupBody(
   { locale, unacknowledgedSeconds: seconds }: Envelope,
   of: {
     readonly items: readonly EnvelopeMessage[]
+    readonly worst: EnvelopeMessage
     readonly isSilent: boolean
     readonly isOver: boolean
     readonly isReminder: boolean
     readonly state: MessageState
   },
 ): string {
-  const { items, isSilent, isOver, isReminder, state } = of
+  const { items, worst, isSilent, isOver, isReminder, state } = of
   const t = translator(locale)
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
-    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [reminderBody(items)] : []),
+    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [worst.body] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]
       : []),

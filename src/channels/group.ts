@@ -3,7 +3,6 @@ import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { endsSilence, isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { decisive } from './outage.ts'
 import { hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
@@ -14,13 +13,14 @@ export function stateIn({ items }: MessageState, { alertId }: EnvelopeMessage): 
   return (alertId === null ? undefined : items?.get(alertId)) ?? {}
 }
 
+/** The alerts and recoveries of a message. */
+export function itemsOf({ message, items = [] }: Envelope): readonly EnvelopeMessage[] {
+  return items.length === 0 ? [message] : items
+}
+
 /** The alerts of a message that are not over. */
-export function openIn(
-  { message, items = [] }: Envelope,
-  state: MessageState,
-): readonly EnvelopeMessage[] {
-  const all = items.length === 0 ? [message] : items
-  return all.filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
+export function openIn(envelope: Envelope, state: MessageState): readonly EnvelopeMessage[] {
+  return itemsOf(envelope).filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
 }
 
 /** Whether the message says that a provider sends nothing: one that sends some of its votes again is not silent. */
@@ -70,37 +70,6 @@ export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | 
   const text = first?.source && helpText(t, first.source, 'action')
   if (first?.alertId == null || text === undefined) return undefined
   return { alertId: first.alertId, title: first.title, text }
-}
-
-/** Number of voting rounds lost in the outage, as its recoveries state them; undefined while unknown. */
-export function lostRounds(
-  envelope: Envelope,
-  items: readonly EnvelopeMessage[],
-  state: MessageState,
-): number | undefined {
-  const rounds = decisive(items).flatMap(
-    (item) => stateIn(state, item).recovery?.(envelope)?.rounds ?? [],
-  )
-  return rounds.length === 0 ? undefined : Math.max(...rounds)
-}
-
-/** End of the outage that the alerts of a message have in common: the last of their ends. */
-export function commonEnd(
-  items: readonly EnvelopeMessage[],
-  state: MessageState,
-): Date | undefined {
-  const ends = decisive(items).flatMap((item) => {
-    if (item.isRecovery) return [Date.parse(item.endedAt ?? item.firedAt)]
-    return stateIn(state, item).recoveredAt?.getTime() ?? []
-  })
-  return ends.length === 0 ? state.recoveredAt : new Date(Math.max(...ends))
-}
-
-/** Text of a reminder about several alerts: that of the alert which has been active for the longest time. */
-export function reminderBody(items: readonly EnvelopeMessage[]): string {
-  const startOf = ({ startedAt, firedAt }: EnvelopeMessage) => Date.parse(startedAt ?? firedAt)
-  const [longest] = decisive(items).toSorted((a, b) => startOf(a) - startOf(b))
-  return longest?.body ?? ''
 }
 
 /** At most one field that all of them share, such as a sender or a round. */

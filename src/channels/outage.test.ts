@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EnvelopeMessage } from './envelope.ts'
-import { commonStart, endedOutage, outageStart } from './outage.ts'
+import { endedOutage, outageStart } from './outage.ts'
 
 const at = (time: string) => new Date(`2026-11-20T${time}Z`)
 const text = (time: string) => at(time).toISOString()
@@ -14,18 +13,6 @@ describe('the start of an outage', () => {
   ])('is known where %s', (_, data, start) => {
     const startedAt = at('09:13:00')
     expect(outageStart({ data, firedAt: at('09:16:00'), startedAt })).toEqual(at(start))
-  })
-
-  test('of several alerts is that of the first failed duty; other signals begin at other times', () => {
-    const item = (event: string, startedAt: string) =>
-      ({ event, startedAt: text(startedAt) }) as EnvelopeMessage
-    const gas = item('fsp.balance-low', '08:00:00')
-    const duties = [
-      item('fsp.ftso-reveal', '09:11:30'),
-      item('fsp.ftso-commit.recovered', '09:10:00'),
-    ]
-    expect(commonStart([gas, ...duties])).toEqual(at('09:10:00'))
-    expect(commonStart([gas])).toEqual(at('08:00:00'))
   })
 })
 

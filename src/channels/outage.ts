@@ -1,7 +1,6 @@
 /** Start and end of the outage that alerts report: the same in every message about it. Pure. */
 import type { JsonObject } from '#src/kernel/units.ts'
-import { isFailedDuty } from './duties.ts'
-import type { Envelope, EnvelopeMessage } from './envelope.ts'
+import type { Envelope } from './envelope.ts'
 
 /** An alert or a recovery, as it was recorded. */
 interface RecordedTimes {
@@ -60,21 +59,6 @@ export function startOf({
 /** End of the outage that a recovery ends. */
 export function endOf({ data, message }: Pick<Envelope, 'data' | 'message'>): Date {
   return endedOutage({ data, firedAt: new Date(message.firedAt) }).to
-}
-
-/**
- * The alerts of a message whose times are those of its outage: those about duties of voting rounds, if there are
- * any. Other signals, such as low balances, begin and end at other times.
- */
-export function decisive(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
-  const duties = items.filter(({ event }) => isFailedDuty(event.replace(/\.recovered$/, '')))
-  return duties.length > 0 ? duties : items
-}
-
-/** Start of the outage that several alerts have in common: the earliest of their starts. */
-export function commonStart(items: readonly EnvelopeMessage[]): Date {
-  const starts = decisive(items).map(({ startedAt, firedAt }) => Date.parse(startedAt ?? firedAt))
-  return new Date(Math.min(...starts))
 }
 
 function later(at: Date, seconds: number): Date {

@@ -19,10 +19,11 @@ import type {
   MessageField,
   MessageState,
 } from './envelope.ts'
+import { groupTimes } from './group-times.ts'
 import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
 import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
-import { commonStart, startOf } from './outage.ts'
+import { startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
@@ -192,13 +193,19 @@ function eventBody(
       summary: plain(summary.filter((part) => part !== '').join(' '), SUMMARY_MAX),
       source: plain(label ?? servedChain().name, SOURCE_MAX),
       severity: cause?.kind === 'silent' ? 'critical' : message.severity,
-      timestamp: (items.length === 0 ? startOf(envelope) : commonStart(items)).toISOString(),
+      timestamp: startIn(envelope).toISOString(),
       ...(envelope.type !== null && { component: envelope.type }),
       ...(envelope.group !== null && { group: envelope.group }),
       class: message.event,
       custom_details: { ...alertsOf(items), ...detailsOf(body, message.fields) },
     },
   })
+}
+
+/** The start that the heading of the incident is about. */
+function startIn(envelope: Envelope): Date {
+  const isList = (envelope.items ?? []).length > 0
+  return isList ? groupTimes(envelope, {}).from : startOf(envelope)
 }
 
 /** The alerts of an outage, each with its consequence, by their numbers. */

@@ -403,7 +403,7 @@ describe('other messages', () => {
     expect(view.html).toBe(
       [
         '🔴 <b>\u2068Node A\u2069: FTSO reveal missing · 2 more alerts</b>',
-        'Critical · since 14:02:31\u00a0UTC+1',
+        'Critical · since 14:02:32\u00a0UTC+1',
         '🟠 FTSO commit missing <a href="https://t.me/watchdog_bot?start=a4711">#4711</a>',
         '🔴 FTSO reveal missing <a href="https://t.me/watchdog_bot?start=a4712">#4712</a>',
         '🟠 FDC bit vote missing <a href="https://t.me/watchdog_bot?start=a4713">#4713</a>',

@@ -1,0 +1,72 @@
+/** When the alerts of one message began and ended: the same times in chats, mails and incidents. Pure. */
+import { isFailedDuty } from './duties.ts'
+import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
+import { isHealthy, isStillCaused, itemsOf, openIn, stateIn } from './group.ts'
+import { hasEnded, worstOf } from './wording.ts'
+
+interface GroupTimes {
+  readonly from: Date
+  /** End of the outage; undefined until all alerts have recovered. */
+  readonly to: Date | undefined
+}
+
+/**
+ * Start and end of what the heading of a message says: of the common cause while it holds, of the whole outage once
+ * all alerts are over, else of the alert that the heading names.
+ */
+export function groupTimes(envelope: Envelope, state: MessageState): GroupTimes {
+  const items = itemsOf(envelope)
+  if (openIn(envelope, state).length === 0 || hasEnded(state)) {
+    const ended = isHealthy(items, state) ? decisive(items) : endable(items)
+    const to = state.closedAt === undefined ? lastEnd(ended, state) : undefined
+    return { from: firstStart(ended), to }
+  }
+  const isCaused = isStillCaused(envelope, state)
+  const from = isCaused ? firstStart(decisive(items)) : firstStart([namedIn(envelope, state)])
+  return { from, to: undefined }
+}
+
+/** The alert that a heading names where the alerts have nothing in common: the most severe one that is open. */
+export function namedIn(envelope: Envelope, state: MessageState): EnvelopeMessage {
+  const open = openIn(envelope, state)
+  return worstOf(open.length === 0 ? itemsOf(envelope) : open) ?? envelope.message
+}
+
+/** Number of voting rounds lost in the outage, as its recoveries state them; undefined while unknown. */
+export function lostRounds(envelope: Envelope, state: MessageState): number | undefined {
+  const rounds = decisive(itemsOf(envelope)).flatMap(
+    (item) => stateIn(state, item).recovery?.(envelope)?.rounds ?? [],
+  )
+  return rounds.length === 0 ? undefined : Math.max(...rounds)
+}
+
+/**
+ * The alerts of an outage of voting rounds: those about its duties, if there are any. Other signals, such as low
+ * balances, begin and end at other times.
+ */
+function decisive(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
+  const duties = items.filter(({ event }) => isFailedDuty(event.replace(/\.recovered$/, '')))
+  return duties.length > 0 ? duties : items
+}
+
+/** Without events that nothing ends, if there is anything else. */
+function endable(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
+  const ended = items.filter(({ isRecovery, canRecover }) => isRecovery || canRecover)
+  return ended.length > 0 ? ended : items
+}
+
+function firstStart(items: readonly EnvelopeMessage[]): Date {
+  return new Date(Math.min(...items.map(startMs)))
+}
+
+function lastEnd(items: readonly EnvelopeMessage[], state: MessageState): Date | undefined {
+  const ends = items.flatMap((item) => {
+    if (item.isRecovery) return [Date.parse(item.endedAt ?? item.firedAt)]
+    return stateIn(state, item).recoveredAt?.getTime() ?? []
+  })
+  return ends.length === 0 ? state.recoveredAt : new Date(Math.max(...ends))
+}
+
+function startMs({ startedAt, firedAt }: EnvelopeMessage): number {
+  return Date.parse(startedAt ?? firedAt)
+}
