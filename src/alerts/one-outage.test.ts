@@ -121,11 +121,11 @@ function parts(envelopes: readonly Envelope[]): readonly ShownPart[] {
   return envelopes.map((envelope) => ({ alertId: envelope.message.alertId, envelope }))
 }
 
-/** The failures of a common cause: of all duties, or of all duties of one protocol. */
-function causedBy(failures: readonly Failure[]): readonly Failure[] {
-  const sets = [DUTIES, DUTIES.slice(0, 3), DUTIES.slice(3)]
-  const set = sets.find((all) => all.every((duty) => failures.some((one) => one.duty === duty)))
-  return failures.filter(({ duty }) => set?.includes(duty))
+/** Whether the failures have a common cause: they are all duties, or all duties of one protocol. */
+function areCaused(failures: readonly Failure[]): boolean {
+  return [DUTIES, DUTIES.slice(0, 3), DUTIES.slice(3)].some((set) => {
+    return set.length === failures.length && failures.every(({ duty }) => set.includes(duty))
+  })
 }
 
 /**
@@ -133,9 +133,8 @@ function causedBy(failures: readonly Failure[]): readonly Failure[] {
  * alert that it names, which is the first one that is open.
  */
 function namedStart(failures: readonly Failure[], recovered: number): Date {
-  if (recovered === 0 && causedBy(failures).length > 0) {
-    return new Date(Math.min(...failures.map(startMs)))
-  }
+  // Before the last of its duties failed, some votes were valid.
+  if (recovered === 0 && areCaused(failures)) return new Date(Math.max(...failures.map(startMs)))
   const firedMs = (one: Failure) => startMs(one) + one.delayMs
   const [first] = failures.slice(recovered).toSorted((a, b) => firedMs(a) - firedMs(b))
   if (first === undefined) throw new Error('no failure')

@@ -32,10 +32,14 @@ const moved = (over: object = {}) =>
 describe('the cause of several alerts', () => {
   test('is silence when all five duties are missing', () => {
     const parts = DUTIES.map((event) => missed(event))
-    expect(causeOf([...parts, missed('ftso-commit', { streak: 3 })])).toEqual({
-      kind: 'silent',
-      rounds: 3,
-    })
+    expect(causeOf(parts)).toEqual({ kind: 'silent', rounds: 2 })
+  })
+
+  test('lasts as many rounds as all of its duties failed, by the last alert about each', () => {
+    const parts = DUTIES.map((event) => missed(event, { streak: 9 }))
+    expect(causeOf([...parts, missed('ftso-commit', { streak: 3 })])?.rounds).toBe(3)
+    expect(causeOf([missed('ftso-commit', { streak: 3 }), ...parts])?.rounds).toBe(9)
+    expect(causeOf([...parts.slice(3), missed('fdc-bitvote', { streak: 3 })])?.rounds).toBe(3)
   })
 
   test.each([

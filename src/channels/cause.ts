@@ -25,16 +25,22 @@ export function causeOf(parts: readonly Part[]): Cause | undefined {
 function failure(parts: readonly Part[]): Cause | undefined {
   const failed = parts.filter(({ message }) => isFailedDuty(message.event))
   const events = new Set(failed.map(({ message }) => message.event))
-  const rounds = Math.max(0, ...failed.flatMap(({ data }) => numberOf(data['streak'])))
   if (events.size === ALL_DUTIES.length) {
     const isMissing = failed.every(({ data }) => data['reason'] === 'missing')
-    return isMissing ? { kind: 'silent', rounds } : undefined
+    return isMissing ? { kind: 'silent', rounds: roundsOf(failed) } : undefined
   }
   if (failed.some(({ data }) => PARTLY_VALID.includes(data['reason']))) return undefined
   const protocol = PROTOCOLS.find((name) => {
     return events.size === DUTIES[name].length && DUTIES[name].every((event) => events.has(event))
   })
-  return protocol && { kind: protocol, rounds }
+  return protocol && { kind: protocol, rounds: roundsOf(failed) }
+}
+
+/** Number of rounds in which all of the duties failed: the smallest, by the last alert about each. */
+function roundsOf(failed: readonly Part[]): number {
+  const last = new Map(failed.map(({ data, message }) => [message.event, data['streak']]))
+  const rounds = [...last.values()].flatMap(numberOf)
+  return rounds.length === 0 ? 0 : Math.min(...rounds)
 }
 
 function health(parts: readonly Part[]): Cause | undefined {
@@ -85,7 +91,7 @@ function numberOf(value: unknown): readonly number[] {
 
 /** When the alerts of a message began and ended, for its heading. */
 export interface Times {
-  /** Start of the outage. */
+  /** Start of what the heading says. */
   readonly from: Date
   /** End of the outage; undefined until all alerts have recovered. */
   readonly to: Date | undefined

@@ -92,7 +92,7 @@ export interface Cause {
    * all alerts have recovered. `moved`: amounts of one asset left a wallet or arrived.
    */
   readonly kind: 'silent' | 'ftso' | 'fdc' | 'healthy' | 'moved'
-  /** Number of voting rounds in a row in which the votes are missing, or that were lost in the outage. */
+  /** Number of voting rounds in a row in which all of the votes failed, or that were lost in the outage. */
   readonly rounds?: number
   /** For `moved`: the sum of what left; absent if nothing left. */
   readonly sent?: MovedAmount

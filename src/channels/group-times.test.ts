@@ -97,6 +97,36 @@ describe('the times of several alerts', () => {
     expect(groupTimes(group, over([first, '09:20:00'])).from).toEqual(at('07:00:00'))
   })
 
+  test.each([
+    ['ftso', ['ftso-commit', 'ftso-reveal', 'ftso-signature'], 'no valid FTSO votes since 05:00'],
+    ['fdc', ['fdc-bitvote', 'fdc-signature'], 'no valid FDC votes since 05:00'],
+    [
+      'silent',
+      ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature'],
+      'has sent nothing since 05:00',
+    ],
+  ] as const)('of a common cause begin when its last duty failed: %s', (kind, events, heading) => {
+    const last = item(events.at(-1) ?? '', '05:00:00')
+    const items = [...events.slice(0, -1).map((event) => item(event, '01:00:00')), last]
+    const group = groupOf([...items, low], { kind, rounds: 2 })
+    const [title, line] = plain(alertView(group).plain).split('\n')
+    expect(title).toContain(heading)
+    expect(line).toMatch(/^Critical · since 05:00/)
+    const ended = over(...items.map((one) => [one, '09:00:00'] as const))
+    // The whole outage began with the first of them.
+    expect(groupTimes(groupOf(items, { kind, rounds: 2 }), ended)).toEqual({
+      from: at('01:00:00'),
+      to: at('09:00:00'),
+    })
+  })
+
+  test('of a common cause follow the last alert about each duty', () => {
+    const before = item('fdc-bitvote', '01:00:00')
+    const both = ['fdc-bitvote', 'fdc-signature'].map((event) => item(event, '05:00:00'))
+    const group = groupOf([before, ...both], { kind: 'fdc', rounds: 2 })
+    expect(groupTimes(group, {}).from).toEqual(at('05:00:00'))
+  })
+
   test('that are over are those of the duties; without duties they are of all alerts', () => {
     const slow = item('fast-updates', '08:00:00')
     const all = over([low, '09:40:00'], [duty, '09:30:00'], [slow, '09:20:00'])

@@ -11,8 +11,8 @@ interface GroupTimes {
 }
 
 /**
- * Start and end of what the heading of a message says: of the common cause while it holds, of the whole outage once
- * all alerts are over, else of the alert that the heading names.
+ * Start and end of what the heading of a message says: of the common cause while it holds, which begins when the
+ * last of its duties failed; of the whole outage once all alerts are over; else of the alert that the heading names.
  */
 export function groupTimes(envelope: Envelope, state: MessageState): GroupTimes {
   const items = itemsOf(envelope)
@@ -21,9 +21,11 @@ export function groupTimes(envelope: Envelope, state: MessageState): GroupTimes 
     const to = state.closedAt === undefined ? lastEnd(ended, state) : undefined
     return { from: firstStart(ended), to }
   }
-  const isCaused = isStillCaused(envelope, state)
-  const from = isCaused ? firstStart(decisive(items)) : firstStart([namedIn(envelope, state)])
-  return { from, to: undefined }
+  if (!isStillCaused(envelope, state)) {
+    return { from: firstStart([namedIn(envelope, state)]), to: undefined }
+  }
+  const duties = items.filter(({ event }) => isFailedDuty(event))
+  return { from: duties.length === 0 ? firstStart(items) : lastStart(duties), to: undefined }
 }
 
 /** The alert that a heading names where the alerts have nothing in common: the most severe one that is open. */
@@ -57,6 +59,12 @@ function endable(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] 
 
 function firstStart(items: readonly EnvelopeMessage[]): Date {
   return new Date(Math.min(...items.map(startMs)))
+}
+
+/** Start of the time in which all of these duties failed, by the last alert about each. */
+function lastStart(duties: readonly EnvelopeMessage[]): Date {
+  const starts = new Map(duties.map((item) => [item.event, startMs(item)]))
+  return new Date(Math.max(...starts.values()))
 }
 
 function lastEnd(items: readonly EnvelopeMessage[], state: MessageState): Date | undefined {
