@@ -3,10 +3,12 @@ import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { endsSilence, isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { hasEnded, worstOf } from './wording.ts'
+import { cut, hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
 const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
+const LABEL_MAX = 80
+const VALUE_MAX = 1000
 
 /** State of one alert of a group. */
 export function stateIn({ items }: MessageState, { alertId }: EnvelopeMessage): MessageState {
@@ -78,7 +80,9 @@ export function sharedField(items: readonly EnvelopeMessage[]): readonly Message
   for (const key of SHARED_FIELDS) {
     const values = items.map(({ fields }) => fields.find((field) => field.key === key))
     const [first] = values
-    if (first !== undefined && values.every((field) => field?.value === first.value)) return [first]
+    if (first !== undefined && values.every((field) => field?.value === first.value)) {
+      return [{ ...first, label: cut(first.label, LABEL_MAX), value: cut(first.value, VALUE_MAX) }]
+    }
   }
   return []
 }

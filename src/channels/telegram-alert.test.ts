@@ -603,6 +603,14 @@ describe('every view', () => {
     expect(view.plain).toContain('…')
   })
 
+  test('cuts the longest value that a group shares', () => {
+    const sender = { key: 'sender', label: 'l'.repeat(9000), value: 'x'.repeat(9000) }
+    const items = [1, 2].map((id) => itemOf(id, { fields: [sender] }))
+    const view = alertView(envelopeOf({ ...commit, kind: 'group', items }))
+    expect(view.plain.length).toBeLessThanOrEqual(TEXT_MAX)
+    expect(view.plain).toContain('xxx')
+  })
+
   test.each(LOCALES)('fits with the longest values of every signal, help open: %s', (locale) => {
     const options: AlertViewOptions = { botUsername: 'b'.repeat(32), isGroup: true }
     for (const { name, signals } of WATCH_TYPES) {
