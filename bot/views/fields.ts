@@ -94,8 +94,8 @@ function numberText(
   if (unit === 'credits') return formatNumber(Number(value), locale)
   const symbol = symbolIn(facts)
   return symbol === undefined
-    ? formatDecimal({ value, symbol: '' }, locale).trim()
-    : formatDecimal({ value, symbol }, locale)
+    ? formatDecimal({ value, symbol: '', rounded: 'none' }, locale).trim()
+    : formatDecimal({ value, symbol, rounded: 'none' }, locale)
 }
 
 /** Symbol of the amounts of a watch. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { parseEther } from 'viem/utils'
+import { formatEther, parseEther } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
-import { formatAmount } from '#src/i18n/format.ts'
+import { formatAmount, formatDisplayValue } from '#src/i18n/format.ts'
 import type { DisplayValue } from '#src/kernel/display-values.ts'
 import { formatAmounts, withRoundedAmounts } from './amounts.ts'
 
@@ -18,6 +18,17 @@ function shown(...amounts: readonly bigint[]): readonly string[] {
     if (fact.kind !== 'amount') throw new Error('not an amount')
     return formatAmount(fact, 'en').replace('\u00a0FLR', '')
   })
+}
+
+/** An amount and a typed limit, shown together. */
+function besideLimit(units: bigint, value: string): readonly string[] {
+  const facts = {
+    balance: flr(units),
+    threshold: { kind: 'decimal', value, symbol: 'FLR' } as const,
+  }
+  return Object.values(withRoundedAmounts(facts)).map((fact) =>
+    formatDisplayValue(fact, { locale: 'en', timeZone: 'UTC' }).replace('\u00a0FLR', ''),
+  )
 }
 
 describe('amounts of an alert', () => {
@@ -65,6 +76,33 @@ describe('amounts of an alert', () => {
     const { balance } = withRoundedAmounts({ balance: flr(parseEther(amount)), threshold })
     if (balance?.kind !== 'amount') throw new Error('not an amount')
     expect(formatAmount(balance, 'en')).toBe(`${text}\u00a0FLR`)
+  })
+
+  test.each([
+    ['0.0002', '0.00015', '0.0002', '0.00015'],
+    ['1', '1.00001', '1', '1.00001'],
+    ['0.1234', '0.12344', '0.1234', '0.12344'],
+    ['7999.996', '7999.998', '7,999.996', '7,999.998'],
+    ['2', '0.000000000000000001', '2', '0.000000000000000001'],
+  ])('%s beside a limit of %s leaves the limit as it was typed', (amount, value, text, limit) => {
+    expect(besideLimit(parseEther(amount), value)).toEqual([text, limit])
+  })
+
+  test('are on the side of a limit on which they are', () => {
+    const units = fc.oneof(
+      fc.bigInt(0n, 10n ** 24n),
+      fc.bigInt(-(10n ** 15n), 10n ** 15n).map((less) => 10n ** 22n - less),
+      fc.bigInt(0n, 10n ** 15n),
+    )
+    fc.assert(
+      fc.property(units, units, (amount, limit) => {
+        const [shownAmount = '', shownLimit = ''] = besideLimit(amount, formatEther(limit))
+        const read = parseEther(shownAmount.replaceAll(',', ''))
+        expect(parseEther(shownLimit.replaceAll(',', ''))).toBe(limit)
+        expect(read < limit).toBe(amount < limit)
+        expect(read > limit).toBe(amount > limit)
+      }),
+    )
   })
 
   test('are the same in lists and pages as in an alert', () => {

@@ -41,17 +41,20 @@ function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
   const short = { rounded: 'whole' } as const
   const forms = [short, {}, { rounded: 'none' }] as const
   const form = forms.find((how) => {
-    const text = formatAmount({ ...amount, ...how }, 'en')
+    const text = textOf(amount, how)
     return others.every((other) => textOf(other, how) !== text)
   })
   return { ...amount, ...(form ?? short) }
 }
 
+/**
+ * A text in the precision of an amount that is compared. A decimal is shown with every digit, but if both differ
+ * in this precision, the amount is shown on its side of the decimal.
+ */
 function textOf(value: Amount | Decimal, how: Pick<Amount, 'rounded'>): string {
-  // Decimals, such as the limit of a watch, are shown as they were typed.
   return value.kind === 'amount'
     ? formatAmount({ ...value, ...how }, 'en')
-    : formatDecimal(value, 'en')
+    : formatDecimal({ ...value, ...how }, 'en')
 }
 
 /** The value in whole units, without zeros at its end. */

@@ -270,7 +270,7 @@ function write(
     case 'amount':
       return formatAmount(fact, locale)
     case 'decimal':
-      return formatDecimal(fact, locale)
+      return formatDecimal({ ...fact, rounded: 'none' }, locale)
     case 'price':
       return formatPrice(fact, locale)
     case 'percent':

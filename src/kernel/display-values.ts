@@ -39,7 +39,7 @@ export type DisplayValue =
       readonly signed?: boolean
       readonly rounded?: 'whole' | 'none'
     }
-  /** An amount in whole units, as decimal text. */
+  /** An amount in whole units that a person typed, as decimal text. Shows every digit. */
   | { readonly kind: 'decimal'; readonly value: string; readonly symbol: string }
   | { readonly kind: 'price'; readonly value: string; readonly symbol: string }
   /** A ratio: 0.05 is 5 %. `signed` shows a plus sign too. */

@@ -104,6 +104,15 @@ describe('a typed value', () => {
     await ann.say('/language en')
   })
 
+  test('is shown with every decimal that was typed, in the editor and on the card', async () => {
+    await ann.press('Threshold')
+    await ann.say('1.000012345678901234')
+    expect(ann.last().text).toContain('✓ Threshold: 1.000012345678901234\u00a0FLR')
+    expect(ann.last().text).toContain('Alert: a change of 1.000012345678901234\u00a0FLR or more')
+    await ann.press('Threshold')
+    expect(ann.last().text).toContain('Now: 1.000012345678901234')
+  })
+
   test('replaces the question in its message, and is deleted itself', async () => {
     const card = ann.last().id
     await ann.press('Threshold')

@@ -158,7 +158,9 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
     ...(moved.isTopUp && { form: 'topUp' }),
     facts: {
       amount: { ...amount, units: isSent ? -change : change },
-      ...(usd !== null && { usd: { kind: 'decimal', value: usd, symbol: 'USD' } }),
+      ...(usd !== null && {
+        usd: { kind: 'amount', units: parseUnits(usd, 2), decimals: 2, symbol: 'USD' },
+      }),
       ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
       ...(hash !== null && { tx: { kind: 'transaction', hash } }),
       before: { ...amount, units: moved.previousAmount },
