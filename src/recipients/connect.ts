@@ -120,7 +120,7 @@ export async function createConnectCode(
     username: chat.username ?? null,
     locale,
     spend: spend === true,
-    spendOf: wallet ?? null,
+    spendOf: wallet === undefined ? null : spendOfCode(hash, wallet),
     goesOn: goesOn ?? null,
     createdAt,
     expiresAt,
@@ -165,8 +165,11 @@ export async function peekConnectCode(deps: Deps, code: string): Promise<Connect
   if (row === undefined || row.expiresAt <= deps.clock.now()) throw notValid()
   const { title, username, locale, spend, goesOn, expiresAt, usedAt, wallet } = row
   const linked = spend ? await links.listByChat(deps.db, row.chatId) : []
+  const isBound = row.spendOf?.startsWith(row.hash) === true
   // The wallet may have been unlinked meanwhile.
-  const asked = linked.find((link) => link.wallet === (row.spendOf ?? link.wallet))
+  const asked = linked.find(
+    (link) => !isBound || row.spendOf === spendOfCode(row.hash, link.wallet),
+  )
   const ended = wallet === null ? 'refused' : 'linked'
   return {
     state: usedAt === null ? 'open' : ended,
@@ -323,6 +326,11 @@ export function connectScopes(spend: boolean): readonly Scope[] {
 
 function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
+}
+
+/** The wallet that a code asks for, bound to the code: the row may be written by a release that keeps it. */
+function spendOfCode(hash: string, wallet: Address): string {
+  return `${hash} ${wallet}`
 }
 
 /** Four digits that identify a code, in two groups of two, as in `48 31`. */

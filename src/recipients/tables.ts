@@ -102,8 +102,11 @@ export const connectCodes = pgTable(
     locale: text('locale').notNull().$type<Locale>(),
     /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
-    /** The wallet whose credits the chat requested to spend; null for a chat without a wallet. */
-    spendOf: text('spend_of').$type<Address>(),
+    /**
+     * The wallet whose credits the chat requested to spend, after the code's hash and a space; null for a chat
+     * without a wallet. The release before keeps this value when it stores another code.
+     */
+    spendOf: text('spend_of'),
     /** The chat's next step after linking, in its own format; null for none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
