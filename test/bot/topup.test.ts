@@ -18,7 +18,12 @@ import { draftLinkedPurchase } from '#src/operations/links.ts'
 import { listSubscriptions, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { createTopup } from '#src/operations/topups.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
-import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
+import {
+  claimConnectCode,
+  connectScopes,
+  peekConnectCode,
+  refuseConnectCode,
+} from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import type { Chatting } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
@@ -865,6 +870,22 @@ describe('a payment for slots', () => {
       expect(add?.callback_data).toBe(
         packed('slots.quote', { quantity: 2, periods: 1, renew: false }),
       )
+    })
+
+    test('keeps the code that is shown if the account cannot be read for a new one', async () => {
+      const { reader, code } = await asked()
+      const { text, keyboard } = reader.last()
+      const data = packed('topup.buy', { ...BUY, quantity: 2 })
+      await world.sql`alter table ledger_entries rename to hidden_entries`
+      try {
+        world.telegram.pressRaw(reader.id, reader.last().id, data)
+        await world.settle()
+      } finally {
+        await world.sql`alter table hidden_entries rename to ledger_entries`
+      }
+      expect(reader.last().text).toContain(text)
+      expect(reader.last().keyboard).toEqual(expect.arrayContaining([...keyboard]))
+      expect(await peekConnectCode(world.app, code)).toMatchObject({ state: 'open' })
     })
 
     test('asks again after the code was refused, with the same purchase', async () => {

@@ -52,6 +52,8 @@ export async function showConnect(
   if (from === undefined || knownChat.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
   const wallet = ctx.links[0]?.wallet
+  // Read before the new code is stored, which invalidates the code that the chat shows.
+  const order = await orderLines(ctx, goesOn)
   const code = await ctx.call(createConnectCode, {
     body: {
       chat: {
@@ -68,7 +70,6 @@ export async function showConnect(
   })
   const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
-  const order = await orderLines(ctx, goesOn)
   const view = connectScreen(reader, code, { spend, isOpen, wallet, again, order })
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
