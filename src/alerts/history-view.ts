@@ -25,7 +25,8 @@ export interface AlertLine {
   readonly title: string
   readonly severity: Severity
   readonly state: AlertState
-  readonly firedAt: Date
+  /** Start of the outage; the time of an alert that nothing ends. The order of the list is that of detection. */
+  readonly startedAt: Date
   /** End of the outage; null while the alert is open. */
   readonly recoveredAt: Date | null
   /** Length of the outage. */
@@ -148,7 +149,7 @@ function toLine(
     title: messageOf(deps, row, reader).title,
     severity: z.enum(SEVERITIES).parse(row.severity),
     state: stateOf(row),
-    firedAt: row.firedAt,
+    startedAt: outage?.from ?? row.firedAt,
     recoveredAt: outage?.to ?? null,
     durationSeconds: outage === undefined ? null : lengthOf(outage),
     acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },

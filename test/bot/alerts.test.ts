@@ -325,3 +325,25 @@ test('in a group all members read the list, and only administrators who linked t
   await group.say('/alerts')
   expect(group.labels().flat()).toContain('Filter')
 })
+
+test('the history shows the start of an outage, as its message does, and not when it was detected', async () => {
+  const alice = await linked('alice')
+  const watch = await world.addWatch('alice', { label: 'Signer' })
+  const at = (minutes: number) => new Date(began.getTime() + minutes * 60_000)
+  const began = world.clock.now()
+  const since = began.toISOString()
+  const time = (minutes: number) => at(minutes).toISOString().slice(11, 16)
+  world.clock.advance(300)
+  await alerts.notice(watch, { event: COMMIT, data: { since } })
+  await alice.say('/alerts')
+  expect(linesOf(alice.last().text)[0]).toContain(`🟠 ${time(0)}\u00a0UTC Signer: `)
+  await alice.say(`/watches ${watch}`)
+  expect(alice.last().text).toContain(`Last alert: ${time(0)}\u00a0UTC, FTSO commit`)
+  world.clock.advance(1200)
+  const data = { since, gapSeconds: 1440, roundStart: at(24).toISOString() }
+  await alerts.notice(watch, { event: `${COMMIT}.recovered`, data })
+  await alice.say('/alerts')
+  expect(linesOf(alice.last().text)[0]).toMatch(
+    new RegExp(`^🟢 ${time(0)}\u00a0UTC Signer: .* · recovered after 24 min$`),
+  )
+})

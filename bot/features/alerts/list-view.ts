@@ -100,7 +100,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
   const title = escapeHtml(cut(titleBeside(line.watchLabel, alertTitle(reader, line)), TITLE_MAX))
   const values = {
-    time: nearTime(reader, line.firedAt, now),
+    time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.
     label: typed(cut(withoutDirections(line.watchLabel), LABEL_MAX)),
     title: html(`<a href="${link}">${title}</a>`),

@@ -28,7 +28,7 @@ import { backToCard } from './edit-view.ts'
 export interface LastAlert {
   readonly id: number
   readonly title: string
-  readonly firedAt: Date
+  readonly startedAt: Date
   /** Whether the alert's episode is open. */
   readonly isOpen: boolean
 }
@@ -188,7 +188,7 @@ function lastAlertLine(reader: Reader, { lastAlert }: CardData, now: Date): stri
   if (lastAlert === undefined) return undefined
   const link = escapeHtml(deepLink(reader, `a${lastAlert.id}`))
   return reader.t.html('bot:watch.lastAlert', {
-    time: nearTime(reader, lastAlert.firedAt, now),
+    time: nearTime(reader, lastAlert.startedAt, now),
     title: html(`<a href="${link}">${escapeHtml(lastAlert.title)}</a>`),
   })
 }

@@ -91,6 +91,6 @@ async function newestAlert(
   const open = isFiring ? await newest({ state: 'firing' }) : undefined
   const alert = open ?? (await newest({}))
   if (alert === undefined) return undefined
-  const { id, firedAt, title } = alert
-  return { id, firedAt, title, isOpen: open !== undefined }
+  const { id, startedAt, title } = alert
+  return { id, startedAt, title, isOpen: open !== undefined }
 }
