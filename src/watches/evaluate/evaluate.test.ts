@@ -10,6 +10,8 @@ import { evaluateWatch } from './evaluate.ts'
 /** A level signal: bad while `level` is above 0, critical above 1; `null` is missing evidence. */
 interface Level extends Observed {
   readonly level: number
+  /** Start of the outage, where the data says it. */
+  readonly since?: string
 }
 
 const level = defineSignal<unknown, unknown, Level, { seen: number }>({
@@ -19,11 +21,11 @@ const level = defineSignal<unknown, unknown, Level, { seen: number }>({
   state: z.object({ seen: z.int() }),
   data: z.object({}),
   initial: { seen: 0 },
-  evaluate: (previous, { level }) => {
+  evaluate: (previous, { level, since }) => {
     const severity: Severity = level > 1 ? 'critical' : 'warning'
     const firing: Firing =
       level > 0
-        ? { event: 'level.bad', severity, data: {} }
+        ? { event: 'level.bad', severity, data: since === undefined ? {} : { since } }
         : { event: 'level.good', severity: 'info', data: {} }
     const state = { seen: previous.seen + 1 }
     return { state, phase: level > 0 ? 'firing' : 'ok', firings: [firing] }
@@ -161,4 +163,25 @@ test('a recovery has the worst severity of its episode, from the state', () => {
   expect(look(4, states).candidates).toMatchObject([
     { event: 'level.good', isRecovery: true, episodeSeverity: 'critical' },
   ])
+})
+
+test('an open episode counts from the start of its outage, a later alert does not change it', () => {
+  let states: readonly StoredState[] = []
+  const look = (second: number, seen: Partial<Level>) => {
+    const at = new Date(second * 1000)
+    const observed = { position: second, at, level: 1, ...seen } as Level
+    states = evaluateWatch(type, {}, { ...watch, states }, observed).states
+    return states[0]?.since.getTime()
+  }
+  const since = (second: number) => new Date(second * 1000).toISOString()
+  expect(look(400, { since: since(100) })).toBe(100_000)
+  expect(look(500, { since: since(100) })).toBe(100_000)
+  expect(look(600, { level: 2, since: since(50) })).toBe(100_000)
+  expect(look(700, { level: 0 })).toBe(700_000)
+  // Not a time, in the future, or missing: the time of the observation.
+  for (const [index, wrong] of ['soon', since(9000)].entries()) {
+    expect(look(800 + index * 200, { since: wrong })).toBe((800 + index * 200) * 1000)
+    expect(look(900 + index * 200, { level: 0 })).toBe((900 + index * 200) * 1000)
+  }
+  expect(look(1300, {})).toBe(1_300_000)
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isAtLeast, mostSevere, type Severity } from '#src/kernel/display-values.ts'
 import { memoized } from '#src/kernel/memo.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
+import { Instant } from '#src/kernel/units.ts'
 import type { WatchType } from '../define.ts'
 import {
   completeSignals,
@@ -168,7 +169,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       signal: signal.id,
       state: undefined,
       phase: nextPhase,
-      since: stored?.phase === nextPhase ? stored.since : observation.at,
+      since: stored?.phase === nextPhase ? stored.since : startOf(alert, observation),
       streak: streak ?? null,
       severity: nextPhase === 'firing' ? openSeverity(stored, alert) : null,
       lastEvidenceAt: observation.at,
@@ -197,6 +198,12 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
     stored: () => stored && { ...stored, state: z.encode(signal.state, state) },
     deferredUntil: () => deferredUntil,
   }
+}
+
+/** Start of a phase. An outage that an alert opens began before it was detected, where the alert says when. */
+function startOf(alert: Firing | undefined, { at }: Observed): Date {
+  const { data: since } = Instant.safeParse(alert?.data['since'])
+  return since !== undefined && since <= at ? since : at
 }
 
 /** End of the cooldown; null if no cooldown is running. */
