@@ -24,6 +24,8 @@ export interface OtherAlert {
    */
   readonly message: EnvelopeMessage
   readonly state: MessageState
+  /** Start of the outage; the time of an alert that nothing ends. */
+  readonly startedAt: Date
   /** Seconds after which the alert recovered; null while it is open. */
   readonly recoveredAfter: number | null
 }
@@ -59,8 +61,8 @@ export async function listOthers(
     try {
       const message = messageOf(deps, one, reader)
       const state = states.get(one.id) ?? {}
-      const outage = outages.get(one.id)
-      return [{ message, state, recoveredAfter: outage === undefined ? null : lengthOf(outage) }]
+      const outage = outages.get(one.id) ?? { from: one.firedAt, to: null }
+      return [{ message, state, startedAt: outage.from, recoveredAfter: lengthOf(outage) }]
     } catch {
       return []
     }

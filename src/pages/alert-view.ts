@@ -226,13 +226,13 @@ function timeline(t: Translate, page: AlertPage, now: Date) {
 
 /** One line for each other alert of the watch. */
 function otherRows(t: Translate, { others, timezone }: AlertPage) {
-  return others.map(({ message, state, recoveredAfter: seconds }) => ({
+  return others.map(({ message, state, startedAt, recoveredAfter: seconds }) => ({
     glyph: glyphOf(message, state),
     severity: severityWord(t, message, state),
     title: seconds === null ? message.title : pastTitle(t, message.title, seconds),
     href: message.link,
-    firedAt: message.firedAt,
-    time: formatDateTime(new Date(message.firedAt), t.locale, timezone, { year: false }),
+    startedAt: startedAt.toISOString(),
+    time: formatDateTime(startedAt, t.locale, timezone, { year: false }),
   }))
 }
 

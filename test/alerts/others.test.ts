@@ -29,7 +29,9 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const watch = await world.watch('Node A')
   const other = await world.watch('Node B')
   await world.record(other, { event: REVEAL })
-  await world.record(watch, { event: COMMIT }, { event: REVEAL, severity: 'critical' })
+  const since = new Date(world.clock.now().getTime() - 5 * 60_000).toISOString()
+  const commit = { event: COMMIT, data: { since } }
+  await world.record(watch, commit, { event: REVEAL, severity: 'critical' })
   await world.deliver()
   const { message, others } = await pageOfMail()
   expect(message.severity).toBe('critical')
@@ -42,7 +44,10 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const facts = { page: await pageOfMail(), provider: undefined, now: world.clock.now() }
   const [row] = alertPageData(world.app, translator('en'), facts).others
   expect(row?.glyph).toBe('🟢')
-  expect(row?.title).toMatch(/^FTSO commit.* · recovered after \u2068?1\smin/)
+  expect(row?.title).toMatch(/^FTSO commit.* · recovered after \u2068?6\smin/)
+  // It began before it was detected.
+  expect(row?.startedAt).toBe(since)
+  expect(row?.time).toContain(since.slice(11, 16))
   // Its own link only reads, and leads no further.
   const code = new URL(over?.message.link ?? '').pathname.replace('/a/', '')
   const back = await readLinked(world.app, code)
