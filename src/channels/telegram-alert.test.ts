@@ -281,6 +281,27 @@ describe('after a press', () => {
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })
 
+  test('a range over two days has both dates, and one form in every chat', () => {
+    const recoveredAt = new Date('2026-11-20T13:15:01Z')
+    const lineOf = (since: string, to: Date, isGroup: boolean, timezone = 'Europe/Berlin') => {
+      const about = envelopeOf({ ...commit, data: { since }, timezone })
+      const { plain } = alertView(about, { recoveredAt: to }, { isGroup })
+      return / · (\S+ .* to .*?UTC\S*)/.exec(plain.replaceAll(/[\u2066-\u2069]/g, ''))?.[1]
+    }
+    for (const isGroup of [false, true]) {
+      expect(lineOf('2026-11-19T12:50:00Z', recoveredAt, isGroup)).toBe(
+        'Node A · Nov 19, 13:50 to Nov 20, 14:15\u00a0UTC+1',
+      )
+      expect(lineOf('2026-11-20T12:50:00Z', recoveredAt, isGroup)).toBe(
+        'Node A · 13:50 to 14:15\u00a0UTC+1',
+      )
+      // The clock was set back in between.
+      expect(lineOf('2026-10-24T12:50:00Z', recoveredAt, isGroup)).toBe(
+        'Node A · Oct 24, 14:50\u00a0UTC+2 to Nov 20, 14:15\u00a0UTC+1',
+      )
+    }
+  })
+
   test('a recovered alert tells what was wrong as past, in the words of its recovery', () => {
     const title = 'FTSO commits are arriving again'
     const recovery = () => ({ title, seconds: 840, rounds: 8 })

@@ -138,9 +138,10 @@ export function chatLines(
         ? typed(shownLabel(label))
         : typed(html(`<a href="${link}">${name}</a>`))
     },
-    // In a group, times have their offset, like those in the texts: members have different time zones.
+    // In a group, times have their offset unless the line has it, like those in the texts: members have different
+    // time zones.
     time: (at, options) =>
-      formatTimeOn(at, locale, timezone, isGroup ? { ...options, offset: true } : options),
+      formatTimeOn(at, locale, timezone, isGroup ? { offset: true, ...options } : options),
   }
 }
 

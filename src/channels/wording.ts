@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { formatDuration, formatTimeOn, isSameDay } from '#src/i18n/format.ts'
+import { formatDuration, formatOffset, formatTimeOn, isSameDay } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import {
   builtKey,
@@ -132,8 +132,7 @@ export function severityLine<Value extends HtmlValue>(
       writer.write(`messages:lineOver${noWatch(message)}`, {
         ...watchIn(message, writer),
         severity: t('messages:recovered'),
-        from: writer.time(over.from, { shownAt }),
-        to: writer.time(over.to, { offset: true, shownAt }),
+        ...rangeOf(envelope, writer, { ...over, shownAt }),
       }),
       ...(isLong ? [durationPart(seconds, locale, writer)] : []),
       ...takenParts(envelope, state, writer, shownAt),
@@ -147,6 +146,20 @@ export function severityLine<Value extends HtmlValue>(
     ...(isLong ? [durationPart(seconds, locale, writer)] : []),
     ...stateParts(envelope, state, writer, shownAt),
   ].join(' · ')
+}
+
+/** Both ends of an outage: both with their date if their days differ, and the offset only once if it is the same. */
+function rangeOf<Value extends HtmlValue>(
+  { timezone }: Envelope,
+  writer: LineWriter<Value>,
+  { from, to, shownAt }: { readonly from: Date; readonly to: Date; readonly shownAt: Date },
+) {
+  const isOneDay = isSameDay(from, to, timezone)
+  const offset = formatOffset(from, timezone) !== formatOffset(to, timezone)
+  return {
+    from: writer.time(from, { offset, shownAt: isOneDay ? shownAt : to }),
+    to: writer.time(to, { offset: true, shownAt: isOneDay ? shownAt : from }),
+  }
 }
 
 function noWatch({ watchLabel }: EnvelopeMessage): 'NoWatch' | '' {
