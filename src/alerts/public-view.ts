@@ -69,6 +69,8 @@ export interface AlertPage {
    * personal, never for a group.
    */
   readonly deliveries: readonly (DeliveryEntry & { readonly to: string | null })[]
+  /** Time at which each recipient got the alert first, in order; recipients of its escalation are left out. */
+  readonly sentAt: readonly Date[]
   /**
    * Other alerts of the watch that were meant for the link's recipient; empty for a link without a
    * recipient.
@@ -120,6 +122,7 @@ export async function readLinked(
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(deps, row.id, isNamed),
+    sentAt: await listSent(deps, row),
     others:
       recipient === undefined
         ? []
@@ -202,6 +205,14 @@ function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date
 function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
   const mayWrite = chatId === null || (chatScopes ?? []).includes('write')
   return mayWrite && CHANNELS[channel].isPersonal(chatId)
+}
+
+async function listSent(
+  { db }: Pick<Deps, 'db'>,
+  { id, escalatedTo }: store.AlertRow,
+): Promise<readonly Date[]> {
+  const reached = await delivery.listReached(db, id)
+  return reached.flatMap(({ recipientId, at }) => (escalatedTo?.includes(recipientId) ? [] : [at]))
 }
 
 async function listDeliveries(

@@ -39,6 +39,14 @@ export async function listForAlerts(
   return entries
 }
 
+/** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
+export function listReached(
+  db: Db,
+  alertId: number,
+): Promise<readonly { readonly recipientId: number; readonly at: Date }[]> {
+  return store.listReached(db, alertId)
+}
+
 /** Recipients that got no separate message about an alert that was meant for them, by alert. */
 export async function listUnnotified(
   db: Db,

@@ -261,6 +261,20 @@ export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise
     order by d.recipient_id, d.id`)
 }
 
+/** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
+export async function listReached(
+  db: Db,
+  alertId: number,
+): Promise<{ readonly recipientId: number; readonly at: Date }[]> {
+  return await db.execute<{ recipientId: number; at: Date }>(sql`
+    select d.recipient_id as "recipientId", min(coalesce(s.delivered_at, d.delivered_at)) as at
+    from deliveries d ${FATE_JOIN}
+    where d.alert_id = ${alertId} and d.kind <> 'reminder'
+      and coalesce(s.delivered_at, d.delivered_at) is not null
+    group by d.recipient_id
+    order by at, d.recipient_id`)
+}
+
 /** Recipients that got no separate message about these alerts, which were meant for them. */
 export async function listUnnotified(
   db: Db,

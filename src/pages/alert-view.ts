@@ -5,6 +5,7 @@ import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { botUrl } from './bot-url.ts'
@@ -177,21 +178,28 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   return [...(hasEnded && acknowledged === null ? [] : seen), ...quiet]
 }
 
+/** When and to how many recipients it was sent first: one event for those that got it within a minute. */
+function sentEvents(t: Translate, { sentAt }: AlertPage): readonly (readonly [Date, string])[] {
+  const parts: { readonly at: Date; count: number }[] = []
+  for (const at of sentAt) {
+    const part = parts.at(-1)
+    if (part !== undefined && at.getTime() - part.at.getTime() < MINUTE_MS) part.count += 1
+    else parts.push({ at, count: 1 })
+  }
+  return parts.map(({ at, count }) => [at, t('pages:alert.event.sent', { count })] as const)
+}
+
 /** Events of the alert, in order. */
 function timeline(t: Translate, page: AlertPage, now: Date) {
-  const { message, timezone, deliveries, acknowledged, recoveredAt, durationSeconds } = page
+  const { message, timezone, acknowledged, recoveredAt, durationSeconds } = page
   const { closedAt, escalated, startedAt } = page
   const firedAt = new Date(message.firedAt)
-  const delivered = deliveries.flatMap(({ deliveredAt }) => deliveredAt ?? [])
-  const first = delivered.toSorted((a, b) => a.getTime() - b.getTime())[0]
   const events: readonly (readonly [Date, string])[] = [
     ...(startedAt < firedAt && message.canRecover
       ? [[startedAt, t('pages:alert.event.began')] as const]
       : []),
     [firedAt, t('pages:alert.event.fired')],
-    ...(first === undefined
-      ? []
-      : [[first, t('pages:alert.event.sent', { count: delivered.length })] as const]),
+    ...sentEvents(t, page),
     ...(acknowledged === null
       ? []
       : [

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
 import { readLinked } from '#src/alerts/public-view.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { alertPageData } from '#src/pages/alert-view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Unacknowledged alerts are sent to further recipients. */
@@ -114,6 +116,30 @@ describe('an unacknowledged alert', () => {
     await minutes(1)
     const raised = world.chatTexts().filter((text) => text.includes('escalated to Pager'))
     expect(raised).toHaveLength(2)
+  })
+
+  test('has in the timeline of its page the recipients that it was sent to first, at their times', async () => {
+    await world.record(watchId, { event: LOW, severity: 'critical' })
+    await minutes(0)
+    const first = world.clock.now()
+    // One of them was off for five minutes.
+    const late = new Date(first.getTime() + 300_000)
+    const { id } = await newest()
+    await world.sql`
+      update deliveries set delivered_at = ${late} where alert_id = ${id} and channel = 'webhook'`
+    await minutes(15)
+    await minutes(60)
+    const page = await pageOf(id)
+    if (page === undefined) throw new Error('there is no page')
+    // Three first ones, an escalation, and reminders.
+    expect(page.deliveries).toHaveLength(8)
+    const facts = { page, provider: undefined, now: world.clock.now() }
+    const { timeline } = alertPageData(world.app, translator('en'), facts)
+    expect(timeline.filter(({ text }) => /sent to|escalated/.test(text))).toMatchObject([
+      { at: first.toISOString(), text: 'sent to 2 recipients' },
+      { at: late.toISOString(), text: 'sent to 1 recipient' },
+      { text: expect.stringContaining('escalated to') },
+    ])
   })
 
   test('sends its recovery to the further recipients, too', async () => {

@@ -134,6 +134,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/store.ts: freeKeys',
       'src/delivery/store.ts: listMutedOnly',
       'src/delivery/store.ts: listOfAlerts',
+      'src/delivery/store.ts: listReached',
       'src/delivery/store.ts: listUnnotified',
       'src/delivery/store.ts: recordResults',
       'src/delivery/store.ts: wakeRetries',
