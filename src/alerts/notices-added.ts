@@ -1,5 +1,5 @@
 /** Notices of one kind added up, and notices that come after the end that they announce. Pure. */
-import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { creditsWithUsd, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
@@ -65,6 +65,7 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
     count,
     stopping: oldest.stopping && stopping,
     renewal: renewalOf(all),
+    offers: offersOf(all),
     balanceCredits: all.at(-1)?.balanceCredits ?? null,
   }
   const { event } = first.message
@@ -104,6 +105,15 @@ function renewalOf(all: readonly NoticeFacts[]): NoticeFacts['renewal'] {
   return { credits, missingCredits: isCovered ? 0 : credits - left }
 }
 
+/** The prices of automatic renewals, those of one duration added up. */
+function offersOf(all: readonly NoticeFacts[]): NoticeFacts['offers'] {
+  const offers = all.flatMap(({ offers }) => offers)
+  return [...Map.groupBy(offers, ({ periods }) => periods)].map(([periods, same]) => ({
+    periods,
+    credits: same.reduce((total, { credits }) => total + credits, 0),
+  }))
+}
+
 /** The sentences of slots that end or are renewed; undefined for other notices. */
 function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undefined {
   const { renewal, stopping, balanceCredits } = facts
@@ -115,7 +125,10 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
   }
   if (event !== SLOTS_END) return undefined
   const watches = firstLabels(t, stopping ?? [])
-  if (price === undefined) return stopsText(t, watches, 'notices:slots-end.stops')
+  if (price === undefined) {
+    const stops = stopsText(t, watches, 'notices:slots-end.stops')
+    return [stops, ...facts.offers.map((offer) => renewalOfferText(t, offer))].join('\n')
+  }
   const count = renewal?.missingCredits ?? 0
   const missing = t('notices:slots-end.missing', { price, count })
   return `${missing}\n${stopsText(t, watches, 'notices:slots-end.stopsIfShort')}`

@@ -106,6 +106,22 @@ test('renewals that lack credits are added up, with all that is missing', () => 
   expect(title).toBe('2 messages about your slots')
 })
 
+test('slots that end have the price of auto-renew, added up for each duration', () => {
+  const ends = (credits: number, periods: number) =>
+    countedOf('slots-end', {
+      count: 1,
+      endsAt: DEC_27,
+      stopping: [],
+      offers: [{ credits, periods }],
+    })
+  const parts = [ends(500, 1), ends(1350, 3), ends(1000, 1)] as const
+  expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
+    'No watch will be suspended: your other slots are enough.\n' +
+      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
+      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.',
+  )
+})
+
 test('slots whose renewals are of an earlier version of the service are listed', () => {
   const ends = (count: number) =>
     countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)

@@ -19,6 +19,15 @@ export function creditsWithUsd(t: Translate, credits: number): string {
   })
 }
 
+/** Says what automatic renewal costs if it is turned on. */
+export function renewalOfferText(
+  t: Translate,
+  { credits, periods }: { readonly credits: number; readonly periods: number },
+): string {
+  const duration = formatDuration(periods * PERIOD_DAYS * DAY_SECONDS, t.locale, 'long')
+  return t('notices:slots-end.offer', { price: creditsWithUsd(t, credits), duration })
+}
+
 /** Says whether slots are renewed at the end of their term, and at what price. */
 export function renewalText(
   t: Translate,

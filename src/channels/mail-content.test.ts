@@ -336,7 +336,7 @@ describe('alertMail', () => {
         },
         buttons: [
           [
-            { label: 'Renew', act: packed('slots') },
+            { label: 'Turn on auto-renew', act: packed('slots') },
             { label: 'Open', url: 'https://watchdog.example.org/x' },
           ],
         ],

@@ -11,6 +11,8 @@ const NoticeFacts = z.object({
   stopping: z.array(z.string()).nullable(),
   /** Price of the automatic renewal, and the credits that are missing for it; null if there is none. */
   renewal: z.object({ credits: z.int(), missingCredits: z.int() }).nullable().default(null),
+  /** Prices of automatic renewals that can be turned on. */
+  offers: z.array(z.object({ credits: z.int(), periods: z.int() })).default([]),
   /** Credits of the wallet; null if the text does not say how many. */
   balanceCredits: z.int().nullable().default(null),
 })

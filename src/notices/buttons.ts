@@ -20,7 +20,7 @@ export interface ButtonPlace {
 /** A button, independent of its context. */
 interface Choice {
   readonly text:
-    | 'renew'
+    | 'renewOn'
     | 'slots'
     | 'topup'
     | 'getSlot'
@@ -70,7 +70,7 @@ function choicesOf(notice: Notice): readonly Choice[] {
       return notice.renewal === null
         ? [
             {
-              text: 'renew',
+              text: 'renewOn',
               act: packed('slots.renew', { id: notice.id, on: true }),
               start: 'slots',
             },

@@ -1,14 +1,27 @@
 import type { NoticeFacts } from '#src/channels/notice-facts.ts'
 import type { Notice } from './model.ts'
 
-const NONE = { endsAt: null, stopping: null, renewal: null, balanceCredits: null } as const
+const NONE = {
+  endsAt: null,
+  stopping: null,
+  renewal: null,
+  offers: [],
+  balanceCredits: null,
+} satisfies Partial<NoticeFacts>
 
 /** What a notice counts; undefined if it is never added up and names no end. Pure. */
 export function factsIn(notice: Notice): NoticeFacts | undefined {
   switch (notice.kind) {
     case 'slots-end': {
-      const { quantity: count, endsAt, renewal, stopping } = notice
-      return { ...NONE, count, endsAt: endsAt.toISOString(), stopping: [...stopping], renewal }
+      const { quantity: count, endsAt, renewal, offer, stopping } = notice
+      return {
+        ...NONE,
+        count,
+        endsAt: endsAt.toISOString(),
+        stopping: [...stopping],
+        renewal,
+        offers: offer === null ? [] : [offer],
+      }
     }
     case 'renewal-ahead': {
       const { quantity: count, endsAt, credits, balanceCredits } = notice

@@ -53,7 +53,7 @@ type Watches = readonly string[]
 export type Notice =
   | ({ readonly kind: 'slots-end'; readonly stopping: Watches } & Pick<
       EndingSlots,
-      'id' | 'quantity' | 'endsAt' | 'renewal'
+      'id' | 'quantity' | 'endsAt' | 'renewal' | 'offer'
     >)
   | ({ readonly kind: 'renewal-ahead' } & Pick<
       ComingRenewal,

@@ -35,6 +35,7 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     quantity: fc.integer({ min: 1, max: 20 }),
     endsAt: instant,
     renewal: maybe(fc.record({ credits: amount, missingCredits: amount })),
+    offer: maybe(fc.record({ credits: amount, periods: fc.integer({ min: 1, max: 12 }) })),
     stopping: labels,
   }),
   'renewal-ahead': fc.record({ kind: fc.constant('renewal-ahead'), ...renewal }),

@@ -1,4 +1,4 @@
-import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, renewalOfferText, usdText } from '#src/billing/price-text.ts'
 import { assetOf } from '#src/billing/topups/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatAmount } from '#src/i18n/format.ts'
@@ -55,7 +55,7 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
 
 function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeText {
   const { t } = reader
-  const { quantity, renewal, stopping, endsAt } = notice
+  const { quantity, renewal, offer, stopping, endsAt } = notice
   const watches = firstLabels(t, stopping)
   const price = renewal && {
     price: creditsWithUsd(t, renewal.credits),
@@ -67,6 +67,7 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
     lines: [
       ...(price === null ? [] : [t('notices:slots-end.missing', price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
+      ...(offer === null ? [] : [renewalOfferText(t, offer)]),
     ],
   }
 }

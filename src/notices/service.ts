@@ -68,9 +68,9 @@ export interface Notices {
 /** Creates the notices of a running service. Long because it has one listener for each kind of event. */
 export function createNotices(deps: NoticeDeps): Notices {
   return {
-    async slotsEnd(tx, { wallet, id, term, slotsLeft, quantity, endsAt, renewal, at }) {
+    async slotsEnd(tx, { wallet, id, term, slotsLeft, at, ...ending }) {
       const stopping = await listBeyond(tx, wallet, slotsLeft)
-      const notice = { kind: 'slots-end', id, quantity, endsAt, renewal, stopping } as const
+      const notice = { kind: 'slots-end', id, ...ending, stopping } as const
       await notify(deps, tx, { wallet, notice, about: [id, term, at.toISOString()] })
     },
     async trialEnds(tx, { wallet, endsAt, slotsLeft }) {

@@ -49,9 +49,13 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
     return last?.text?.startsWith('🎟️') === true ? last : undefined
   })
   expect(message.text).toBe(
-    '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.',
+    '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.\n' +
+      'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
   )
-  expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([['Renew', 'Slots']])
+  expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([
+    ['Turn on auto-renew'],
+    ['Slots'],
+  ])
   expect(message.keyboard.flat().map(({ callback_data }) => callback_data)).toEqual([
     expect.stringMatching(/^1:slots\.renew:[0-9a-z]+:1$/),
     '1:slots',

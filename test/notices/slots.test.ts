@@ -82,7 +82,10 @@ describe('slots that end', () => {
       severity: 'warning',
       glyph: '🎟️',
       status: 'pending',
-      body: 'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
+      body: [
+        'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
+        'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
+      ].join('\n'),
     })
   })
 
@@ -115,7 +118,7 @@ describe('slots that end', () => {
     await day(-7)
     await alice.request('DELETE', `/watches/${(await firstWatch()).id}`)
     await day(-1)
-    expect((await notices(service)).map(({ body }) => body)).toEqual([
+    expect((await notices(service)).map(({ body }) => body.split('\n')[0])).toEqual([
       'Without renewal, these watches will be suspended: \u2068second\u2069.',
       'No watch will be suspended: your other slots are enough.',
     ])
@@ -126,7 +129,7 @@ describe('slots that end', () => {
     await buy(7)
     await watchNew('a', 'b', 'c', 'd', 'e', 'f', 'g')
     await day(-7)
-    expect((await notices(service))[0]?.body).toBe(
+    expect((await notices(service))[0]?.body.split('\n')[0]).toBe(
       `Without renewal, these watches will be suspended: ${isolated('a', 'b', 'c', 'd', 'e')}, and 2 more.`,
     )
   })
@@ -264,7 +267,7 @@ describe('slots that end', () => {
     expect((await titles(service)).slice(1)).toEqual([reminded, reminded])
   })
 
-  test('have a notice that leads to renewal, in a private chat by a button', async () => {
+  test('have a notice that offers auto-renew by name, in a private chat by a button', async () => {
     await give(1500)
     await buy(3)
     const { body } = await alice.request('GET', '/subscriptions')
@@ -272,7 +275,7 @@ describe('slots that end', () => {
     const act = `1:slots.renew:${Number(body.data[0].id).toString(36)}:1`
     expect((await notices(service))[0]?.buttons).toEqual([
       [
-        { label: 'Renew', act },
+        { label: 'Turn on auto-renew', act },
         { label: 'Slots', act: '1:slots' },
       ],
     ])

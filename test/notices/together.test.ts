@@ -134,7 +134,8 @@ describe('notices within ten minutes', () => {
     const endsAt = new Date('2026-11-20T12:30:00.000Z')
     const ends = async (id: number) => {
       const at = world.clock.now()
-      const ending = { id, term: id, quantity: id, endsAt, renewal: null, slotsLeft: 0, at }
+      const offer = { credits: id * 500, periods: 1 }
+      const ending = { id, term: id, quantity: id, endsAt, renewal: null, offer, slotsLeft: 0, at }
       await world.app.db.transaction((tx) =>
         world.app.notices.slotsEnd(tx, { ...ending, wallet: alice.caller.wallet }),
       )

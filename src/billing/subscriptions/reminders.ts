@@ -17,6 +17,12 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 
+/** Credits that each automatic renewal costs, and the periods that it lasts. */
+export interface RenewalOffer {
+  readonly credits: number
+  readonly periods: number
+}
+
 /** Slots whose term ends soon. */
 export interface EndingSlots {
   readonly wallet: Address
@@ -27,6 +33,8 @@ export interface EndingSlots {
   readonly endsAt: Date
   /** Price of the renewal and the missing credits; null without automatic renewal. */
   readonly renewal: { readonly credits: number; readonly missingCredits: number } | null
+  /** Price of each renewal if automatic renewal is turned on; null if it is on. */
+  readonly offer: RenewalOffer | null
   /** Slots of the wallet after that end. */
   readonly slotsLeft: number
   readonly at: Date
@@ -119,6 +127,7 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
       quantity,
       endsAt,
       renewal: autoRenew ? { credits, missingCredits: missing } : null,
+      offer: autoRenew ? null : { credits, periods },
       slotsLeft: slotsLeft(rows, id, endsAt) + trialSlots(trial, endsAt),
       at: now,
     })
