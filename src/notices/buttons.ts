@@ -89,7 +89,7 @@ function choicesOf(notice: Notice): readonly Choice[] {
     case 'trial-ends':
       return [getSlots(1), { text: 'later', act: packed('close') }]
     case 'trial-ended':
-      return [getSlots(Math.max(1, notice.watches.length)), WATCHES]
+      return [notice.watches.length === 0 ? SLOTS : getSlots(notice.watches.length), WATCHES]
     case 'destination-off':
       return repairs(notice)
     case 'refused':

@@ -468,6 +468,8 @@ describe('the trial', () => {
       'No watch will be suspended.',
       'No watch was suspended.',
     ])
+    const [, ended] = await notices(service)
+    expect(ended?.buttons.flat().map(({ label }) => label)).toEqual(['Slots', 'Watches'])
   })
 
   test('has one notice with concurrent processes', async () => {
