@@ -32,3 +32,8 @@ export async function linkToPrivateChat(ctx: BotContext, payload: string): Promi
   if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
   await send(ctx, privateMatter(ctx.reader, url))
 }
+
+/** Whether the chat is linked, and no link may change watches. */
+export function isReceiveOnly({ links }: Pick<BotContext, 'links'>): boolean {
+  return links.length > 0 && links.every(({ scopes }) => !scopes.includes('write'))
+}

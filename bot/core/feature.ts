@@ -18,6 +18,7 @@
  */
 import type { Composer, Middleware } from 'grammy'
 import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
+import { builtKey } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
 import { privateMatter } from '../views/notices.ts'
@@ -32,12 +33,20 @@ import { send } from './show.ts'
 /** Menu of commands that contains a command: for people, members of groups, or administrators of groups. */
 export type Menu = 'private' | 'group' | 'administrators'
 
-/** A command with a line in the menus, described by the text `bot:command.<name>`. */
-interface MenuCommand {
+/** A command with a line in the menus, described by the text of `commandText`. */
+export interface MenuCommand {
   readonly name: string
   readonly menus: readonly Menu[]
   /** Whether the command buys something; then it is hidden on a free service. */
   readonly isBilled?: boolean
+  /** Whether groups have a description of their own, because the command shows less there. */
+  readonly isShortInGroups?: boolean
+}
+
+/** Key of the description of a command in a menu. */
+export function commandText({ name, isShortInGroups }: MenuCommand, menu: Menu) {
+  const isShort = menu !== 'private' && isShortInGroups === true
+  return builtKey(isShort ? `bot:command.${name}.group` : `bot:command.${name}`)
 }
 
 /** A part of the bot: its handlers, and its commands in the menus. */

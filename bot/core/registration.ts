@@ -5,13 +5,13 @@
  */
 import type { Api } from 'grammy'
 import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
-import { builtKey, translate } from '#src/i18n/translate.ts'
+import { translate } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale, localeOfTag } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import type { BotContext } from './context.ts'
-import type { Feature, Menu } from './feature.ts'
+import { commandText, type Feature, type Menu } from './feature.ts'
 import { repeatUntilAnswered } from './patiently.ts'
 
 /** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
@@ -88,9 +88,9 @@ function menuCommands(features: readonly Feature[], menu: Menu, locale: Locale):
   return features
     .flatMap(({ commands }) => commands)
     .filter(({ menus }) => menus.includes(menu))
-    .map(({ name }) => ({
-      command: name,
-      description: translate(locale, builtKey(`bot:command.${name}`)),
+    .map((command) => ({
+      command: command.name,
+      description: translate(locale, commandText(command, menu)),
     }))
 }
 

@@ -59,7 +59,8 @@ describe('an alert', () => {
   })
 
   test('says where it can be acknowledged where nobody may change anything', () => {
-    const note = 'Acknowledge and mute them in the owner’s private chat with the bot.'
+    const note =
+      'Acknowledge and mute them in the owner’s private chat with the bot. /mute mutes all alerts in this chat.'
     const shown = (over: Partial<Envelope>, state: MessageState = {}) =>
       alertView({ ...envelopeOf(commit), ...over }, state, { isReceiveOnly: true }).plain
     const items = [itemOf(4711, {}), itemOf(4712, {})]

@@ -162,9 +162,22 @@ describe('in a linked group', () => {
     expect(cy.last().keyboard).toEqual([])
     expect(cy.last().text).not.toContain('only receives')
     await cy.say('/help')
+    expect(cy.last().text).toContain('You can pause, resume and delete watches here.')
     expect(cy.last().text.match(/^\/\w+/gm)).toEqual(menuNames('group').map((name) => `/${name}`))
     const url = `https://t.me/${BOT_NAME}?start=help`
     expect(cy.last().keyboard).toMatchObject([[{ url }]])
+  })
+
+  test('that only receives has help without the management of watches, and /mute mutes it', async () => {
+    const group = makeGroup()
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice', ['read'])}`)
+    await group.press('Link this chat')
+    await group.say('/help')
+    expect(group.last().text).toContain('This chat only receives alerts; watches are changed in')
+    expect(group.last().text).not.toContain('You can pause')
+    expect(group.last().text).toContain('/status: State of the watches')
+    await group.say('/mute 1h')
+    expect(group.last().text).toContain('This chat: muted until')
   })
 
   test('only the administrator who linked it manages it', async () => {
@@ -262,6 +275,10 @@ describe('in a linked group', () => {
     await bo.press('Deutsch')
     expect(bo.labels().flat()).toContain('✓ Deutsch')
     expect(await chatLinks(world.app, group.id)).toMatchObject([{ locale: 'de' }])
+    expect(world.telegram.commandsFor(group.id, group.member)).toContainEqual({
+      command: 'status',
+      description: 'Zustand der Überwachungen',
+    })
     const names = (person: number) =>
       world.telegram.commandsFor(group.id, person).map(({ command }) => command)
     expect(names(group.member)).toEqual(menuNames('group'))

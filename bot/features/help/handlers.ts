@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
+import { isReceiveOnly } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
-import { defineFeature, type Feature, type Menu, onPress } from '../../core/feature.ts'
+import { commandText, defineFeature, type Feature, type Menu, onPress } from '../../core/feature.ts'
 import { send, show } from '../../core/show.ts'
 import { groupHelp, HELP_PAGES, helpMenu, helpPage, nothingOpen } from './view.ts'
 
@@ -10,24 +11,30 @@ import { groupHelp, HELP_PAGES, helpMenu, helpPage, nothingOpen } from './view.t
  */
 export function createHelpFeature(features: () => readonly Feature[]): Feature {
   const composer = new Composer<BotContext>()
-  const commandsOf = (ctx: BotContext) =>
-    features()
+  const commandsOf = (ctx: BotContext) => {
+    const menu = menuOf(ctx)
+    return features()
       .flatMap(({ commands }) => commands)
       .filter(({ menus, isBilled }) => {
-        return menus.includes(menuOf(ctx)) && (isBilled !== true || ctx.app.billing.enabled)
+        return menus.includes(menu) && (isBilled !== true || ctx.app.billing.enabled)
       })
-      .map(({ name }) => name)
+      .map((command) => ({ name: command.name, text: commandText(command, menu) }))
+  }
 
   composer.command('help', async (ctx) => {
     const { reader } = ctx
-    await send(ctx, reader.isGroup ? groupHelp(reader, commandsOf(ctx)) : helpMenu(reader))
+    const rights = { isReceiveOnly: isReceiveOnly(ctx) }
+    const view = reader.isGroup
+      ? groupHelp(reader, { ...rights, commands: commandsOf(ctx) })
+      : helpMenu(reader, rights)
+    await send(ctx, view)
   })
 
   onPress(composer, 'help', { unlinked: true }, async (ctx, { topic }) => {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((one) => one === topic)
     if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
-      await show(ctx, helpMenu(reader))
+      await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx) }))
       return
     }
     const [link] = links

@@ -3,7 +3,7 @@ import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/bil
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { type builtKey, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { exampleStart } from '../../views/example-start.ts'
@@ -33,10 +33,22 @@ export const HELP_PAGES = [
 ] as const
 export type HelpPage = (typeof HELP_PAGES)[number]
 
+/** A command of the reader's menu. */
+interface HelpCommand {
+  readonly name: string
+  /** Key of its description. */
+  readonly text: ReturnType<typeof builtKey>
+}
+
+/** Rights of the chat. */
+interface ChatRights {
+  /** Whether nobody may change watches from this chat. */
+  readonly isReceiveOnly: boolean
+}
+
 /** Reader's rights and service data for the help. */
 export interface HelpOptions {
-  /** Names of the commands in the reader's menu. */
-  readonly commands: readonly string[]
+  readonly commands: readonly HelpCommand[]
   /** URL of the service's pages. */
   readonly pages: string
   readonly isLinked: boolean
@@ -45,22 +57,25 @@ export interface HelpOptions {
 }
 
 /** Start of the help, with a menu of its pages. */
-export function helpMenu({ t, isFree }: Reader): View {
+export function helpMenu({ t, isFree }: Reader, rights: ChatRights): View {
   const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
   const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
-    [t.html('bot:help.title'), '', t.html('bot:help.text'), '', t.html('bot:start.safety')],
+    [t.html('bot:help.title'), '', introduction(t, rights), '', t.html('bot:start.safety')],
     [...inRows(buttons, 2), [menuButton(t)]],
   )
 }
 
 /** Help for a group, without a menu. */
-export function groupHelp(reader: Reader, commands: readonly string[]): View {
+export function groupHelp(
+  reader: Reader,
+  { commands, ...rights }: ChatRights & Pick<HelpOptions, 'commands'>,
+): View {
   const { t } = reader
   return screen(
     [
       t.html('bot:help.title'),
-      t.html('bot:help.text'),
+      introduction(t, rights),
       '',
       ...commandLines(t, commands),
       '',
@@ -68,6 +83,11 @@ export function groupHelp(reader: Reader, commands: readonly string[]): View {
     ],
     [[{ label: t('bot:button.openPrivate'), url: deepLink(reader, 'help') }]],
   )
+}
+
+/** What the bot does in this chat. */
+function introduction(t: Translate, { isReceiveOnly }: ChatRights): string {
+  return t.html(isReceiveOnly ? 'bot:help.receives' : 'bot:help.text')
 }
 
 /** One page of the help, with a button for its action. */
@@ -162,12 +182,9 @@ function buttonNames(t: Translate) {
   }
 }
 
-function commandLines(t: Translate, commands: readonly string[]): readonly string[] {
-  return commands.map((command) =>
-    t.html('bot:help.command', {
-      command: id(`/${command}`),
-      description: t(builtKey(`bot:command.${command}`)),
-    }),
+function commandLines(t: Translate, commands: readonly HelpCommand[]): readonly string[] {
+  return commands.map(({ name, text }) =>
+    t.html('bot:help.command', { command: id(`/${name}`), description: t(text) }),
   )
 }
 

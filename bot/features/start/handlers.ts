@@ -7,7 +7,7 @@ import {
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
 import { readWatchStart } from '#src/telegram/links.ts'
-import { anonymousNotice, blockedLinks } from '../../core/chat.ts'
+import { anonymousNotice, blockedLinks, isReceiveOnly } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
@@ -65,7 +65,7 @@ composer.command('start', async (ctx) => {
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
   if (payload === 'help' && isPrivate) {
-    await send(ctx, helpMenu(ctx.reader))
+    await send(ctx, helpMenu(ctx.reader, { isReceiveOnly: isReceiveOnly(ctx) }))
     return
   }
   if (blocked.length > 0) {

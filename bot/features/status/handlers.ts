@@ -103,7 +103,9 @@ async function allowed(run: () => Promise<unknown>): Promise<boolean> {
 }
 
 export const statusFeature = defineFeature({
-  commands: [{ name: 'status', menus: ['private', 'group', 'administrators'] }],
+  commands: [
+    { name: 'status', menus: ['private', 'group', 'administrators'], isShortInGroups: true },
+  ],
   composer,
   live: OVERVIEW_CHECKS,
 })
