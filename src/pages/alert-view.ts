@@ -49,7 +49,10 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     acts: page.mayAct ? acts(t, page, isFiring) : [],
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    rounds: provider && roundsGrid(t, provider, { timezone, label: message.watchLabel }),
+    rounds:
+      provider && reaches(provider, page)
+        ? roundsGrid(t, provider, { timezone, label: message.watchLabel })
+        : undefined,
     // An alert that is over needs no action.
     first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
     reasons: helpParts(t, page, REASONS),
@@ -93,6 +96,14 @@ function chips(t: Translate, page: AlertPage): readonly Chip[] {
     ...(state === 'acknowledged' ? [seen] : []),
     ...(muted == null ? [] : [quiet]),
   ]
+}
+
+/** Whether the last rounds begin before the end of the outage; later ones say nothing about it. */
+function reaches({ rounds }: ProviderView, { message, recoveredAt, closedAt }: AlertPage): boolean {
+  const firedAt = new Date(message.firedAt)
+  const endedAt = recoveredAt ?? closedAt ?? (message.canRecover ? undefined : firedAt)
+  const oldest = rounds.at(-1)
+  return endedAt === undefined || (oldest !== undefined && oldest.startsAt <= endedAt)
 }
 
 /** Whether it has recovered, or is a recovery. */
@@ -164,18 +175,19 @@ function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']
 /** Actions that the link may take: the same as in the chat. */
 function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   const { acknowledged, muted, closedAt } = page
-  const hasEnded = isOver(page) || closedAt !== null
   const act = (answer: AlertAct, isPrimary = false) => ({
     answer,
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
   })
+  // What is over needs no acknowledgement and no mute; a mute that lasts can be ended.
+  if (isOver(page) || closedAt !== null) return muted == null ? [] : [act('unmute')]
   const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
   const quiet =
     muted == null
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  return [...(hasEnded && acknowledged === null ? [] : seen), ...quiet]
+  return [...seen, ...quiet]
 }
 
 /** When and to how many recipients it was sent first: one event for those that got it within a minute. */

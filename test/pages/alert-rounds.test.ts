@@ -25,7 +25,7 @@ function view(cells: readonly RoundCell[]): ProviderView {
     currentRound: 1_519_400,
     rounds: cells.map((cell, index) => ({
       id: 1_519_400 - index,
-      startsAt: asOf,
+      startsAt: new Date(asOf.getTime() - index * 90_000),
       ftso: { commit: cell, reveal: 'ok', signature: 'ok' },
       fdc: { bitvote: 'ok', signature: 'unknown' },
     })),
@@ -62,4 +62,32 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   expect(rounds?.picture).toMatch(/^<svg .*var\(--picture-missing\).*<\/svg>$/)
   const none = alertPageData(site.app, translator('en'), { page, provider: view([]), now })
   expect(none.rounds).toBeUndefined()
+})
+
+test('the rounds are not shown once the outage was over before the oldest of them', async () => {
+  const { path } = await site.alert({ position: 2 })
+  const open = await readLinked(site.app, path.replace('/a/', ''))
+  if (open === undefined) throw new Error('the alert is not there')
+  const now = new Date('2026-11-20T21:06:00.000Z')
+  const shown = (recoveredAt: Date) => {
+    const page = { ...open, recoveredAt, durationSeconds: 60 }
+    return alertPageData(site.app, translator('en'), { page, provider: view(['ok']), now }).rounds
+  }
+  expect(shown(new Date('2026-11-20T21:05:00.000Z'))).toBeDefined()
+  expect(shown(new Date('2026-11-20T21:04:59.000Z'))).toBeUndefined()
+})
+
+test('an alert that is over offers to end its mute, and no acknowledgement and no other mute', async () => {
+  const { path } = await site.alert({ position: 3 })
+  const open = await readLinked(site.app, path.replace('/a/', ''))
+  if (open === undefined) throw new Error('the alert is not there')
+  const now = new Date('2026-11-20T21:06:00.000Z')
+  const acknowledged = { at: now, by: null }
+  const over = { ...open, mayAct: true, recoveredAt: now, durationSeconds: 60, acknowledged }
+  const offered = (page: typeof open) =>
+    alertPageData(site.app, translator('en'), { page, provider: undefined, now }).acts.map(
+      ({ answer }) => answer,
+    )
+  expect(offered(over)).toEqual([])
+  expect(offered({ ...over, muted: { until: now } })).toEqual(['unmute'])
 })
