@@ -100,8 +100,25 @@ export async function acknowledgeMessage(
     readonly by: string | null
   },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(deps, caller, input, (inside, id, at) =>
-    acknowledgeAlert(inside, caller, { id, by: input.by, at }),
+  return await acknowledgeEach(deps, caller, {
+    by: input.by,
+    find: (tx) => alertsOf(tx, caller, input),
+  })
+}
+
+/**
+ * Acknowledges several alerts in one transaction and at one time.
+ *
+ * @param find reads the alerts in the transaction
+ * @throws AppError not_found when one is not of the wallet
+ */
+export async function acknowledgeEach(
+  deps: Deps,
+  caller: Caller,
+  { find, by }: { readonly find: FindAlerts; readonly by: string | null },
+): Promise<readonly ActionResult[]> {
+  return await eachOf(deps, find, (inside, id, at) =>
+    acknowledgeAlert(inside, caller, { id, by, at }),
   )
 }
 
@@ -121,10 +138,8 @@ export async function unacknowledgeMessage(
 ): Promise<readonly ActionResult[]> {
   return await eachOf(
     deps,
-    caller,
-    input,
+    async (tx) => lastAcknowledged(await alertsOf(tx, caller, input)),
     (inside, id) => unacknowledgeAlert(inside, caller, { id }),
-    lastAcknowledged,
   )
 }
 
@@ -142,22 +157,18 @@ function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.Alert
   return active.filter((row, index) => times[index] === lastAt && endOf(row) === null)
 }
 
-/**
- * Acts on the wallet's alerts in one message of a chat, in one transaction and at one time.
- *
- * @param choose selects the alerts to act on; all by default
- */
+type FindAlerts = (tx: Db) => Promise<readonly Pick<store.AlertRow, 'id'>[]>
+
+/** Acts on several alerts, in one transaction and at one time. */
 async function eachOf(
   deps: Deps,
-  caller: Caller,
-  message: { readonly recipientId: number; readonly messageId: string },
+  find: FindAlerts,
   run: (inside: Deps, id: number, at: Date) => Promise<ActionResult>,
-  choose = (rows: readonly store.AlertRow[]) => rows,
 ): Promise<readonly ActionResult[]> {
   return await transact(deps.db, async (tx) => {
     const at = deps.clock.now()
     const acted: ActionResult[] = []
-    for (const { id } of choose(await alertsOf(tx, caller, message))) {
+    for (const { id } of await find(tx)) {
       acted.push(await run({ ...deps, db: tx }, id, at))
     }
     return acted
@@ -210,8 +221,10 @@ export async function muteMessage(
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(deps, caller, input, (inside, id) =>
-    muteEpisode(inside, caller, { id, muted: input.muted }),
+  return await eachOf(
+    deps,
+    (tx) => alertsOf(tx, caller, input),
+    (inside, id) => muteEpisode(inside, caller, { id, muted: input.muted }),
   )
 }
 

@@ -2,12 +2,28 @@
 
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { acknowledgeAlert, muteEpisode, muteWatchOf, unacknowledgeAlert } from './acknowledge.ts'
-import { findLinkedActor, readLinked } from './public-view.ts'
+import {
+  acknowledgeAlert,
+  acknowledgeEach,
+  muteEpisode,
+  muteWatchOf,
+  unacknowledgeAlert,
+} from './acknowledge.ts'
+import { mayBeAcknowledged } from './open-others.ts'
+import { findLinkedActor, findLinkedAlert, listLinkedOthers, readLinked } from './public-view.ts'
+import type { AlertRow } from './store.ts'
 
-export const ALERT_ACTS = ['ack', 'unack', 'mute1', 'mute8', 'muteRecovered', 'unmute'] as const
+export const ALERT_ACTS = [
+  'ack',
+  'ackAll',
+  'unack',
+  'mute1',
+  'mute8',
+  'muteRecovered',
+  'unmute',
+] as const
 
-/** `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
+/** `ackAll` acknowledges the alert and other open alerts of its watch. `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
 export type AlertAct = (typeof ALERT_ACTS)[number]
 
 type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActor>[0]
@@ -15,9 +31,15 @@ type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActo
 /**
  * Acts on the alert of a link; without `act` nothing is changed.
  *
+ * @param seen ids of the alerts that the page showed; `ackAll` acknowledges no others
  * @throws AppError not_found `not_found`; forbidden `insufficient_scope` when the link may only read
  */
-export async function actWithLink(deps: Deps, code: string, act?: AlertAct): Promise<void> {
+export async function actWithLink(
+  deps: Deps,
+  code: string,
+  act?: AlertAct,
+  seen: readonly number[] = [],
+): Promise<void> {
   if ((await readLinked(deps, code)) === undefined) throw new AppError('not_found', 'not_found')
   const actor = await findLinkedActor(deps, code)
   if (actor === undefined) {
@@ -30,6 +52,15 @@ export async function actWithLink(deps: Deps, code: string, act?: AlertAct): Pro
       return
     case 'ack':
       await acknowledgeAlert(deps, caller, { id, by })
+      return
+    case 'ackAll':
+      await acknowledgeEach(deps, caller, {
+        by,
+        find: async (tx) => {
+          const open = await listOpenOfLink({ ...deps, db: tx }, code)
+          return open.filter((row) => seen.includes(row.id))
+        },
+      })
       return
     case 'unack':
       await unacknowledgeAlert(deps, caller, { id })
@@ -50,4 +81,18 @@ export async function actWithLink(deps: Deps, code: string, act?: AlertAct): Pro
     default:
       act satisfies never
   }
+}
+
+/**
+ * The alert of a link, if it is open and not acknowledged, and the others that the link may acknowledge, by
+ * id: every action locks them in one order.
+ */
+async function listOpenOfLink(
+  deps: Parameters<typeof listLinkedOthers>[0] & Parameters<typeof findLinkedAlert>[0],
+  code: string,
+): Promise<readonly AlertRow[]> {
+  const linked = await findLinkedAlert(deps, code)
+  if (linked === undefined) return []
+  const others = await listLinkedOthers(deps, linked)
+  return [linked.row, ...others].filter(mayBeAcknowledged).toSorted((a, b) => a.id - b.id)
 }

@@ -20,6 +20,7 @@ import { readAlertLink } from './alert-urls.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
+import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
 import { listOthers, type OtherAlert } from './others.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf } from './recorded-alert.ts'
@@ -76,6 +77,11 @@ export interface AlertPage {
    * recipient.
    */
   readonly others: readonly OtherAlert[]
+  /**
+   * Ids of other open alerts of the watch that the link may acknowledge together with this one: one of each
+   * episode.
+   */
+  readonly openOthers: readonly number[]
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
@@ -127,8 +133,23 @@ export async function readLinked(
       recipient === undefined
         ? []
         : await listOthers(deps, row, recipient.id, { locale: language, timezone }),
+    openOthers: oneOfEachEpisode(row, await listLinkedOthers(deps, linked)).map(({ id }) => id),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
+}
+
+/**
+ * Other open alerts of the watch that a link may acknowledge together with its own; none for a link that may
+ * only read.
+ */
+export async function listLinkedOthers(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { row, recipient }: LinkedAlert,
+): Promise<readonly store.AlertRow[]> {
+  const now = deps.clock.now()
+  if (recipient === undefined || !mayAct(row, recipient, now)) return []
+  const others = await listOpenOthers(deps.db, row, recipient.id)
+  return others.filter((other) => mayAct(other, recipient, now))
 }
 
 /** The message as the page shows it: that of an alert that has recovered is past, its values stay. */
@@ -180,13 +201,16 @@ export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedA
   }
 }
 
+interface LinkedAlert {
+  readonly row: store.AlertRow
+  readonly recipient: ReaderRow | undefined
+}
+
 /** Finds the alert and the recipient of a link; undefined for a forged link or a deleted alert. */
 export async function findLinkedAlert(
   deps: Pick<Deps, 'db' | 'box'>,
   code: string,
-): Promise<
-  { readonly row: store.AlertRow; readonly recipient: ReaderRow | undefined } | undefined
-> {
+): Promise<LinkedAlert | undefined> {
   const link = readAlertLink(deps.box, code)
   const row = link && (await store.findAlert(deps.db, link.alertId))
   if (link === undefined || row === undefined) return undefined

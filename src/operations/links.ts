@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { readLinkedEvidence } from '#src/alerts/evidence.ts'
 import { ALERT_ACTS, actWithLink } from '#src/alerts/link-actions.ts'
+import { OPEN_OTHERS_MAX } from '#src/alerts/open-others.ts'
 import { isAlertLink, readLinked } from '#src/alerts/public-view.ts'
 import { confirmMailbox } from '#src/alerts/test-send.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
@@ -13,6 +14,7 @@ import * as payment from '#src/billing/topups/link.ts'
 import { ConfirmTopup } from '#src/billing/topups/model.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { Id } from '#src/kernel/units.ts'
 import * as connect from '#src/recipients/connect.ts'
 import * as consent from '#src/recipients/consent.ts'
 import { TimeZone } from '#src/recipients/model.ts'
@@ -125,13 +127,19 @@ export const getLinkedEvidence = defineLinkOperation({
   handle: ({ app, caller: { code }, query }) => readLinkedEvidence(app, code, query.locale),
 })
 
-/** Acknowledges or mutes the alert, if the link is personal. */
+/** Acknowledges or mutes the alert, if the link is personal. `seen`: the alerts that `ackAll` acknowledges. */
 export const actOnLinkedAlert = defineLinkOperation({
   id: 'actOnLinkedAlert',
   scope: 'link:alert',
   rate: 'act',
-  body: z.strictObject({ act: z.enum(ALERT_ACTS).optional() }),
-  handle: ({ app, caller, body }) => actWithLink(app, caller.code, body.act),
+  body: z.strictObject({
+    act: z.enum(ALERT_ACTS).optional(),
+    seen: z
+      .array(Id)
+      .max(OPEN_OTHERS_MAX + 1)
+      .optional(),
+  }),
+  handle: ({ app, caller, body }) => actWithLink(app, caller.code, body.act, body.seen),
 })
 
 /** Reads the chat and rights of a connect code. The code stays valid. */

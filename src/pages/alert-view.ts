@@ -1,4 +1,5 @@
 import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
+import { OPEN_OTHERS_MAX } from '#src/alerts/open-others.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
@@ -6,6 +7,7 @@ import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording
 import { formatDateTime, formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { botUrl } from './bot-url.ts'
@@ -20,10 +22,16 @@ export interface AlertFacts {
   readonly now: Date
 }
 
-/** Whether a form's value is an action of the page. */
-export function isAlertAct(answer: unknown): answer is AlertAct {
-  return ALERT_ACTS.some((act) => act === answer)
+/** Input of the page's action from its form; empty for an unknown action. */
+export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>) {
+  const act = ALERT_ACTS.find((each) => each === answer)
+  if (act === undefined) return {}
+  const ids = typeof seen === 'string' ? seen.split(' ').map(Number) : []
+  return { act, seen: ids.filter((each) => Id.safeParse(each).success).slice(0, SEEN_MAX) }
 }
+
+/** The page's alert and the others that it acknowledges. */
+const SEEN_MAX = OPEN_OTHERS_MAX + 1
 
 /** Parts of the help that follow the facts; what to do comes before them. */
 const REASONS = ['checked', 'why', 'causes'] as const
@@ -47,6 +55,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     recovered: recoveredLine(t, page),
     states: stateLines(t, page, now),
     acts: page.mayAct ? acts(t, page, isFiring) : [],
+    seen: seenAlerts(page).join(' '),
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds:
@@ -129,12 +138,13 @@ function startText(t: Translate, { message, startedAt, recoveredAt, timezone }: 
 
 /** Lines about acknowledgement, escalation and mute. */
 function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[] {
-  const { acknowledged, escalatesAt, escalated, timezone } = page
+  const { acknowledged, openOthers, escalatesAt, escalated, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
     ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, at(acknowledged.at))]),
+    ...(openOthers.length === 0 ? [] : [t('pages:alert.openOthers', { count: openOthers.length })]),
     ...(escalated === null ? [] : [escalatedLine(t, escalated, at(escalated.at))]),
     ...(escalatesAt === null ? [] : [t('pages:alert.escalatesAt', { time: at(escalatesAt) })]),
     ...(muted === null
@@ -175,19 +185,48 @@ function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']
 /** Actions that the link may take: the same as in the chat. */
 function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   const { acknowledged, muted, closedAt } = page
-  const act = (answer: AlertAct, isPrimary = false) => ({
+  const act = (answer: Exclude<AlertAct, 'ackAll'>, isPrimary = false): Act => ({
     answer,
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
   })
+  const all = allAct(t, page)
   // What is over needs no acknowledgement and no mute; a mute that lasts can be ended.
-  if (isOver(page) || closedAt !== null) return muted == null ? [] : [act('unmute')]
+  if (isOver(page) || closedAt !== null) return [...all, ...(muted == null ? [] : [act('unmute')])]
   const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
   const quiet =
     muted == null
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  return [...seen, ...quiet]
+  if (all.length === 0) return [...seen, ...quiet]
+  const one: Act = { answer: 'ack', isPrimary: false, label: t('pages:alert.act.ackOne') }
+  return [...all, ...(mayAcknowledge(page) ? [one] : seen), ...quiet]
+}
+
+/** The act on all open alerts that the page shows; none if there is no other. */
+function allAct(t: Translate, page: AlertPage): readonly Act[] {
+  if (page.openOthers.length === 0) return []
+  const key = mayAcknowledge(page) ? 'pages:alert.act.ackAll' : 'pages:alert.act.ackOthers'
+  const label = t(key, { count: seenAlerts(page).length })
+  return [{ answer: 'ackAll', isPrimary: true, label }]
+}
+
+interface Act {
+  readonly answer: AlertAct
+  readonly isPrimary: boolean
+  readonly label: string
+}
+
+/** Ids of the alerts that one press acknowledges. */
+function seenAlerts(page: AlertPage): readonly number[] {
+  const { message, openOthers } = page
+  const own = mayAcknowledge(page) && message.alertId !== null ? [message.alertId] : []
+  return [...own, ...openOthers]
+}
+
+/** Whether nobody has acknowledged it, and it is not over. */
+function mayAcknowledge(page: AlertPage): boolean {
+  return page.acknowledged === null && !isOver(page) && page.closedAt === null
 }
 
 /** When and to how many recipients it was sent first: one event for those that got it within a minute. */

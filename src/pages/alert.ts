@@ -3,7 +3,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
-import { alertPageData, isAlertAct } from './alert-view.ts'
+import { alertFormOf, alertPageData } from './alert-view.ts'
 import { formOf } from './form.ts'
 import { queryOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
@@ -31,9 +31,8 @@ export function alertPage(server: FastifyInstance, app: App): void {
     })
   })
   server.post<LinkRoute>('/a/:code', async (request, reply) => {
-    const { answer } = formOf(request)
     try {
-      await ask(request, actOnLinkedAlert, { body: isAlertAct(answer) ? { act: answer } : {} })
+      await ask(request, actOnLinkedAlert, { body: alertFormOf(formOf(request)) })
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
       const found = await read(request)

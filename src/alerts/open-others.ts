@@ -1,0 +1,56 @@
+/** The other open alerts of a watch, which the page of an alert acknowledges together with its own. */
+import type { Db } from '#src/db/connection.ts'
+import * as delivery from '#src/delivery/service.ts'
+import { DAY_MS } from '#src/kernel/durations.ts'
+import { JsonObject } from '#src/kernel/units.ts'
+import { episodeKeyOf } from './rules.ts'
+import * as store from './store.ts'
+
+/** Maximum number of alerts in one list. */
+export const OPEN_OTHERS_MAX = 100
+
+/**
+ * The open alerts of an alert's watch within a day before and after it that nobody has acknowledged and that
+ * were delivered to the recipient. Later ones are left out, so that an old link does not act on new outages.
+ */
+export async function listOpenOthers(
+  db: Db,
+  { id, watchId, wallet, firedAt }: store.AlertRow,
+  recipientId: number,
+): Promise<readonly store.AlertRow[]> {
+  const open = (await store.listOpenOfWatches(db, [watchId])).filter(
+    (other) =>
+      other.id !== id &&
+      other.wallet === wallet &&
+      other.acknowledgedAt === null &&
+      Math.abs(other.firedAt.getTime() - firedAt.getTime()) <= DAY_MS,
+  )
+  const deliveries = await delivery.listForAlerts(
+    db,
+    open.map((other) => other.id),
+  )
+  const delivered = open.filter((other) =>
+    deliveries
+      .get(other.id)
+      ?.some((entry) => entry.recipientId === recipientId && entry.deliveredAt !== null),
+  )
+  return delivered.slice(0, OPEN_OTHERS_MAX)
+}
+
+/** One alert of each episode, other than the given alert's episode if that is open and not acknowledged. */
+export function oneOfEachEpisode(
+  row: store.AlertRow,
+  others: readonly store.AlertRow[],
+): readonly store.AlertRow[] {
+  const keyOf = ({ signal, event, data }: store.AlertRow) =>
+    `${signal} ${episodeKeyOf({ event, data: JsonObject.catch({}).parse(data) })}`
+  const own = mayBeAcknowledged(row) && row.isEpisode ? [keyOf(row)] : []
+  const byEpisode = new Map(others.map((other) => [keyOf(other), other]))
+  for (const key of own) byEpisode.delete(key)
+  return [...byEpisode.values()]
+}
+
+/** Whether nobody has acknowledged it, and it is not over. */
+export function mayBeAcknowledged(row: store.AlertRow): boolean {
+  return row.acknowledgedAt === null && row.recoveredAt === null
+}
