@@ -7,9 +7,9 @@ import {
   signerOfUpdate,
 } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { LongUpdate } from './observation.ts'
-import type { AccountOwners } from './round-state.ts'
 
 /**
  * Maximum number of refused updates in a block whose signers are recovered: anybody can send updates that are refused.

@@ -6,18 +6,12 @@ import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../proto
 import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
 import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
+import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import {
-  type AccountOwners,
-  passOver,
-  peakOf,
-  silenceOf,
-  takeCalls,
-  takePolls,
-} from './round-state.ts'
+import { passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
 
 /** Maximum probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1

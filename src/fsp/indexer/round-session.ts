@@ -11,9 +11,10 @@ import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
 import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
+import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { type KnownPolicies, ownersOf } from './round-parts.ts'
-import { type AccountOwners, sendersOf } from './round-state.ts'
+import { sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Dependencies of reading rounds. */

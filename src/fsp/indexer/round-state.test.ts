@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { SignedUpdate } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import { longUpdateOf } from './long-updates.ts'
 import {
-  type AccountOwners,
   addBlock,
   addPoll,
   addUnsureBlock,

@@ -3,6 +3,7 @@ import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { Address } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { addRefused, recordLength } from './long-updates.ts'
@@ -20,17 +21,6 @@ const SENDER_SHARE_MIN = 0.2
 const UPDATES_COUNTED_MAX = 200
 /** Number of consecutive polls without a node after which the node counts as gone. */
 const ABSENT_POLLS = 2
-
-/** Owners of accounts. */
-export interface AccountOwners {
-  /** Identity by signing policy address. */
-  readonly bySigningPolicy: ReadonlyMap<Address, Address>
-  /** Identity address and role by account in lower case. */
-  readonly byAccount: ReadonlyMap<
-    string,
-    { readonly voter: Address; readonly role: TransactionPart['role'] }
-  >
-}
 
 /** Adds a block: senders of fast updates, and calls of watched providers. */
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
