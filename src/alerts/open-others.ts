@@ -3,11 +3,9 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { JsonObject } from '#src/kernel/units.ts'
+import { OPEN_OTHERS_MAX } from './model.ts'
 import { episodeKeyOf } from './rules.ts'
 import * as store from './store.ts'
-
-/** Maximum number of alerts in one list. */
-export const OPEN_OTHERS_MAX = 100
 
 /**
  * The open alerts of an alert's watch within a day before and after it that nobody has acknowledged and that

@@ -60,7 +60,7 @@ describe('an alert', () => {
 
   test('says where it can be acknowledged where nobody may change anything', () => {
     const note =
-      'Acknowledge and mute them in the owner’s private chat with the bot. /mute mutes all alerts in this chat.'
+      'Acknowledge and mute them in the owner’s private chat with the bot. Here, only the whole chat can be muted.'
     const shown = (over: Partial<Envelope>, state: MessageState = {}) =>
       alertView({ ...envelopeOf(commit), ...over }, state, { isReceiveOnly: true }).plain
     const items = [itemOf(4711, {}), itemOf(4712, {})]

@@ -84,6 +84,7 @@ describe('amounts of an alert', () => {
     ['0.1234', '0.12344', '0.1234', '0.12344'],
     ['7999.996', '7999.998', '7,999.996', '7,999.998'],
     ['2', '0.000000000000000001', '2', '0.000000000000000001'],
+    ['9999.99999', '9999.99999', '9,999.99999', '9,999.99999'],
   ])('%s beside a limit of %s leaves the limit as it was typed', (amount, value, text, limit) => {
     expect(besideLimit(parseEther(amount), value)).toEqual([text, limit])
   })

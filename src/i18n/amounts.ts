@@ -35,9 +35,12 @@ function isCompared(fact: DisplayValue): fact is Amount | Decimal {
 
 function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
   const value = plainValue(amount)
-  const others = all.filter(
-    (other) => other.symbol === amount.symbol && plainValue(other) !== value,
-  )
+  const alike = all.filter((other) => other.symbol === amount.symbol)
+  // As the decimal of the same value, which is shown with every digit.
+  if (alike.some((other) => other.kind === 'decimal' && plainValue(other) === value)) {
+    return { ...amount, rounded: 'none' }
+  }
+  const others = alike.filter((other) => plainValue(other) !== value)
   const short = { rounded: 'whole' } as const
   const forms = [short, {}, { rounded: 'none' }] as const
   const form = forms.find((how) => {

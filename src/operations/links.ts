@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { readLinkedEvidence } from '#src/alerts/evidence.ts'
 import { ALERT_ACTS, actWithLink } from '#src/alerts/link-actions.ts'
-import { OPEN_OTHERS_MAX } from '#src/alerts/open-others.ts'
+import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
 import { isAlertLink, readLinked } from '#src/alerts/public-view.ts'
 import { confirmMailbox } from '#src/alerts/test-send.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'

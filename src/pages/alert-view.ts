@@ -1,5 +1,5 @@
 import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
-import { OPEN_OTHERS_MAX } from '#src/alerts/open-others.ts'
+import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
