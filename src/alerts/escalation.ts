@@ -8,7 +8,7 @@ import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as escalationStore from './escalation-store.ts'
 import { rowsOf } from './id-rows.ts'
-import { type Notification, notify } from './notify.ts'
+import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { episodeKeyOf, isMuted } from './rules.ts'
@@ -88,19 +88,13 @@ export async function escalateDue(
 }
 
 function escalationOf(row: store.AlertRow, watch: WatchForNotification, now: Date): Notification {
-  const record = recordedFromRow(row)
-  const from = outageStart({ ...record, startedAt: row.startedAt })
+  const alert = notificationOf(row, watch)
+  const from = outageStart(alert)
   return {
-    ...record,
-    watch,
-    kind: 'alert',
-    effectiveSeverity: record.severity,
-    isRecovery: false,
-    ...(row.startedAt && { startedAt: row.startedAt }),
+    ...alert,
     notes: [{ kind: 'escalated', seconds: (now.getTime() - from.getTime()) / 1000 }],
     escalatedTo: watch.escalateTo,
     isEscalation: true,
-    isQuiet: false,
   }
 }
 

@@ -13,8 +13,9 @@ import { findWatchType } from '#src/watches/types/index.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readDeferred } from './deferred-alerts.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { type RecordedAlert, toRenderable } from './recorded-alert.ts'
+import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
 import { asReminder, createRenderer, type Note, type renderMessage } from './render.ts'
+import type { AlertRow } from './store.ts'
 import { logNotified } from './trail.ts'
 
 /** An alert to notify, with its options. */
@@ -47,6 +48,20 @@ export interface Notification extends RecordedAlert {
   readonly reminder?: Parameters<typeof asReminder>[1]
   /** Whether it is recorded for people but not sent: it is muted, or the signal is flapping. */
   readonly isQuiet: boolean
+}
+
+/** Notifies of a recorded alert that has not recovered, once more. */
+export function notificationOf(row: AlertRow, watch: Notification['watch']): Notification {
+  const record = recordedFromRow(row)
+  return {
+    ...record,
+    watch,
+    kind: 'alert',
+    effectiveSeverity: record.severity,
+    isRecovery: false,
+    ...(row.startedAt && { startedAt: row.startedAt }),
+    isQuiet: false,
+  }
 }
 
 /** Milliseconds between the reminders of several alerts, so that they stay in order. */

@@ -16,7 +16,7 @@ import { endEpisodes } from './episode-store.ts'
 import { escalateDue } from './escalation.ts'
 import { ESCALATIONS, endEscalations } from './escalation-store.ts'
 import { idsOf, rowsOf } from './id-rows.ts'
-import { type Notification, notify } from './notify.ts'
+import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
 import { stepFor } from './reminder-rules.ts'
@@ -265,19 +265,7 @@ function alertOf(
 ): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined || only.size === 0) return []
-  const record = recordedFromRow(row)
-  return [
-    {
-      ...record,
-      watch,
-      kind: 'alert',
-      effectiveSeverity: record.severity,
-      isRecovery: false,
-      ...(row.startedAt && { startedAt: row.startedAt }),
-      isQuiet: false,
-      only,
-    },
-  ]
+  return [{ ...notificationOf(row, watch), only }]
 }
 
 function reminderOf(
@@ -288,21 +276,15 @@ function reminderOf(
 ): readonly Notification[] {
   const watch = watches.get(row.watchId)
   if (watch === undefined) return []
-  const record = recordedFromRow(row)
-  const from = outageStart({ ...record, startedAt: row.startedAt })
-  const openSeconds = (now.getTime() - from.getTime()) / 1000
+  const alert = notificationOf(row, watch)
+  const openSeconds = (now.getTime() - outageStart(alert).getTime()) / 1000
   return [
     {
-      ...record,
-      watch,
+      ...alert,
       kind: 'reminder',
-      effectiveSeverity: record.severity,
-      isRecovery: false,
-      answers: record,
-      ...(row.startedAt && { startedAt: row.startedAt }),
+      answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
       ...(row.escalatedAt && { escalatedTo: watch.escalateTo }),
-      isQuiet: false,
     },
   ]
 }
