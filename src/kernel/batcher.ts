@@ -43,7 +43,7 @@ interface BatcherOptions<Item, Result> {
   readonly patienceMs?: number
   readonly groupsPerBatch: number
   readonly itemsPerGroup: number
-  /** Number of items from which on no further group is added to a batch. */
+  /** Once a batch has this many items, no further group is added to it. */
   readonly itemsPerBatch: number
   /** Maximum number of items of one key that wait while a group of the key is in progress. */
   readonly waitingPerKeyMax: number

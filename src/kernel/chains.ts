@@ -21,7 +21,7 @@ export interface ServedChain {
 }
 
 /**
- * Builds an entry from the names, from which the host names are derived.
+ * Builds an entry. The host names of endpoint and explorer contain the chain's `key`.
  * @see viem, `chains/definitions` of flare, songbird, flareTestnet and songbirdTestnet
  */
 function chainOf(

@@ -1,8 +1,9 @@
-/** One dependency of the service: its name, and its problem, if any. */
+/** The check of one dependency of the service. */
 export interface HealthCheck {
   readonly name: string
-  /** Whether the service cannot work without the dependency; otherwise it is only degraded. */
+  /** Whether the service cannot work without the dependency. Without other dependencies the service is degraded. */
   readonly isVital?: boolean
+  /** Returns the problem in words; undefined if there is none. */
   problem(): Promise<string | undefined>
 }
 

@@ -7,8 +7,8 @@ export const INPUT_DEPTH_MAX = 32
 const PROBLEMS_MAX = 20
 
 /**
- * Errors of a decoded JSON input that no schema checks: nested deeper than `INPUT_DEPTH_MAX`, or text that
- * PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
+ * Finds errors of a decoded JSON input that no schema checks: values nested deeper than `INPUT_DEPTH_MAX`, and text
+ * that PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
  *
  * @returns at most 20 errors, empty for a valid input
  */

@@ -1,17 +1,19 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Upper bounds of the buckets of a histogram, in seconds. */
+/** Upper bounds of the buckets of the histograms, in seconds. */
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 
-/** Result of a request to an endpoint. */
+/** Result of a request to an endpoint. `refused`: the endpoint is busy or limits requests, and may accept it later. */
 export type RpcOutcome = 'answered' | 'refused' | 'failed'
 
-/** The newest confirmed block of an endpoint. */
+/** The newest confirmed block that was read. */
 export interface Head {
+  /** Host of the endpoint that returned the block. */
   readonly endpoint: string
+  /** Time of the block. */
   readonly at: Date
 }
 
@@ -23,16 +25,27 @@ export interface Head {
 export interface Meters {
   /** The counts, as a registry of Prometheus metrics. */
   readonly registry: Registry
+  /** Counts a request to an endpoint of the chain, with its duration. */
   asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
+  /** Stores the newest confirmed block. */
   seen(head: Head): void
   /** Counts a head that a WebSocket reported, and again when a reading confirmed it. */
   countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
+  /** Returns the newest confirmed block; undefined before the first is read. */
   head(): Head | undefined
+  /** Counts an HTTP request of the public port, with its duration. */
   answered(operation: string, statusCode: number, seconds: number): void
+  /** Counts a wait for a connection of a pool of the database. */
   waited(pool: string, seconds: number): void
-  /** @param at end of the run */
+  /**
+   * Counts a run of a job.
+   *
+   * @param run `at`: end of the run
+   */
   ran(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
+  /** Counts a sent alert, with the seconds since the alert was recorded. */
   sent(channel: string, seconds: number): void
+  /** Counts a response 429 of Telegram. */
   telegramLimited(): void
 }
 
@@ -129,7 +142,10 @@ function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
   }
 }
 
-/** Counts runs of jobs. A job's first run gives it both results, so that a later failure is an increase. */
+/**
+ * Counts runs of jobs. The first run of a job creates the counters of both results, so that Prometheus sees the first
+ * failure as an increase.
+ */
 function meterOfJobs(
   counter: MakeCounter,
   histogram: MakeHistogram,
