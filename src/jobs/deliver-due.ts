@@ -21,8 +21,8 @@ export const deliverDue: Job = {
 }
 
 /**
- * Sends due deliveries of channels to which one process at a time sends: Telegram. So the most urgent
- * deliveries are sent first within the limits of the bot.
+ * Sends due deliveries of channels for which only one process at a time sends: Telegram. One process can send
+ * the most urgent deliveries first, within the limits of the bot.
  */
 export const deliverByOne: Job = {
   ...COMMON,

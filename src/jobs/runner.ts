@@ -9,7 +9,7 @@ import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
-  /** Starts a run of every job that checks everything, at once or after the run in progress. */
+  /** Makes every job run now, or after its run in progress. These runs check everything. */
   runAll(): void
   /** Waits for the runs in progress, and starts no more. */
   stop(): Promise<void>
@@ -43,7 +43,7 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
   }
 }
 
-/** Runs a job once before the service starts; skipped if another process is running it. */
+/** Runs a job once before the service starts. Skips it if another process is running the job. */
 export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
@@ -149,8 +149,10 @@ interface JobWaker {
   wake(payload: string): void
   sleep: Waker['sleep']
   /**
-   * Returns the wake-ups since the last call, with these payloads, and clears them. If there was no
-   * wake-up, notifications may have been missed.
+   * Returns the wake-ups since the last call, and clears them. If there was no wake-up, notifications may have
+   * been missed.
+   *
+   * @param also payloads that are added to the result
    */
   take(also?: ReadonlySet<string>): JobWakeUps
 }
@@ -160,7 +162,8 @@ function createJobWaker(): JobWaker {
   let payloads = new Set<string>()
   return {
     wake(payload) {
-      // Nobody takes the payloads while the job runs in another process, so their number is limited.
+      // While the job runs in another process, payloads are collected here and not taken, so their number is
+      // limited.
       payloads.add(payloads.size < PAYLOADS_MAX ? payload : '')
       wake()
     },
