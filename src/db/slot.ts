@@ -5,7 +5,7 @@ import { connectionLost, postgresError } from './session.ts'
 /** A parameter of a statement, as postgres.js accepts it. */
 export type Value = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
 
-/** Options of a query. `prepare`: the statement stays prepared even beyond the limits below. */
+/** Options of a query. `prepare`: the statement stays prepared, even if it exceeds the limits below. */
 export interface QueryOptions {
   readonly prepare?: boolean
 }
@@ -15,7 +15,7 @@ export interface Statement extends Promise<unknown> {
   values(): Promise<unknown>
 }
 
-/** One connection of the pool, held by one user at a time. Never used again once `lost`. */
+/** One connection of a pool, used by one query or transaction at a time. Never used again once `lost`. */
 export interface Slot {
   readonly client: Sql
   /** Statements that the server keeps prepared on this connection. */
@@ -59,7 +59,9 @@ export async function send(
   }
 }
 
-/** Runs a query after the caller could ask for arrays with `values()`, like queries of postgres.js. */
+/**
+ * Runs a query in the next microtask, so that the caller can first call `values()`, as with queries of postgres.js.
+ */
 export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
   let raw = false
   const rows = Promise.resolve().then(() => run(raw))
