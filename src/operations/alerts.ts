@@ -43,7 +43,7 @@ export const deleteAlerts = defineOperation({
   body: AlertSelection,
   bodyOptional: true,
   output: DeletedAlerts,
-  // The entry's own schemas decide its types.
+  // Not `aboutAlerts` itself: TypeScript would take the types of the entry from its parameter, not from the schemas.
   summarize: (input) => aboutAlerts(input),
   handle: ({ app, caller, query: { all, ...query }, body }) =>
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),

@@ -33,10 +33,10 @@ interface AdmittedCall {
 }
 
 /**
- * The gate of every front door: checks rights, then input, then limits, then runs the verb. Limits per
- * target count at every front door, once the target is known to exist.
+ * The gate of every front door: checks rights, then input, then limits, then runs the verb. A request counts against
+ * the limit of its target at every front door, once the target is known to exist.
  *
- * An idempotency key counts only if the entry says `idempotent`.
+ * An idempotency key is ignored unless the entry says `idempotent`.
  *
  * @throws AppError unauthenticated `missing_token`, forbidden `insufficient_scope`, invalid
  * `validation_failed` or `invalid_idempotency_key`, and errors of the verb

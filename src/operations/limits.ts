@@ -37,8 +37,8 @@ export interface RateCount {
 }
 
 /**
- * Classes that guard sign-in, money and tests of destinations: counted over all processes. Confirmation
- * mails are counted where they are stored. All other classes count per process.
+ * Classes that are counted over all processes: those of sign-in, payments, quotes and tests of destinations. All
+ * other classes are counted in each process. The limits of confirmation mails are in `src/recipients`.
  */
 const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
 
@@ -50,7 +50,7 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`; database errors, for classes that all processes share
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
-  /** Takes back the count of a successful request, for classes that count only failures. */
+  /** Subtracts a successful request from the count of its class, for classes that count only failures. */
   forgive(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Describes in words what calls that spend or delete would do, for the person who decides. Each summary
- * names the object as its owner knows it, and every amount of credits with its price.
+ * Describes in words what calls that spend or delete would do, for the person who confirms them. Each summary names
+ * the object by its label or name, and every amount of credits with its price in US dollars.
  *
  * @throws AppError not_found when the object does not exist
  */
@@ -36,7 +36,7 @@ interface Asked {
 
 type ById = Asked & { readonly params: { readonly id: number } }
 
-/** Time zone of summaries, whose readers have no time zone. */
+/** Time zone of summaries, because the time zone of their readers is not known. */
 const ZONE = 'UTC'
 
 export async function aboutWatch({ app, caller, locale, params: { id } }: ById): Promise<string> {
