@@ -35,8 +35,9 @@ export async function requireCapacity(tx: Db, wallet: Address): Promise<void> {
 }
 
 /**
- * Changes a row's destination by an input, and its state. The caller's transaction must have locked the
- * wallet.
+ * Changes a row's destination and status. The caller's transaction must have locked the wallet.
+ *
+ * @param change `input`: the typed changes of the destination; `wanted`: the new status, undefined to keep it
  *
  * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`
  */

@@ -22,7 +22,7 @@ import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
 
-/** List that a cursor is bound to. */
+/** Name that binds a cursor to this list. */
 const LIST = 'recipients'
 
 interface PageQuery {
@@ -120,7 +120,7 @@ export function listReschedule(db: Db, after: number, limit: number): Promise<re
   return rescheduling.listReschedule(db, after, limit)
 }
 
-/** Removes the mark, unless the mark was set again since `seen`. */
+/** Removes the mark of the time `seen`. A newer mark stays. */
 export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   return rescheduling.clearReschedule(db, id, seen)
 }
