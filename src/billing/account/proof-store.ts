@@ -41,7 +41,7 @@ export interface ProofPosition {
   readonly position: number
 }
 
-/** Sum of some consecutive entries of a wallet. */
+/** Sum of some consecutive entries of a wallet, with the totals for the public figures. */
 export type WalletLink = EntrySum & {
   readonly wallet: string
   /** Credits sold, in entries before the requested time. */
@@ -66,7 +66,7 @@ interface LinkRow extends Record<string, unknown> {
 
 /**
  * Sums the next `limit` entries after a position, per wallet in order, up to the wallet `upTo` (undefined:
- * up to the last wallet). Only entries up to the position in a wallet's claim are included.
+ * up to the last wallet). Of each wallet in `claims`, only entries up to its `entryCount` are included.
  *
  * @param totalsUntil sold and spent credits are summed over entries before this time
  */

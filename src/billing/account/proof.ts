@@ -97,7 +97,7 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
       WALLETS_PER_BATCH,
     )
     const upTo = claims.length < WALLETS_PER_BATCH ? undefined : claims.at(-1)?.wallet
-    // This is the highest position, so the page begins after the last wallet of the previous page.
+    // After the highest position of the wallet `after`, so the page begins with the next wallet.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
     const page = await addUp(deps.db, from, upTo, claims, until, signal)
     if (page === undefined) return undefined
@@ -163,7 +163,7 @@ function findWrong(
   return new Set([...wrong, ...[...chains.keys()].filter((wallet) => !claimed.has(wallet))])
 }
 
-/** Proves one wallet again: its account may have been created while its page was read. */
+/** Proves one wallet again, because its account may have been created while its page was read. */
 async function isProved(deps: Deps, wallet: string): Promise<boolean> {
   const claim = await store.findClaim(deps.db, wallet)
   const claims = claim === undefined ? [] : [claim]

@@ -10,7 +10,7 @@ export interface EntrySum {
   /** Balance before the first entry and after the last, as recorded in the entries. */
   readonly startCredits: number
   readonly endCredits: number
-  /** Number of entries that do not follow from the previous entry. */
+  /** Number of entries whose position or balance does not follow from the previous entry. */
   readonly broken: number
 }
 
@@ -19,6 +19,7 @@ export interface Chain {
   readonly last: number
   readonly totalCredits: number
   readonly endCredits: number
+  /** Whether no entry is missing, and each follows from the previous entry. */
   readonly isWhole: boolean
 }
 

@@ -166,7 +166,7 @@ export async function findEntry(db: Db, reference: string): Promise<LedgerRow | 
 
 export type LedgerRow = typeof ledgerEntries.$inferSelect
 
-/** Entries of the wallet, newest first, after the given position. */
+/** Entries of the wallet, newest first, that are older than `after`. */
 export function listLedger(
   db: Db,
   wallet: Address,

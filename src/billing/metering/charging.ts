@@ -30,7 +30,7 @@ export interface ChargingDeps {
   readonly log: Logger
   readonly tokens: TokenLookup
   /**
-   * Called with a token whose wallet a statement found, and whether the wallet's ledger has new entries.
+   * Called with each token that a statement found. If `token.charge.paid` is above 0, its wallet has new ledger entries.
    */
   found(token: FoundToken, at: Date): void
   /**
@@ -141,8 +141,9 @@ function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
 }
 
 /**
- * Number of free calls that were left before these calls. @param counted free calls counted, including
- * these; null or undefined when none were left
+ * Number of free calls that were left before these calls.
+ *
+ * @param counted free calls counted, including these; null or undefined when none were left
  */
 function leftBefore(counted: number | null | undefined, calls: number): number {
   return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)

@@ -93,7 +93,7 @@ export interface ChangedCapacity {
   readonly capacity: number
   /** End of the trial, if it caused the change. */
   readonly trialEndedAt: Date | undefined
-  /** Time of the change, if the change is processed later. */
+  /** Time of the change, which may be earlier than `at`, the time at which it is processed. */
   readonly since?: Date
   readonly at: Date
 }
@@ -103,9 +103,9 @@ export interface ChangedCapacity {
  * call for each missed change, the earliest first.
  *
  * Each wallet is processed in a separate transaction, which also deletes the change: effects of `adjust`
- * are committed together with the deletion or not at all. A wallet that fails is put into quarantine, and
- * the others are processed. While billing was off, trials were paused. So nothing is called before the end
- * of that pause is recorded, because these trials would seem to have ended.
+ * are committed together with the deletion or not at all. A wallet that fails is put into quarantine, and the others
+ * are processed. A pause of billing moves the ends of trials, so `adjust` is not called before the end of the pause is
+ * recorded: until then these trials seem to have ended.
  */
 export async function fitChanged(
   {

@@ -123,8 +123,8 @@ export interface Pause {
 }
 
 /**
- * Milliseconds by which a pause of billing moves an end: the part of the pause in which the term or trial
- * ran. A term that was due before the pause becomes due after the pause, so that no past time is charged.
+ * Milliseconds by which a pause of billing moves the end of a term or trial: the part of the pause in which it ran. The
+ * end of a term that was due before the pause moves to the end of the pause, so that time that has passed is not charged.
  */
 export function pausedMs(
   { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },

@@ -45,8 +45,10 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
 }
 
 /**
- * Compares one step. @returns `odd` if the balance differs and the range is too large to check its blocks
- * one by one; then nothing was saved
+ * Compares one step.
+ *
+ * @returns `odd` if the balance differs and the range is too large to check its blocks one by one; then nothing was
+ * saved
  */
 async function compareStep(
   deps: Deps,
@@ -144,8 +146,8 @@ async function beginAt(
 }
 
 /**
- * Records coins received by a transaction that was submitted, in the caller's database transaction.
- * Payments of a block whose balance was compared are already recorded, perhaps together with those of
+ * Records coins that a submitted transaction brought without a plain transfer, in the caller's database transaction.
+ * Skips blocks whose balance has been compared: their payments are already recorded, perhaps together with those of
  * neighbouring blocks.
  */
 export async function recordNamed(

@@ -32,8 +32,8 @@ const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'u
  * The state that follows from the attempts: the best of their states, or `draft` or `expired` by the clock
  * if there are none or all are unknown.
  *
- * Amounts and credits are those of all attempts in the best state. If transactions are unknown, the last
- * one is returned, because it corrects the earlier ones.
+ * Amounts and credits are those of all attempts in the best state. Hash, confirmations and reason are those of the first
+ * of them; if all are unknown, those of the last, which corrects the earlier ones.
  *
  * @param attempts oldest first
  */

@@ -122,7 +122,7 @@ export function listOpenPayments(
     .limit(limit)
 }
 
-/** Deletes open payments of a transaction that are not in the given blocks any more. */
+/** Deletes payments of a transaction that are not settled and are stored with another block than `blockHash`. */
 export async function deleteMovedPayments(
   db: Db,
   txHash: string,
@@ -186,7 +186,7 @@ export async function notifyTopups(
     from unnest(${sql.param([...handles])}::text[]) as notified(handle)`)
 }
 
-/** Notifies that the open payments on Flare have another confirmation. */
+/** Notifies of all payments on Flare that are not settled, because a new block gives each a further confirmation. */
 export async function notifyOpenOnFlare(db: Db): Promise<void> {
   const { handle, settledAt, way } = topupPayments
   const open = await db

@@ -256,7 +256,10 @@ interface Pricing {
   readonly beyond: Rate | undefined
 }
 
-/** Judges a payment. If several payments share the amount at the locked price, the top-up is locked. */
+/**
+ * Judges a payment. If a part of it is beyond the amount of the quote, its top-up's row is locked (`FOR UPDATE`) before
+ * the other payments are summed, so that concurrent payments do not use the same amount at the locked price.
+ */
 async function judge(
   tx: Db,
   {

@@ -10,7 +10,7 @@ import type { TopupOutcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 
-/** The service's settings that a record shows. */
+/** The service's settings that a top-up in responses contains. */
 export interface RecordContext {
   readonly publicUrl: string
   readonly chainId: number
@@ -26,7 +26,7 @@ export function requiredConfirmations(way: Payment['way'], confirmations: number
   return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
 }
 
-/** A top-up as the interface shows it: payment instructions and state. */
+/** Converts a stored top-up to a top-up in responses, with payment instructions and state. */
 export function toRecord(
   context: RecordContext,
   topup: TopupRow,

@@ -47,8 +47,8 @@ const TAG_MAX = 2 ** 32 - 1
 const TAG_ATTEMPTS = 5
 
 /**
- * Creates a quote for credits, locked for ten minutes. Without an asset: in the service's token, or FLR if
- * that is not available.
+ * Creates a quote for credits, whose price is locked for ten minutes. Without `asset` the quote is in the service's
+ * token, or in FLR if that token is not available.
  *
  * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
  * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
@@ -131,7 +131,7 @@ export async function readOffer(
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })
 
-/** Validation errors of the asset that a body names, in addition to those of the schema. */
+/** Finds errors of the asset in a body that the schema cannot detect, because the service's token is configured. */
 export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)

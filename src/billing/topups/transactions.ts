@@ -85,7 +85,7 @@ export async function followTransaction(
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
   } else if ((await listPaymentsOf(db, txHash)).length === 0) {
-    // Otherwise another endpoint, which is ahead, has seen the transaction.
+    // If payments are stored, an endpoint that is ahead of this one has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
     if (isOver) await save('dropped', NOT_FOUND)
@@ -233,7 +233,8 @@ async function settleOnFlare(
 }
 
 /**
- * Looks for a transaction whose block was replaced: as that of a payment, or as a submitted transaction.
+ * Looks again for a transaction whose block was replaced. Its payments move to its new block; if it has none now, it is
+ * followed as a submitted transaction.
  */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
   const { db, clock, log, billing } = deps
