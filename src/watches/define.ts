@@ -30,7 +30,7 @@ export interface WatchType<
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
-  /** Source of the observations; decides between the two kinds of watch types below. */
+  /** Source of the observations: the type is a `ChainWatchType` or a `LedgerWatchType`. */
   readonly reads: 'chain' | 'ledger'
   /** Schema of the target. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
@@ -44,7 +44,7 @@ export interface WatchType<
     target: Target,
     settings: Settings,
   ): Promise<readonly FieldError[]>
-  /** Resolves a target to its canonical form, for example a name or another address of the same thing. */
+  /** Resolves a target to its canonical form, for example any address of a provider to its identity address. */
   resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
   /** Label of a watch to which the person gave none. The same in every language. */
   defaultLabel(target: Target): string
@@ -76,8 +76,8 @@ export interface Span {
 }
 
 /**
- * Summary of all watches on a target. An observation that can change none of the watches is skipped. Meant
- * for types whose targets many watches share and whose observations seldom fire: without a prefilter every
+ * Summary of all watches on a target, by which observations that change none of the watches are skipped. Meant for
+ * types whose targets are shared by many watches and whose observations seldom cause alerts: without a prefilter every
  * price of a feed would be judged for each watch on the feed.
  */
 export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
@@ -172,8 +172,8 @@ export type Balance = z.output<typeof Balance>
 
 /**
  * A kind of watch that observes its owner's ledger, after every entry. Its target is empty, because the
- * observed wallet is the owner's. The kind has only one type. It is separate because it has neither a block
- * nor a target to observe: its watches are judged by the balance after each entry.
+ * observed wallet is the owner's. There is only one such type. It is not a `ChainWatchType`, because it observes neither
+ * blocks nor a target: its watches are judged by the balance after each entry.
  */
 export interface LedgerWatchType<Settings = unknown>
   extends WatchType<EmptyTarget, Settings, Balance> {

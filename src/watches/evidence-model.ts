@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ROUND_CHECKS } from '#src/fsp/protocol/verdict.ts'
 import { Address, Hash, Instant, JsonObject, Units } from '#src/kernel/units.ts'
 
-/** A number of a block. */
+/** Number of a block. */
 const Block = z.int()
 /** Identity address of the data provider that the claim is about. */
 const Provider = Address.meta({ description: 'operations:field.providerIdentity' })
@@ -21,7 +21,7 @@ const RoundClaim = z.object({
   firstRound: z.int(),
   /** Number of bad rounds in a row up to `round`. */
   streak: z.int(),
-  /** Number of bad rounds in a row from which on the watch alerts. */
+  /** Number of bad rounds in a row after which the watch alerts. */
   required: z.int(),
   /** At least one of these checks of `round` is bad, with exactly these values. */
   checks: z.array(z.enum(ROUND_CHECKS)),
@@ -149,7 +149,7 @@ const EligibilityClaim = z.object({
   failures: z.array(z.string()),
 })
 
-/** Own rewards that can be claimed and were not by the end of a block. */
+/** Rewards of the provider that could be claimed, and had not been claimed by the end of a block. */
 const RewardsClaim = z.object({
   kind: z.literal('rewards'),
   provider: Provider,
@@ -196,7 +196,7 @@ export type EvidenceClaim = z.output<typeof EvidenceClaim>
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]
 
-/** Position of an alert on the chain: the number of the block after which it was judged. */
+/** Event of an alert, and number of the block after which the alert was judged. */
 export interface AlertPlace {
   readonly event: string
   readonly block: number

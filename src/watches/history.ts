@@ -3,9 +3,9 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * Reasons why a backtest does not cover everything that was asked. Public codes.
+ * Reasons why a backtest does not cover the requested time completely. The codes are part of the API.
  *
- * - `starts_later`: the stored history begins after the asked time
+ * - `starts_later`: the stored history begins after the requested start
  * - `has_holes`: for a while inside the covered time nothing was stored
  * - `coarse_prices`: prices older than a day are kept every five minutes
  * - `unwatched_parts`: for rounds in which nobody watched the provider, only its votes are stored

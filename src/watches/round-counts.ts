@@ -20,7 +20,10 @@ export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
 }
 
-/** State of `range` rounds. It is good only if the results of all rounds are known. */
+/**
+ * Tone in which pages show `range` rounds: `critical` if a duty was not fulfilled, `fine` if the results of all rounds
+ * are known, otherwise none.
+ */
 export function toneOfRounds({ seen, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
   if (bad > 0) return 'critical'
   return seen === range ? 'fine' : ''

@@ -61,7 +61,7 @@ export interface BacktestOutcome {
   /** Number of observations that were judged. */
   readonly observations: number
   readonly counts: AlertCounts
-  /** Alerts in each 24 hours of the asked time, oldest first. */
+  /** Number of alerts in each 24 hours of the requested time, oldest first. */
   readonly perDay: readonly DayCounts[]
   /** Newest first, at most `ALERTS_MAX`. */
   readonly alerts: readonly AlertCandidate[]
@@ -117,7 +117,7 @@ export function createBacktests(deps: Deps): Backtests {
   }
 }
 
-/** Drives a replay with a type's history, and returns the covered time. */
+/** Replays the stored history of a target, and returns the result with the covered time. */
 async function replayHistory(
   type: WatchType,
   sources: HistorySources,
@@ -200,7 +200,7 @@ function isGap(gapMs: number | undefined, before: Date, after: Date): boolean {
   return gapMs !== undefined && after.getTime() - before.getTime() > gapMs
 }
 
-/** Builds the watch that an evaluator sees from a watch that is not stored. */
+/** Converts a watch that is not stored to the form that evaluators need. */
 function asEvaluated(type: WatchType, watch: NewWatch, wallet: Address): EvaluatedWatch {
   return {
     id: 0,

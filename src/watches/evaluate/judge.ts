@@ -167,9 +167,9 @@ async function judge(
 }
 
 /**
- * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is
- * written the next is read and judged, unless batches are saved with savepoints: when a statement fails, a
- * concurrent statement of the transaction would fail, too.
+ * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is written the
+ * next is read and judged. With savepoints (`saveApart`) nothing is read meanwhile, because a failed statement would
+ * make a concurrent statement of the transaction fail, too.
  */
 async function forEachBatch(
   deps: JudgeDeps,

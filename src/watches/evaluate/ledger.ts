@@ -96,7 +96,7 @@ async function selectDueTargets(
   targets: readonly store.TargetRow[],
 ): Promise<readonly LedgerTarget[]> {
   const known = targets.map(({ id, slice, key, stale, observation }) => {
-    // An observation that cannot be parsed counts as new. When it is judged, only its own wallet fails.
+    // A target whose observation cannot be parsed is selected; judging it fails for its own wallet only.
     const last = observation === null ? undefined : Balance.safeParse(observation)
     const isUnreadable = last?.success === false
     return {

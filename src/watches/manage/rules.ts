@@ -50,8 +50,8 @@ function checkParameter(
 }
 
 /**
- * Signal choices after a change: each changed signal is merged over its previous choices, parameters by
- * key.
+ * Signal choices after a change. The changed choices of a signal replace its previous ones; parameters that are not
+ * among the changes stay.
  */
 export function mergeSignals(
   before: readonly SignalChoice[],

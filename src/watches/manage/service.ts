@@ -91,8 +91,7 @@ export async function checkNewWatch(
 /**
  * Creates a watch in a free slot. The first observation is its baseline.
  *
- * Checks against the chain (such as whether an address is a token) are skipped when the chain does not
- * answer; the watch then starts with the first value that is observed.
+ * Checks against the chain, such as whether an address is a token, are skipped when the chain does not answer.
  *
  * @param checked result of `checkNewWatch`; required inside a transaction, where the chain is not called
  * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where billing is disabled
@@ -161,7 +160,7 @@ export async function updateWatch(
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** Maximum number of checks that are repeated because a concurrent change altered the settings. */
+/** Maximum number of checks. A check is repeated when a concurrent change has altered the settings meanwhile. */
 const CHECKS_MAX = 5
 
 interface WatchUpdate {

@@ -39,11 +39,11 @@ export interface PassDeps extends ObserveDeps {
  * Runs one pass over the slices of this process, up to the published block: observes every distinct target
  * of every chain type once, and judges its watches only if the observation changed or a watch joined.
  *
- * Each target's states, alerts and last observation are one transaction, so nothing is lost or repeated if
- * the process stops at any point, or another process takes over a slice meanwhile. Targets that cannot be
- * read are not judged: the slice's cursor stays and records since when, and after a while the outage is
- * notified. A type that fails does not affect other types; a target or watch that cannot be judged is put
- * into quarantine and does not affect others.
+ * Each target's states, alerts and last observation are written in one transaction, so nothing is lost or repeated if
+ * the process stops at any point, or another process takes over a slice meanwhile. If the targets of a type cannot be
+ * read, they are not judged: the cursors of the slices keep their block and get the time of the first failure, from
+ * which `fireChainOutages` alerts after 90 seconds. A type that fails does not affect other types; a target or watch
+ * that cannot be judged is put into quarantine and does not affect others.
  *
  * @throws AppError upstream when no target could be read; database errors
  */
@@ -68,7 +68,7 @@ export async function observeSlices(given: PassDeps, signal: AbortSignal): Promi
   if (failures.length > 0 && observed === 0) throw failures[0]
 }
 
-/** Whether an error concerns only one type, and not what all types need: the database or the fence. */
+/** Whether an error concerns only one type. Errors of the database or the fence concern all types. */
 function isOfType(error: unknown): boolean {
   return error instanceof AppError || !isSharedFailure(error)
 }
@@ -146,7 +146,7 @@ async function observeSpans(
   const { db, chain, clock } = deps
   let after = cursor.blockNumber
   for (let batches = 0; batches < BATCHES_PER_PASS && !signal.aborted; batches++) {
-    // The published block comes from another endpoint or an earlier leader.
+    // The published block can be older than the observed one if another endpoint or process has read it.
     if (after !== null && tip.number < after) return
     const isWaiting = after === tip.number || (batches === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)

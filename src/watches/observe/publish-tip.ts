@@ -31,8 +31,8 @@ export async function publishTipAndOutages(deps: TipDeps, signal: AbortSignal): 
 }
 
 /**
- * Publishes the newest confirmed block. Also records the time of this check, and since when there has been
- * no new block.
+ * Publishes the newest confirmed block. Also records the time of this check, and the time since which there has been no
+ * new block.
  *
  * @throws AppError upstream when no block could be read; FenceError when another process took over;
  * database errors

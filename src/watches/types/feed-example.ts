@@ -21,9 +21,9 @@ export const EXAMPLE = {
 
 /** Placeholder for the price before the first observation. */
 const UNSEEN_PRICE = { value: 1n, decimals: 0 }
-/** The maximum fall of a price, in percent. */
+/** 100 percent: the maximum fall of a price. */
 export const PERCENT_ALL = 100
-/** Decimals of percentages as whole numbers. */
+/** Number of decimals with which percentages are converted to whole numbers (bigint). */
 export const PERCENT_DECIMALS = 6
 /** Additional decimals of the price before a move, so that its rounding is not visible. */
 const MORE_DECIMALS = 6

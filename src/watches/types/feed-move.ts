@@ -147,7 +147,7 @@ const Summary = z.object({
 })
 type Summary = z.output<typeof Summary>
 
-/** Tolerance of rounded baseline prices: a price this close to the threshold counts as reached. */
+/** Relative rounding error of prices as floating-point numbers. A price this close to a threshold is judged. */
 const ROUNDING = 1e-9
 
 const prefilter: Prefilter<Settings, Observation, Summary> = {

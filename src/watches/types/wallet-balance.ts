@@ -84,7 +84,10 @@ const Moved = z.object({
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
 })
-/** `data` of alerts of any release. Alerts of earlier releases have the watch's direction, and no cause. */
+/**
+ * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
+ * cause of the change is missing.
+ */
 const StoredMoved = Moved.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,

@@ -40,7 +40,7 @@ export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefi
 }
 
 const LowState = z.object({
-  /** Addresses that were low and have not risen well above the limit since. */
+  /** Addresses that were below the limit and have not risen to 1.2 times the limit since. */
   low: z.array(Address),
 })
 

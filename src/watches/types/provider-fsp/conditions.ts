@@ -80,7 +80,7 @@ export function shareOf(counts: readonly (readonly [number, number])[]): number 
   return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
 
-/** Phase and firings for a share, which is low or not. */
+/** Phase and firings of a condition, by whether its rate is low. */
 function verdictOf(id: string, isLow: boolean, data: JsonObject) {
   const firing = isLow
     ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)

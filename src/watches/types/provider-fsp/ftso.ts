@@ -10,7 +10,7 @@ function feedCountsOf(data: unknown) {
   return FeedCounts.safeParse(data).data
 }
 
-/** A commit in every voting round. */
+/** Alerts when the provider does not commit in a voting round. */
 const ftsoCommit = roundSignal({
   id: 'ftso-commit',
   group: 'ftso',
@@ -22,8 +22,8 @@ const ftsoCommit = roundSignal({
 })
 
 /**
- * A reveal in the first half of the next round, with a value for each feed. A missing reveal after a commit
- * is penalized.
+ * Alerts when the provider does not reveal a value for each feed in the first half of the next round. A missing reveal
+ * after a commit is penalized.
  */
 const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
@@ -51,7 +51,7 @@ const ftsoReveal = roundSignal({
   example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 
-/** A signature of the result in the second half of the next round. */
+/** Alerts when the provider does not sign the result in the second half of the next round. */
 const ftsoSignature = roundSignal({
   id: 'ftso-signature',
   group: 'ftso',

@@ -4,7 +4,7 @@ import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
-/** A reveal that does not match its commit. */
+/** Alerts on a reveal that does not match its commit. */
 const revealOffence = roundSignal({
   id: 'reveal-offence',
   group: 'offences',
@@ -39,7 +39,7 @@ const revealOffence = roundSignal({
 const PROTOCOL_NAMES = { ftso: 'FTSO', fdc: 'FDC' } as const
 const Protocol = z.enum(['ftso', 'fdc'])
 
-/** A signature by another key than the provider's. */
+/** Alerts on a signature by another key than the provider's. */
 const signatureMismatch = roundSignal({
   id: 'signature-mismatch',
   group: 'offences',
@@ -73,7 +73,7 @@ const signatureMismatch = roundSignal({
   },
 })
 
-/** A signature that was too late to be rewarded. */
+/** Alerts on a signature that was too late to be rewarded. */
 const signatureGrace = roundSignal({
   id: 'signature-grace',
   group: 'offences',
@@ -100,7 +100,7 @@ const signatureGrace = roundSignal({
   },
 })
 
-/** A bit vote that covers the consensus, without the signature. */
+/** Alerts on a bit vote that contains all requests of the consensus and is not followed by a signature. */
 const fdcRevealOffence = roundSignal({
   id: 'fdc-reveal-offence',
   group: 'offences',

@@ -1,7 +1,7 @@
 /** Examples of alerts about a data provider. Pure. */
 import type { JsonObject } from '#src/kernel/units.ts'
 
-/** Addresses of the provider in examples. */
+/** Addresses and a transaction of the provider in examples. */
 export const EXAMPLE = {
   provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
   address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
