@@ -21,7 +21,7 @@ const deltas = fc
     })
   })
 
-/** The entries added up in links of the given sizes, the last one taking the rest. */
+/** Sums of consecutive entries, in groups of the given sizes; the last group has the rest. */
 function linksOf(all: readonly number[], sizes: readonly number[]): EntrySum[] {
   const links: EntrySum[] = []
   let at = 0

@@ -226,7 +226,7 @@ describe('several subscriptions', () => {
     expect(missingCredits(all, id, balance)).toBe(missing)
   })
 
-  test('miss no more than the price, and nothing if the credits cover all of them', () => {
+  test('lack at most the price of the renewal, and nothing if the credits cover all renewals', () => {
     const some = fc.array(
       fc.record({ quantity, periods, autoRenew: fc.boolean(), days: fc.nat(40) }),
       { minLength: 1, maxLength: 6 },
@@ -249,7 +249,7 @@ describe('several subscriptions', () => {
     )
   })
 
-  test('have these slots left at a time', () => {
+  test('have the slots of those that have not ended by a time', () => {
     const all = [
       one(1, { autoRenew: false, quantity: 1 }),
       one(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
