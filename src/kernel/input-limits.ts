@@ -15,7 +15,7 @@ const PROBLEMS_MAX = 20
 export function inputErrors(value: unknown): readonly FieldError[] {
   const errors: FieldError[] = []
   visit(value, '', 1, errors)
-  return errors
+  return errors.slice(0, PROBLEMS_MAX)
 }
 
 function visit(value: unknown, pointer: string, depth: number, errors: FieldError[]): void {
@@ -27,6 +27,7 @@ function visit(value: unknown, pointer: string, depth: number, errors: FieldErro
     return
   }
   for (const [key, inner] of Object.entries(value)) {
+    if (errors.length >= PROBLEMS_MAX) return
     checkText(key, pointer, errors)
     visit(inner, `${pointer}/${escapePointer(key).toWellFormed()}`, depth + 1, errors)
   }
