@@ -7,7 +7,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
 import { z } from 'zod'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
 import { postgresError } from './session.ts'
@@ -65,7 +65,7 @@ export async function migrate(
     }
   } finally {
     signal?.removeEventListener('abort', giveUp)
-    await bounded(terminated, TERMINATE_MS)
+    await endsWithin(terminated, TERMINATE_MS)
     await end()
   }
 }

@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Sql } from 'postgres'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, transact } from './connection.ts'
 import { type Fence, FenceError } from './lock.ts'
 import { connectionLost, openSession, runAtClose } from './session.ts'
@@ -64,7 +64,7 @@ export interface Slices extends HeldSlices {
    */
   renew(): Promise<void>
   /**
-   * Renews the share, and the membership if `renew` has not done so lately.
+   * Takes and gives up slices, so that this process has its share. Renews the membership if it ends soon.
    * @returns whether slices were taken
    */
   share(): Promise<boolean>
@@ -240,7 +240,7 @@ function createRenewals(base: Sql, name: string, me: string) {
   return {
     async renew(): Promise<void> {
       session ??= open()
-      const hasAnswered = await bounded(renewOn(session, name, me), ANSWER_MS)
+      const hasAnswered = await endsWithin(renewOn(session, name, me), ANSWER_MS)
       if (hasAnswered) return
       await close()
       throw connectionLost()

@@ -26,7 +26,7 @@ export interface BotWork {
   showBacktests(signal: AbortSignal): Promise<void>
 }
 
-/** Dependencies of a job, beyond those of the verbs. */
+/** Dependencies of jobs: those of the verbs (`App`), and more. */
 export interface JobApp extends App {
   /** Maximum time between two polls of the chain's tip, and between two runs of jobs that follow the chain. */
   readonly evaluationIntervalMs: number
@@ -61,11 +61,11 @@ export interface JobWakeUps {
    * Whether notifications may have been missed: at the start, after a failure, and when the interval has
    * passed.
    */
-  readonly mayMiss: boolean
+  readonly mayHaveMissed: boolean
 }
 
 /** Wake-ups for a run that checks everything, because changes are unknown. */
-export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayMiss: true }
+export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayHaveMissed: true }
 
 /** A task that runs periodically. */
 export interface Job {

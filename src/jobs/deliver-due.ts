@@ -33,14 +33,14 @@ export const deliverByOne: Job = {
 async function deliver(
   app: JobApp,
   signal: AbortSignal,
-  { payloads, mayMiss }: JobWakeUps,
+  { payloads, mayHaveMissed }: JobWakeUps,
   which: { readonly byOne: boolean },
 ): Promise<void> {
   const isOurs = Object.values(app.channels).some(
     ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
   )
   // Processes of the previous release notify without a channel.
-  if (!mayMiss && !isOurs && !payloads.has('')) return
+  if (!mayHaveMissed && !isOurs && !payloads.has('')) return
   const deps = {
     ...app,
     clock: app.deliveryClock,

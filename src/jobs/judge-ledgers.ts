@@ -19,14 +19,14 @@ export const judgeLedgers: Job = {
   wakeOn: 'ledger',
   gapMs: GAP_MS,
   everyMs: () => 60_000,
-  run: (app, signal, { payloads: wallets, mayMiss }) =>
+  run: (app, signal, { payloads: wallets, mayHaveMissed }) =>
     judge(
       {
         ...app,
         slices: app.slices.hold(),
         recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates),
       },
-      mayMiss ? undefined : wallets,
+      mayHaveMissed ? undefined : wallets,
       signal,
     ),
 }

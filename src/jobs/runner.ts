@@ -21,7 +21,7 @@ export interface RunningJobs {
 const PAYLOADS_MAX = 5000
 /** Maximum wait after consecutive failures. */
 const BACKOFF_MS_MAX = 30_000
-const NOTHING: JobWakeUps = { payloads: new Set(), mayMiss: false }
+const NOTHING: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
 
 /**
  * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; a job never has two runs
@@ -94,16 +94,16 @@ async function loop(
 ): Promise<void> {
   let fence: Fence | undefined
   let failures = 0
-  let notified: JobWakeUps = { ...waker.take(), mayMiss: true }
+  let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
   let startedAt = fullScanAt
   const count = (isSuccess: boolean) => {
     const seconds = (performance.now() - startedAt) / 1000
-    app.meters.ran(job.name, { isSuccess, seconds, at: app.clock.now() })
+    app.meters.countJobRun(job.name, { isSuccess, seconds, at: app.clock.now() })
   }
   while (!signal.aborted) {
     try {
-      if (notified.mayMiss) fullScanAt = performance.now()
+      if (notified.mayHaveMissed) fullScanAt = performance.now()
       fence ??= await lock?.drawFence()
       startedAt = performance.now()
       await job.run(app, signal, notified, fence)
@@ -123,9 +123,9 @@ async function loop(
     await waker.sleep(restMs, signal)
     const earlyMs = startedAt + (job.gapMs ?? 0) - performance.now()
     if (earlyMs > 0) await pause(earlyMs, signal)
-    const { payloads, mayMiss } = waker.take(notified.payloads)
+    const { payloads, mayHaveMissed } = waker.take(notified.payloads)
     const isTime = performance.now() - fullScanAt >= everyMs
-    notified = { payloads, mayMiss: mayMiss || isTime || failures > 0 }
+    notified = { payloads, mayHaveMissed: mayHaveMissed || isTime || failures > 0 }
   }
 }
 
@@ -173,8 +173,8 @@ function createJobWaker(): JobWaker {
       payloads = new Set()
       reset()
       const all = [...also, ...woken].filter((payload) => payload !== '')
-      const mayMiss = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
-      return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayMiss }
+      const mayHaveMissed = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
+      return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayHaveMissed }
     },
   }
 }

@@ -4,14 +4,14 @@ export interface HealthCheck {
   /** Whether the service cannot work without the dependency. Without other dependencies the service is degraded. */
   readonly isVital?: boolean
   /** Returns the problem in words; undefined if there is none. */
-  problem(): Promise<string | undefined>
+  findProblem(): Promise<string | undefined>
 }
 
 /** Runs all checks at once, and returns the checks that found a problem, in order. */
 export async function findProblems(checks: readonly HealthCheck[]) {
   const results = await Promise.all(
-    checks.map(async ({ name, isVital = false, problem }) => {
-      const found = await problem()
+    checks.map(async ({ name, isVital = false, findProblem }) => {
+      const found = await findProblem()
       return found === undefined ? [] : [{ name, isVital, problem: found }]
     }),
   )

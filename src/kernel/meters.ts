@@ -26,27 +26,27 @@ export interface Meters {
   /** The counts, as a registry of Prometheus metrics. */
   readonly registry: Registry
   /** Counts a request to an endpoint of the chain, with its duration. */
-  asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
+  countRpcRequest(endpoint: string, outcome: RpcOutcome, seconds: number): void
   /** Stores the newest confirmed block. */
-  seen(head: Head): void
+  setHead(head: Head): void
   /** Counts a head that a WebSocket reported, and again when a reading confirmed it. */
   countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
   /** Returns the newest confirmed block; undefined before the first is read. */
   head(): Head | undefined
   /** Counts an HTTP request of the public port, with its duration. */
-  answered(operation: string, statusCode: number, seconds: number): void
+  countHttpRequest(operation: string, statusCode: number, seconds: number): void
   /** Counts a wait for a connection of a pool of the database. */
-  waited(pool: string, seconds: number): void
+  countPoolWait(pool: string, seconds: number): void
   /**
    * Counts a run of a job.
    *
    * @param run `at`: end of the run
    */
-  ran(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
+  countJobRun(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
   /** Counts a sent alert, with the seconds since the alert was recorded. */
-  sent(channel: string, seconds: number): void
+  countSentAlert(channel: string, seconds: number): void
   /** Counts a response 429 of Telegram. */
-  telegramLimited(): void
+  countTelegramLimit(): void
 }
 
 /** Creates meters whose counts are 0. */
@@ -68,7 +68,7 @@ export function createMeters(): Meters {
     WAIT_SECONDS,
     'pool',
   )
-  const ran = meterOfJobs(counter, histogram, registers)
+  const countJobRun = meterOfJobs(counter, histogram, registers)
   const sentSeconds = histogram(
     'watchdog_alert_to_sent_seconds',
     'From the record of an alert until a channel took it.',
@@ -85,23 +85,23 @@ export function createMeters(): Meters {
   let head: Head | undefined
   return {
     registry,
-    asked(endpoint, outcome, seconds) {
+    countRpcRequest(endpoint, outcome, seconds) {
       rpcRequests.inc({ endpoint, outcome })
       rpcSeconds.observe({ endpoint }, seconds)
     },
-    seen(newest) {
+    setHead(newest) {
       head = newest
     },
     head: () => head,
     countHead: (endpoint, outcome) => heads.inc({ endpoint, outcome }),
-    answered(operation, statusCode, seconds) {
+    countHttpRequest(operation, statusCode, seconds) {
       requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
       requestSeconds.observe({ operation }, seconds)
     },
-    waited: (pool, seconds) => waits.observe({ pool }, seconds),
-    ran,
-    sent: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
-    telegramLimited: () => limited.inc(),
+    countPoolWait: (pool, seconds) => waits.observe({ pool }, seconds),
+    countJobRun,
+    countSentAlert: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
+    countTelegramLimit: () => limited.inc(),
   }
 }
 
@@ -150,7 +150,7 @@ function meterOfJobs(
   counter: MakeCounter,
   histogram: MakeHistogram,
   registers: Registry[],
-): Meters['ran'] {
+): Meters['countJobRun'] {
   const seconds = histogram(
     'watchdog_job_seconds',
     'Duration of runs of jobs.',

@@ -13,7 +13,10 @@ export interface RequestCount {
  * Counts one request of a key, and returns the count even if it exceeds the limit, where `limiter.consume` would
  * reject.
  */
-export async function countOne(limiter: RateLimiterAbstract, key: string): Promise<RequestCount> {
+export async function countRequest(
+  limiter: RateLimiterAbstract,
+  key: string,
+): Promise<RequestCount> {
   const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch((reason: unknown) => {
     if (reason instanceof RateLimiterRes) return reason
     throw reason

@@ -14,7 +14,7 @@ const ZONE = 'UTC'
 /** Maximum number of alerts that are counted. A summary of more alerts says *at least*. */
 const COUNTED_MAX = 10_000
 
-export async function aboutAlerts({
+export async function summarizeAlertsDeletion({
   app,
   caller,
   locale,

@@ -114,8 +114,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
-  /** Finds errors of a body, as sent, that its schema cannot detect because they depend on the configuration. */
-  wrong?(app: App, body: unknown): readonly FieldError[]
+  /** Returns errors of a body, as sent, that its schema cannot detect because they depend on the configuration. */
+  checkBody?(app: App, body: unknown): readonly FieldError[]
   /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>

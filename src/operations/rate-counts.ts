@@ -84,7 +84,7 @@ function createCounting(together: Together): (change: Change) => Promise<Counted
   const batcher = createBatcher<Change, Counted>({
     ...LIMITS,
     isAlike: () => true,
-    together: async (groups) => {
+    processTogether: async (groups) => {
       try {
         return await together(groups)
       } catch (error) {
@@ -93,7 +93,7 @@ function createCounting(together: Together): (change: Change) => Promise<Counted
         return []
       }
     },
-    alone: async (group) => (await together([group]))[0] ?? [],
+    processAlone: async (group) => (await together([group]))[0] ?? [],
   })
   return (change) => {
     const counted = batcher.add(change.key, change)

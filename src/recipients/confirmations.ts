@@ -88,7 +88,7 @@ function tooMany(dueAt: Date, now: Date): AppError {
 }
 
 /** Cancels the unsent confirmation e-mails of a recipient. */
-export async function callOffConfirmation(tx: Db, recipientId: number): Promise<void> {
+export async function cancelConfirmation(tx: Db, recipientId: number): Promise<void> {
   await mails.cancelMails(tx, recipientId)
 }
 

@@ -281,10 +281,10 @@ export interface ConnectOutcome {
 }
 
 /**
- * Notifies chats about their codes, one after another, until none is left or the signal is aborted. Several
- * processes may do this at once; if one dies or fails, the chat is notified later.
+ * Calls `notify` for each chat that must be notified about its code, one after another, until none is left or the signal
+ * is aborted. Several processes may do this at once; if one dies or fails, the chat is notified later.
  */
-export async function eachConnectOutcome(
+export async function forEachConnectOutcome(
   deps: Deps,
   notify: (outcome: ConnectOutcome) => Promise<void>,
   signal?: AbortSignal,

@@ -168,7 +168,7 @@ export async function openDestinations(
  * These destinations, each decrypted separately, so that one that cannot be decrypted does not affect the others.
  * Deleted destinations are missing.
  */
-export async function openEach(
+export async function openDestinationsSeparately(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
 ): Promise<Map<number, OpenedDestination>> {

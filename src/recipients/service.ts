@@ -76,7 +76,7 @@ export async function listUnknownRecipients(
 }
 
 /** The fields of a recipient that other rooms read. */
-export type ReaderRow = Pick<
+export type RecipientFields = Pick<
   store.RecipientRow,
   | 'id'
   | 'wallet'
@@ -94,16 +94,16 @@ export type ReaderRow = Pick<
 >
 
 /** These recipients, by id; deleted recipients are missing. */
-export async function findReaders(
+export async function readRecipientsById(
   db: Db,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, ReaderRow>> {
+): Promise<ReadonlyMap<number, RecipientFields>> {
   const rows = ids.length === 0 ? [] : await store.listRows(db, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** `findReaders` for one recipient, locked until the transaction ends. */
-export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
+/** Like `readRecipientsById` for one recipient, which is locked until the transaction ends. */
+export function lockRecipient(tx: Db, id: number): Promise<RecipientFields | undefined> {
   return store.lockRow(tx, id)
 }
 
@@ -126,10 +126,10 @@ export function endReschedule(db: Db, id: number, seen: Date | null): Promise<vo
 }
 
 /** Every recipient of a wallet, including its own channels, by id. */
-export function listReaders(
+export function listAllRecipients(
   db: Db,
   wallet: Address,
-): Promise<readonly Pick<ReaderRow, 'id' | 'timezone' | 'mutedUntil'>[]> {
+): Promise<readonly Pick<RecipientFields, 'id' | 'timezone' | 'mutedUntil'>[]> {
   return store.listCandidates(db, [wallet])
 }
 

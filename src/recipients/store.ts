@@ -183,7 +183,7 @@ export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'up
 }
 
 /** Writes the wallet's language and time zone to its own channels. */
-export async function updateOwnReaders(
+export async function updateOwnChannels(
   db: Db,
   wallet: Address,
   reader: { readonly locale: Locale; readonly timezone: string; readonly updatedAt: Date },

@@ -10,7 +10,7 @@ import type { History } from './history.ts'
 import type { Observed, Signal, SignalDefinition } from './signal.ts'
 
 /** Sources of observations. */
-export interface Sources {
+export interface ObservationSources {
   readonly chain: FspChain
   /** Data that several watch types share, including stored history. */
   readonly facts: Facts
@@ -40,12 +40,12 @@ export interface WatchType<
   readonly observation: z.ZodType<Observation>
   /** Validates a new watch against the chain. @returns errors; empty if the watch is valid */
   check(
-    sources: Pick<Sources, 'chain'>,
+    sources: Pick<ObservationSources, 'chain'>,
     target: Target,
     settings: Settings,
   ): Promise<readonly FieldError[]>
   /** Resolves a target to its canonical form, for example any address of a provider to its identity address. */
-  resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
+  resolve?(sources: Pick<ObservationSources, 'chain'>, target: Target): Promise<Target>
   /** Label of a watch to which the person gave none. The same in every language. */
   defaultLabel(target: Target): string
   /** Form by which people create and read watches of this type. */
@@ -69,7 +69,7 @@ export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
 }
 
 /** Blocks that one observation covers. */
-export interface Span {
+export interface BlockSpan {
   /** The newest block of the previous observation; null before the first observation. */
   readonly after: number | null
   readonly upTo: BlockRef
@@ -128,7 +128,7 @@ export interface ChainWatchType<
    * Block up to which the type's data is stored by another reader; no later block is observed. undefined if
    * there is no data yet.
    */
-  watermark?(sources: Sources): Promise<Watermark | undefined>
+  watermark?(sources: ObservationSources): Promise<Watermark | undefined>
   /**
    * Settings that decide what is observed, such as the window of a feed's moves. Watches that differ in
    * them have separate targets.
@@ -143,9 +143,9 @@ export interface ChainWatchType<
    * judged.
    */
   observe(
-    sources: Sources,
+    sources: ObservationSources,
     requests: readonly ObservationRequest<Target, KeySettings>[],
-    span: Span,
+    span: BlockSpan,
     signal?: AbortSignal,
   ): Promise<readonly (readonly Observation[] | undefined)[]>
   /** Whether two observations are equivalent; then no watch is evaluated. */
@@ -154,7 +154,7 @@ export interface ChainWatchType<
 }
 
 /** The credits of a wallet after a ledger entry, or when a watch is created or changed. */
-export const Balance = z.object({
+export const CreditsObservation = z.object({
   /**
    * Number of the observation of the wallet. Not the number of the entry, because a changed watch observes
    * the same entry again.
@@ -168,7 +168,7 @@ export const Balance = z.object({
   nextRenewal: z.object({ at: Instant, credits: z.int() }).nullable(),
 })
 
-export type Balance = z.output<typeof Balance>
+export type CreditsObservation = z.output<typeof CreditsObservation>
 
 /**
  * A kind of watch that observes its owner's ledger, after every entry. Its target is empty, because the
@@ -176,7 +176,7 @@ export type Balance = z.output<typeof Balance>
  * blocks nor a target: its watches are judged by the balance after each entry.
  */
 export interface LedgerWatchType<Settings = unknown>
-  extends WatchType<EmptyTarget, Settings, Balance> {
+  extends WatchType<EmptyTarget, Settings, CreditsObservation> {
   readonly reads: 'ledger'
 }
 
@@ -204,6 +204,6 @@ export function defineWatchType<
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {
-  const own = { target: z.strictObject({}), observation: Balance, check: async () => [] }
+  const own = { target: z.strictObject({}), observation: CreditsObservation, check: async () => [] }
   return { ...type, ...own, reads: 'ledger' }
 }

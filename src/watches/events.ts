@@ -70,7 +70,7 @@ export function findEventSource(event: string): EventSource | undefined {
 }
 
 /** Whether an event is a recovery, and whether a recovery can follow it. Both are false for an unknown event. */
-export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
+export function recoveryRoleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
   const { isRecovery = false, canRecover = false } = SOURCES.get(event) ?? {}
   return { isRecovery, canRecover }
 }

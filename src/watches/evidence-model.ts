@@ -189,9 +189,9 @@ export const EvidenceClaim = z
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
- * Reasons why an alert has no claim: it is a recovery or end, it is about connections that one node of the P-chain
- * saw and nobody stores, it is of an earlier version that did not store what was published, or it is not
- * about a data provider.
+ * Reasons why an alert has no claim. `recovery`: it is a recovery. `p-chain`: it is about connections that a node of the
+ * P-chain observed, which are stored nowhere. `published-data`: an earlier version did not store the published data that
+ * the alert is about. `other`: it is not about a data provider, or it lacks the values of a claim.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]

@@ -32,7 +32,7 @@ export const HISTORY_GAPS = [
 export type HistoryGap = (typeof HISTORY_GAPS)[number]
 
 /** An entry of the caller's ledger. */
-export interface LedgerEntry {
+export interface PastLedgerEntry {
   /** Position of the entry; 0 before the first entry. */
   readonly entry: number
   readonly at: Date
@@ -46,7 +46,7 @@ export interface HistorySources {
   /** The newest final block. */
   tip(signal?: AbortSignal): Promise<BlockRef>
   /** The caller's ledger: the balance at `from`, then the entries up to `to`, in pages. */
-  ledger(from: Date, to: Date): AsyncIterable<readonly LedgerEntry[]>
+  ledger(from: Date, to: Date): AsyncIterable<readonly PastLedgerEntry[]>
 }
 
 /** Query of the history of a target. */

@@ -204,7 +204,7 @@ export function cellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty
 }
 
 /** Whether a duty was missed or fulfilled wrongly. */
-export function isBad(cell: RoundCell): boolean {
+export function isBadCell(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 

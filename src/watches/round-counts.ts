@@ -3,7 +3,7 @@ import {
   cellOf,
   cellsOf,
   DUTIES,
-  isBad,
+  isBadCell,
   type ProviderView,
   type RoundCell,
 } from './provider-view.ts'
@@ -17,7 +17,7 @@ export interface RoundCounts {
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   const some = (is: (cell: RoundCell) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
-  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
+  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBadCell) }
 }
 
 /**

@@ -135,7 +135,7 @@ export async function saveObservation(
  * Selects the targets with a running watch that has a deferred alert whose cooldown is over at
  * `now`.
  */
-export async function listCooled(
+export async function listTargetsWithEndedCooldown(
   db: Db,
   targetIds: readonly number[],
   now: Date,

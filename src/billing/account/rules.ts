@@ -15,7 +15,7 @@ export interface EntrySum {
 }
 
 /** Sum of a wallet's entries from the first one on, as far as they have been read. */
-export interface Chain {
+export interface EntryChain {
   readonly last: number
   readonly totalCredits: number
   readonly endCredits: number
@@ -24,10 +24,10 @@ export interface Chain {
 }
 
 /** The chain of a wallet without entries. */
-export const EMPTY_CHAIN: Chain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
+export const EMPTY_CHAIN: EntryChain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
 
 /** Extends the chain by its next entries; `isWhole` becomes false if they do not follow. */
-export function extendChain(chain: Chain, link: EntrySum): Chain {
+export function extendChain(chain: EntryChain, link: EntrySum): EntryChain {
   const follows = link.first === chain.last + 1 && link.startCredits === chain.endCredits
   const hasAll = link.entries === link.last - link.first + 1
   return {
@@ -43,7 +43,7 @@ export function extendChain(chain: Chain, link: EntrySum): Chain {
  * their sum equals the balance.
  */
 export function provesBalance(
-  { last, totalCredits, endCredits, isWhole }: Chain,
+  { last, totalCredits, endCredits, isWhole }: EntryChain,
   account: { readonly entryCount: number; readonly balanceCredits: number },
 ): boolean {
   const { entryCount, balanceCredits } = account

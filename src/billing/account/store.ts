@@ -225,7 +225,7 @@ export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
 }
 
 /** Time of the first account or entry; undefined while there is none. */
-export async function findFirst(db: Db): Promise<Date | undefined> {
+export async function findFirstActivity(db: Db): Promise<Date | undefined> {
   const [account] = await db.select({ at: min(accounts.createdAt) }).from(accounts)
   const [entry] = await db.select({ at: min(ledgerEntries.createdAt) }).from(ledgerEntries)
   const times = [account?.at, entry?.at].flatMap((at) => (at ? [at.getTime()] : []))

@@ -9,7 +9,7 @@ import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import { forEachDue } from './due.ts'
 import type { Capacity } from './model.ts'
 import { moveForPauses } from './pauses.ts'
-import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
+import { capacitySteps, type LostSlots, slotsEndAt, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
 /** Dependencies of counting slots. */
@@ -107,7 +107,7 @@ export interface ChangedCapacity {
  * are processed. A pause of billing moves the ends of trials, so `adjust` is not called before the end of the pause is
  * recorded: until then these trials seem to have ended.
  */
-export async function fitChanged(
+export async function forEachCapacityChange(
   {
     db,
     billing,
@@ -147,6 +147,8 @@ async function listLosses(tx: Db, wallet: Address, trialEndsAt: Date | undefined
   const expired = await store.listExpired(tx, wallet)
   return [
     ...(trialEndsAt === undefined ? [] : [{ at: trialEndsAt, slots: TRIAL_SLOTS }]),
-    ...expired.map((row): LostSlots => ({ at: goneAt(row) ?? row.endsAt, slots: row.quantity })),
+    ...expired.map(
+      (row): LostSlots => ({ at: slotsEndAt(row) ?? row.endsAt, slots: row.quantity }),
+    ),
   ]
 }

@@ -8,13 +8,13 @@ import {
   dueAt,
   dueStep,
   firstReminder,
-  goneAt,
   missingCredits,
   nextReminder,
   nextRenewal,
   priceSlots,
   type RenewableSubscription,
-  type SubscriptionStatus,
+  type SubscriptionState,
+  slotsEndAt,
   slotsLeft,
   termEnd,
   trialEnd,
@@ -113,7 +113,7 @@ describe('the price of slots', () => {
 
 const END = new Date('2026-12-20T12:00:00.000Z')
 const hours = (count: number) => new Date(END.getTime() + count * 3_600_000)
-const state = (over: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
+const state = (over: Partial<SubscriptionState> = {}): SubscriptionState => ({
   status: 'active',
   endsAt: END,
   autoRenew: true,
@@ -263,11 +263,11 @@ describe('several subscriptions', () => {
   })
 
   test('end at the end of their term or grace, and not at all while they are renewed', () => {
-    expect(goneAt(one(1))).toBeUndefined()
-    expect(goneAt(one(1, { autoRenew: false }))).toEqual(END)
-    expect(goneAt(one(1, { status: 'grace' }))).toEqual(later(3))
-    expect(goneAt(one(1, { status: 'expired' }))).toEqual(END)
-    expect(goneAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
+    expect(slotsEndAt(one(1))).toBeUndefined()
+    expect(slotsEndAt(one(1, { autoRenew: false }))).toEqual(END)
+    expect(slotsEndAt(one(1, { status: 'grace' }))).toEqual(later(3))
+    expect(slotsEndAt(one(1, { status: 'expired' }))).toEqual(END)
+    expect(slotsEndAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
   })
 
   test('give the number of slots after each change, from the present number and the losses', () => {

@@ -82,7 +82,10 @@ async function compareStep(
   if (upTo - after > STEP_MIN) return 'odd'
   if (units === undefined && !balanceAssumed) {
     const fields = { fromBlock: after + 1, toBlock: upTo }
-    log.warn(fields, 'state is pruned: the balance is compared at the oldest block that has one')
+    log.warn(
+      fields,
+      'state is pruned: the balance is compared at the oldest block that has a state',
+    )
   }
   const span = { from: after + 1, to: upTo, before, after: units, explained }
   const transfers = await chain.internalTransfers(
@@ -138,7 +141,10 @@ async function beginAt(
       else [at, balanceUnits] = [middle, units]
     }
     const fields = { fromBlock: position, toBlock: at }
-    log.warn(fields, 'state is pruned: comparing balances begins at the oldest block that has one')
+    log.warn(
+      fields,
+      'state is pruned: comparing balances begins at the oldest block that has a state',
+    )
   }
   if (balanceUnits === undefined) return
   const balance = { balanceOf: payTo, balanceBlock: at, balanceUnits, balanceAssumed: false }
@@ -150,7 +156,7 @@ async function beginAt(
  * Skips blocks whose balance has been compared: their payments are already recorded, perhaps together with those of
  * neighbouring blocks.
  */
-export async function recordNamed(
+export async function recordSubmittedTransfers(
   deps: Pick<SettleDeps, 'log' | 'clock'>,
   tx: Db,
   payTo: Address,

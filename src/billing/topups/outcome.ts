@@ -1,7 +1,7 @@
 import type { TopupStatus } from './model.ts'
 
 /** What is known about a transaction that paid a top-up or was submitted for it. */
-export interface Attempt {
+export interface TopupAttempt {
   readonly txHash: string
   readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'unknown'
   /** Amount received; null while no payment of the transaction is known. */
@@ -38,7 +38,7 @@ const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'u
  * @param attempts oldest first
  */
 export function topupOutcomeOf(
-  attempts: readonly Attempt[],
+  attempts: readonly TopupAttempt[],
   { expiresAt }: { readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {
@@ -63,8 +63,8 @@ export function topupOutcomeOf(
  *
  * @param attempts all of the top-up, oldest first
  */
-export function outcomeOfNamed(
-  attempts: readonly Attempt[],
+export function transactionOutcomeOf(
+  attempts: readonly TopupAttempt[],
   { txHash, expiresAt }: { readonly txHash: string; readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { listQuotesWithPayments, type QuoteWithPayment } from './store.ts'
 
-/** Money that left an account, as its watch sees it. */
+/** Money that left a watched account. */
 export interface OutgoingMove {
   /** Wallet whose top-ups count: the owner of the watch. */
   readonly wallet: Address

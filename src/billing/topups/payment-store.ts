@@ -26,7 +26,7 @@ export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
 }
 
 /** Payments of a transaction, settled or not, in order. */
-export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
+export function listPaymentsInTransaction(db: Db, txHash: string): Promise<PaymentRow[]> {
   return db
     .select()
     .from(topupPayments)
@@ -35,7 +35,7 @@ export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
 }
 
 /** Payments of a top-up, oldest first, with the reason of unmatched ones. */
-export function listPaymentsFor(
+export function listPaymentsOfTopup(
   db: Db,
   handle: string,
 ): Promise<{ payment: PaymentRow; reason: Refusal | null }[]> {

@@ -8,12 +8,17 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { ChainWatchType, ObservationRequest, Span } from '../define.ts'
-import { type JudgeDeps, judgeAlone, lastOf, newObservations } from '../evaluate/judge.ts'
+import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
+import {
+  type JudgeDeps,
+  judgeTarget,
+  lastObservationOf,
+  newObservations,
+} from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import type { Observed } from '../signal.ts'
-import { pagesOf, stalePagesOf } from '../slice-pages.ts'
+import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
 import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './slice-progress.ts'
@@ -152,7 +157,7 @@ async function observeSpans(
     const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)
     if (upTo === undefined) return
     // Between two intervals only newly watched targets are observed.
-    const list = isWaiting ? stalePagesOf : pagesOf
+    const list = isWaiting ? readStaleTargetPages : readTargetPages
     for await (const targets of list(db, type.name, slices, TARGETS_PER_REQUEST)) {
       await observeTargets(deps, type, targets, { after, upTo }, signal)
     }
@@ -191,7 +196,7 @@ async function observeTargets(
   deps: ObserveDeps,
   type: ChainWatchType,
   all: readonly store.TargetRow[],
-  span: Span,
+  span: BlockSpan,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, chain, facts, clock, quarantine, slices } = deps
@@ -233,7 +238,7 @@ async function judgeInSlice(
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judgeAlone({ ...deps, fence: slices.fenceOf([slice]) }, type, id, request, observations)
+    await judgeTarget({ ...deps, fence: slices.fenceOf([slice]) }, type, id, request, observations)
   } catch (error) {
     if (!(error instanceof FenceError)) throw error
   }
@@ -251,6 +256,6 @@ function toRequest(
         ? undefined
         : z.decode(type.keySettings.schema, row.keySettings),
     isNew: row.observation === null,
-    last: lastOf(deps, type, row),
+    last: lastObservationOf(deps, type, row),
   }
 }

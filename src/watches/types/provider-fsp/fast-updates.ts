@@ -12,7 +12,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Parameter: probability below which a silence causes an alert. */
 const PROBABILITY: Parameter = {
@@ -211,7 +211,7 @@ function present(event: string, json: JsonObject): Presentation {
 }
 
 const example = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   rewardEpochId: 452,
   blocksSinceUpdate: 463,
   lastUpdateBlock: 41_879_660,

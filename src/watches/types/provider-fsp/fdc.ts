@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
 /** Alerts when the provider sends no bit vote in a voting round with attestation requests. */
@@ -45,7 +45,7 @@ const fdcSubmit1 = roundSignal({
   isStreak: false,
   severity: 'warning',
   role: 'submit',
-  example: { tx: EXAMPLE.tx, payloadLength: 3 },
+  example: { tx: PROVIDER_EXAMPLE.tx, payloadLength: 3 },
 })
 
 /** Alerts on bit votes for another number of requests than the round had. */
@@ -58,7 +58,7 @@ const fdcBitvoteLength = roundSignal({
   severity: 'warning',
   role: 'submit',
   facts: lengths,
-  example: { sentLength: 4, expectedLength: 5, tx: EXAMPLE.tx },
+  example: { sentLength: 4, expectedLength: 5, tx: PROVIDER_EXAMPLE.tx },
 })
 
 function lengths(data: JsonObject): DisplayValues {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
 /** Counts of a reveal whose values do not fit the feeds. */
@@ -48,7 +48,7 @@ const ftsoReveal = roundSignal({
     const kind = penalised === true ? 'penalised' : 'unpenalised'
     return { loss: { kind: 'term', key: `messages:fsp.ftso-reveal.loss.${kind}` } }
   },
-  example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
+  example: { reason: 'late', tx: PROVIDER_EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 
 /** Alerts when the provider does not sign the result in the second half of the next round. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
 /** Alerts on a reveal that does not match its commit. */
@@ -31,7 +31,7 @@ const revealOffence = roundSignal({
   example: {
     commit: '0x05a93355a28127ff0ca2d8136648c1fd682e0041f8367ba4567586b3d4149d54',
     computed: '0x6ae081fd19f4890fa29ece8c3ee9585cca38f9869acd7db2b64a0bed2ec5cb50',
-    submit1Tx: EXAMPLE.tx,
+    submit1Tx: PROVIDER_EXAMPLE.tx,
     submit2Tx: '0x1c9e0f3b7a52d8e6f4a1b0c3d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f607',
   },
 })
@@ -68,7 +68,7 @@ const signatureMismatch = roundSignal({
     expectedSigner: '0x84824513537A6d24cfcEDdc1Ab8f4079a6Bd4CFb',
     digestTried: ['legacy', 'chain-bound'],
     merkleRoot: '0xa711d4ac935765adb0a0283d15a4e7dd6c8771554b524c454c1ff6ad28c37b2c',
-    tx: EXAMPLE.tx,
+    tx: PROVIDER_EXAMPLE.tx,
     doubleSigned: false,
   },
 })
@@ -96,7 +96,7 @@ const signatureGrace = roundSignal({
     signatureAt: '2026-11-20T12:02:35.000Z',
     deadlineAt: '2026-11-20T12:02:30.000Z',
     secondsLate: 5,
-    tx: EXAMPLE.tx,
+    tx: PROVIDER_EXAMPLE.tx,
   },
 })
 
@@ -109,7 +109,7 @@ const fdcRevealOffence = roundSignal({
   isStreak: false,
   severity: 'critical',
   role: 'submitSignatures',
-  example: { tx: EXAMPLE.tx },
+  example: { tx: PROVIDER_EXAMPLE.tx },
 })
 
 export const OFFENCE_SIGNALS = [

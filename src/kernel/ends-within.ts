@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
  * @returns whether the work ended in time; true if `work` is undefined
  * @throws the error of work that failed in time; later errors are dropped
  */
-export async function bounded(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
+export async function endsWithin(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
   const over = new AbortController()
   const late = wait(ms, false, { signal: over.signal }).catch(() => false)
   try {
