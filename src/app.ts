@@ -40,9 +40,9 @@ import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
-import { bounded } from '#src/kernel/bounded.ts'
 import { serveChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
@@ -79,8 +79,7 @@ export interface Service {
   /** Runs every job now, instead of when its interval has passed: the given clock was moved. */
   runJobs(): void
   /**
-   * Stops everything in reverse order and waits for running work. Closes the database also if the service
-   * was never started.
+   * Stops everything in reverse order, and waits for running work. Closes the database even if `start` was not called.
    */
   stop(): Promise<void>
 }
@@ -128,7 +127,9 @@ export function createApp(
   const { heartbeatUrl } = config
   nameChain(serveChain(config.chain.id))
   const meters = createMeters()
-  const waits = (pool: string) => ({ onWaited: (seconds: number) => meters.waited(pool, seconds) })
+  const waits = (pool: string) => ({
+    onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
+  })
   const { poolerUrl, readUrl } = config.database
   const connection = connect(given.databaseUrl, {
     ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
@@ -314,7 +315,7 @@ function telegramAccess(
   if (token === undefined) return undefined
   const api = new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
   return {
-    api: countLimited(api, deps.meters.telegramLimited),
+    api: countLimited(api, deps.meters.countTelegramLimit),
     pace: createSharedPace(deps.db, Number.parseInt(token, 10), deps.limits),
   }
 }
@@ -337,7 +338,7 @@ async function endAll(
   works: readonly (Promise<void> | undefined)[],
   ms: number,
 ): Promise<void> {
-  for (const ended of await Promise.allSettled(works.map((work) => bounded(work, ms)))) {
+  for (const ended of await Promise.allSettled(works.map((work) => endsWithin(work, ms)))) {
     if (ended.status === 'rejected')
       log.warn(
         { error: traceOf(ended.reason) },

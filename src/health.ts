@@ -4,9 +4,9 @@ import { findCanary } from '#src/alerts/canary.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
-import { bounded } from '#src/kernel/bounded.ts'
-import { TOLERANCE_MS } from '#src/kernel/clock.ts'
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import { readProgress } from '#src/watches/observe/progress.ts'
 
@@ -48,22 +48,22 @@ export function healthChecks({
       () => undefined,
     )
   const checks: readonly HealthCheck[] = [
-    { name: 'database', isVital: true, problem: async () => void (await sql`select 1`) },
+    { name: 'database', isVital: true, findProblem: async () => void (await sql`select 1`) },
     {
       name: 'migrations',
       isVital: true,
-      problem: async () => {
+      findProblem: async () => {
         const pending = await countPending(sql, migrations)
         return pending === 0 ? undefined : `${pending} pending`
       },
     },
     {
       name: 'clock',
-      problem: async () => wrongClock({ clock, checkClock }, await newestBlockAt()),
+      findProblem: async () => wrongClock({ clock, checkClock }, await newestBlockAt()),
     },
     {
       name: 'chain',
-      problem: async () => {
+      findProblem: async () => {
         const { head } = await progress()
         if (head === undefined) return 'no block has been read yet'
         const lateMs = msSince(head.at)
@@ -72,7 +72,7 @@ export function healthChecks({
     },
     {
       name: 'evaluation',
-      problem: async () => {
+      findProblem: async () => {
         const { types } = await progress()
         const failing = types.filter(
           ({ failingSince }) => failingSince !== null && msSince(failingSince) > CHAIN_LATE_MS,
@@ -83,7 +83,7 @@ export function healthChecks({
     },
     {
       name: 'outbox',
-      problem: async () => {
+      findProblem: async () => {
         const late = (await readBacklog(db, clock.now())).filter(
           ({ oldestAt }) => msSince(oldestAt) > OUTBOX_LATE_MS,
         )
@@ -93,7 +93,7 @@ export function healthChecks({
     },
     {
       name: 'alerts',
-      problem: async () => {
+      findProblem: async () => {
         if (!hasCanary) return undefined
         const arrival = await findCanary({ db })
         if (arrival === undefined) return 'no synthetic alert has arrived'
@@ -103,14 +103,14 @@ export function healthChecks({
     },
     {
       name: 'bot',
-      problem: async () => {
+      findProblem: async () => {
         const service = bot()
         const isSilent = service !== undefined && service.username() === undefined
         return isSilent ? 'Telegram has not answered yet' : undefined
       },
     },
   ]
-  return checks.map((check) => ({ ...check, problem: () => answerOf(check) }))
+  return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))
 }
 
 /**
@@ -122,12 +122,12 @@ async function wrongClock(
   blockAt: Date | undefined,
 ): Promise<string | undefined> {
   const aheadMs = await deps.checkClock()
-  if (Math.abs(aheadMs) > TOLERANCE_MS) {
+  if (Math.abs(aheadMs) > CLOCK_TOLERANCE_MS) {
     const how = aheadMs > 0 ? 'ahead of' : 'behind'
     return `clock of this host is ${seconds(Math.abs(aheadMs))} ${how} that of the database`
   }
   const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - deps.clock.now().getTime()
-  if (behindMs <= TOLERANCE_MS) return undefined
+  if (behindMs <= CLOCK_TOLERANCE_MS) return undefined
   return `clocks of this host and the database are ${seconds(behindMs)} behind the newest block`
 }
 
@@ -143,13 +143,13 @@ function sharing<T>(read: () => Promise<T>): () => Promise<T> {
 }
 
 /** The problem of a check; one that fails or takes too long is a problem itself. */
-async function answerOf({ problem }: HealthCheck): Promise<string | undefined> {
+async function answerOf({ findProblem }: HealthCheck): Promise<string | undefined> {
   let found: string | undefined
   const check = async () => {
-    found = await problem()
+    found = await findProblem()
   }
   try {
-    return (await bounded(check(), CHECK_MS)) ? found : 'does not answer'
+    return (await endsWithin(check(), CHECK_MS)) ? found : 'does not answer'
   } catch {
     return 'does not answer'
   }

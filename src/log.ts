@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type DestinationStream, pino } from 'pino'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 /** Names of fields that are removed from the log at any depth. */
@@ -55,7 +55,7 @@ export function openLogOutput(): LogOutput {
       isWritten = false
       stream.write(line)
     },
-    written: async (ms) => isWritten || (await bounded(once(stream, 'drain'), ms)),
+    written: async (ms) => isWritten || (await endsWithin(once(stream, 'drain'), ms)),
     exit: (code) => {
       // pino writes its last lines when a process exits, and would retry forever if they are not read.
       process.removeAllListeners('exit')

@@ -1,6 +1,7 @@
 /** Backtests for screens that do not wait for them: the job `show-backtests` adds their result later. */
-import { bounded } from '#src/kernel/bounded.ts'
+
 import { MINUTE_MS } from '#src/kernel/durations.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 import { backtestWatch } from '#src/operations/watches.ts'
@@ -65,7 +66,7 @@ export const tryWatch: TryWatch = async ({ call }, body, link) => {
     tried = backtest
   })
   try {
-    await bounded(work, BACKTEST_MS)
+    await endsWithin(work, BACKTEST_MS)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
   }

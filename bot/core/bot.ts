@@ -38,7 +38,7 @@ export function createBot({ app, parts, patienceMs, ...access }: BotOptions): Bo
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
-  waitForTurns(countLimited(bot.api, app.meters.telegramLimited), access.pace)
+  waitForTurns(countLimited(bot.api, app.meters.countTelegramLimit), access.pace)
   bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => features.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of features) bot.use(composer)

@@ -12,8 +12,8 @@ import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { claim } from '#src/db/queue.ts'
-import { bounded } from '#src/kernel/bounded.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
 import { createWaker } from '#src/kernel/waker.ts'
 import type { App } from '#src/operations/define.ts'
@@ -197,7 +197,7 @@ export async function startInbox(
       stop.abort()
       await running
       const works = [...inHand.values()].map(({ work }) => work)
-      await bounded(Promise.all(works), STOP_MS)
+      await endsWithin(Promise.all(works), STOP_MS)
       clearInterval(beat)
       await stopListening()
     },

@@ -1,7 +1,7 @@
 import type { Api, Bot } from 'grammy'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
@@ -116,7 +116,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     },
     stop: async () => {
       stop.abort()
-      await bounded(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
+      await endsWithin(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { getSettings } from '#src/recipients/settings.ts'
-import { roleOf } from '#src/watches/events.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
@@ -148,8 +148,8 @@ export async function unacknowledgeMessage(
  * acknowledgement: all open episodes must be acknowledged or, if there is no open episode, all alerts.
  */
 function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
-  const alerts = rows.filter(({ event }) => !roleOf(event).isRecovery)
-  const open = alerts.filter((row) => roleOf(row.event).canRecover && endOf(row) === null)
+  const alerts = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
+  const open = alerts.filter((row) => recoveryRoleOf(row.event).canRecover && endOf(row) === null)
   const active = open.length === 0 ? alerts : open
   const times = active.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
   if (times.includes(undefined)) return []

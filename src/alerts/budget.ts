@@ -142,7 +142,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
   const [taken] = await lockDue(tx, store.SUMMARIES, { now, among: [due] })
   if (taken === undefined) return
   const { watchId, recipientId, allowed, throttled } = taken
-  const reader = (await recipients.findReaders(tx, [recipientId])).get(recipientId)
+  const reader = (await recipients.readRecipientsById(tx, [recipientId])).get(recipientId)
   const watch = (await listForNotification(tx, [watchId])).get(watchId)
   if (
     reader?.status !== 'active' ||

@@ -3,7 +3,7 @@ import type { MessageState, RecoverySummary } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
+import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import { FlappingState } from './episode-store.ts'
 import { hasRecovered, outageTimes } from './outage-times.ts'
@@ -23,7 +23,7 @@ export async function messageStates(
     rows.map(({ watchId }) => watchId),
   )
   const now = deps.clock.now()
-  const names = await findReaders(
+  const names = await readRecipientsById(
     deps.db,
     rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
   )
@@ -48,7 +48,7 @@ export async function messageStates(
 /** Time of an alert's escalation, with the names of its recipients. A deleted recipient has no name. */
 function escalationOf(
   { escalatedAt, escalatedTo }: store.AlertRow,
-  names: ReadonlyMap<number, ReaderRow>,
+  names: ReadonlyMap<number, RecipientFields>,
 ): Pick<MessageState, 'escalated'> {
   if (escalatedAt === null) return {}
   const to = (escalatedTo ?? []).flatMap((id) => {

@@ -3,7 +3,7 @@ import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { roleOf } from '#src/watches/events.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
@@ -45,7 +45,7 @@ export async function listOthers(
   const to = new Date(firedAt.getTime() + DAY_MS)
   const around = { watchId, from, to }
   const { rows: all } = await listPart(deps.db, row.wallet, around, undefined, READ_MAX)
-  const others = all.filter(({ id, event }) => id !== row.id && !roleOf(event).isRecovery)
+  const others = all.filter(({ id, event }) => id !== row.id && !recoveryRoleOf(event).isRecovery)
   const ids = others.map(({ id }) => id)
   const deliveries = await delivery.listForAlerts(deps.db, ids)
   const mine = others.filter(({ id }) =>

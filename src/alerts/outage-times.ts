@@ -2,7 +2,7 @@
 import { endedOutage, outageStart } from '#src/channels/outage.ts'
 import type { Db } from '#src/db/connection.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import { roleOf } from '#src/watches/events.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 import * as store from './store.ts'
 
 /** Start and end of the outage of an alert; `to` is null while the alert is open, and if it was closed. */
@@ -25,7 +25,7 @@ export function outageTimes(
   row: store.AlertRow,
   recovery: store.AlertRow | undefined,
 ): OutageTimes {
-  if (roleOf(row.event).isRecovery) return endedOutage(timesOf(row))
+  if (recoveryRoleOf(row.event).isRecovery) return endedOutage(timesOf(row))
   const from = row.isEpisode ? outageStart(timesOf(row)) : row.firedAt
   if (!hasRecovered(row)) return { from, to: null }
   const to = recovery === undefined ? row.recoveredAt : endedOutage(timesOf(recovery)).to

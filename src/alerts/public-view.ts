@@ -13,7 +13,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
-import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
+import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
@@ -203,7 +203,7 @@ export async function findLinkedActor(deps: Deps, code: string): Promise<LinkedA
 
 interface LinkedAlert {
   readonly row: store.AlertRow
-  readonly recipient: ReaderRow | undefined
+  readonly recipient: RecipientFields | undefined
 }
 
 /** Finds the alert and the recipient of a link; undefined for a forged link or a deleted alert. */
@@ -216,17 +216,17 @@ export async function findLinkedAlert(
   if (link === undefined || row === undefined) return undefined
   const { recipientId } = link
   if (recipientId === null) return { row, recipient: undefined }
-  return { row, recipient: (await findReaders(deps.db, [recipientId])).get(recipientId) }
+  return { row, recipient: (await readRecipientsById(deps.db, [recipientId])).get(recipientId) }
 }
 
-function mayAct(row: store.AlertRow, recipient: ReaderRow | undefined, now: Date): boolean {
+function mayAct(row: store.AlertRow, recipient: RecipientFields | undefined, now: Date): boolean {
   if (recipient === undefined || recipient.wallet !== row.wallet) return false
   const isFresh = now.getTime() - row.createdAt.getTime() < ACTING_MS
   return isFresh && recipient.status === 'active' && isPersonal(recipient)
 }
 
 /** Whether the recipient belongs to one person, and is not a read-only chat. */
-function isPersonal({ channel, chatId, chatScopes }: ReaderRow): boolean {
+function isPersonal({ channel, chatId, chatScopes }: RecipientFields): boolean {
   const mayWrite = chatId === null || (chatScopes ?? []).includes('write')
   return mayWrite && CHANNELS[channel].isPersonal(chatId)
 }
@@ -246,7 +246,7 @@ async function listDeliveries(
 ): Promise<AlertPage['deliveries']> {
   const entries = (await delivery.listForAlerts(deps.db, [alertId])).get(alertId) ?? []
   if (!isNamed) return entries.map((entry) => ({ ...entry, to: null }))
-  const names = await findReaders(
+  const names = await readRecipientsById(
     deps.db,
     entries.map(({ recipientId }) => recipientId),
   )
@@ -256,7 +256,7 @@ async function listDeliveries(
   })
 }
 
-function nameOf({ name, target }: ReaderRow): string {
+function nameOf({ name, target }: RecipientFields): string {
   return name ?? target
 }
 

@@ -21,7 +21,7 @@ import { servedChain, titleOnChain } from '#src/kernel/chains.ts'
 import type { DisplayValue, Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { findEventSource, roleOf } from '#src/watches/events.ts'
+import { findEventSource, recoveryRoleOf } from '#src/watches/events.ts'
 
 /** Locale and time zone of the reader. */
 export interface Reader {
@@ -116,7 +116,7 @@ export function createRenderer(): typeof renderMessage {
       link: alert.link,
       firedAt: alert.firedAt.toISOString(),
       test: alert.test,
-      ...roleOf(event),
+      ...recoveryRoleOf(event),
       stated: words.stated,
     }
   }

@@ -104,7 +104,7 @@ async function reschedule(
   recipientId: number,
   { keepDue }: { readonly keepDue: boolean },
 ): Promise<void> {
-  const reader = (await recipients.findReaders(deps.db, [recipientId])).get(recipientId)
+  const reader = (await recipients.readRecipientsById(deps.db, [recipientId])).get(recipientId)
   if (reader === undefined) return
   const { wallet, rescheduleAt } = reader
   const settings = (await listSettings(deps.db, [wallet])).get(wallet) ?? DEFAULT_SETTINGS
@@ -126,7 +126,7 @@ async function reschedule(
 async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boolean> {
   const now = deps.clock.now()
   // Locked, so that two processes never send the same summary.
-  const reader = await recipients.lockReader(tx, recipientId)
+  const reader = await recipients.lockRecipient(tx, recipientId)
   if (reader === undefined) {
     // The recipient was deleted, so its deferred deliveries are cancelled.
     await delivery.cancelDeferred(tx, recipientId)

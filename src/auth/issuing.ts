@@ -71,7 +71,7 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
   return createBatcher<CheckedChallenge, ExchangeOutcome>({
     ...LIMITS,
     isAlike: () => true,
-    together: async (groups) => {
+    processTogether: async (groups) => {
       const checked = groups.map(([one]) => one)
       try {
         const outcomes = await exchange(db, checked, { isPatient: false })
@@ -83,7 +83,7 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
         return []
       }
     },
-    alone: async ([one]) => {
+    processAlone: async ([one]) => {
       const [outcome] = await exchange(db, [one], { isPatient: true })
       return outcome === undefined ? [] : [outcome]
     },

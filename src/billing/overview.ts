@@ -16,7 +16,7 @@ import * as metering from './metering/store.ts'
 import { FREE_TIER_DAILY_CALLS } from './price-list.ts'
 import { type CapacityDeps, getCapacity } from './subscriptions/capacity.ts'
 
-/** Balance, free calls, slots and ledger of the caller's wallet, collected from the sub-rooms. */
+/** Balance, free calls, slots and ledger of the caller's wallet, from `account/`, `metering/` and `subscriptions/`. */
 export async function getAccount(
   { db, clock, billing }: CapacityDeps & { readonly clock: Clock },
   { wallet }: Caller,

@@ -7,7 +7,7 @@ import { priceSlots } from './subscriptions/rules.ts'
 /** Price of credits in US dollars. */
 export function usdText(t: Translate, credits: number): string {
   const units = BigInt(credits) * BigInt(USD_PER_1000_CREDITS_MICROS)
-  // Micro-dollars of a thousand credits are 10 ** -9 dollars of one.
+  // The price is in 10 ** -6 dollars for 1000 credits, so the product is in 10 ** -9 dollars.
   return formatAmount({ units, decimals: 9, symbol: 'USD' }, t.locale)
 }
 

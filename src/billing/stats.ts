@@ -1,6 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
 import { findLastProof } from './account/proof.ts'
-import { findFirst, sumSpan } from './account/store.ts'
+import { findFirstActivity, sumSpan } from './account/store.ts'
 
 /** Public totals over all wallets. Refunded credits do not count as spent. */
 export type BillingTotals = {
@@ -34,7 +34,7 @@ export async function findBillingBase(db: Db): Promise<BillingBase | undefined> 
     }
     return { until: proof.totalsUntil, totals }
   }
-  const first = await findFirst(db)
+  const first = await findFirstActivity(db)
   return first && { until: first, totals: NOTHING }
 }
 

@@ -127,7 +127,7 @@ export function createChain({
       // forgotten.
       const isGone = !isQuick && block.number < newest.number
       if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
-      meters?.seen({ endpoint, at: block.at })
+      meters?.setHead({ endpoint, at: block.at })
       return block
     },
     balances: (queries, block, signal) =>

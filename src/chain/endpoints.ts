@@ -323,7 +323,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
     const askedAt = performance.now()
     const end = (outcome: RpcOutcome) => {
       concurrency.end(outcome)
-      meters?.asked(host, outcome, (performance.now() - askedAt) / 1000)
+      meters?.countRpcRequest(host, outcome, (performance.now() - askedAt) / 1000)
     }
     const limit = AbortSignal.timeout(limitMs)
     const fetchOptions = { headers, signal: AbortSignal.any([signal, limit]) }

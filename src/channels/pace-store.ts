@@ -48,9 +48,9 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
   const turns = createBatcher<TurnRequest, Taken>({
     ...TURNS,
     isAlike: () => true,
-    together: async (groups) =>
+    processTogether: async (groups) =>
       (await takeAll(groups.map(([request]) => request))).map((one) => [one]),
-    alone: ([request]) => takeAll([request]),
+    processAlone: ([request]) => takeAll([request]),
   })
   return {
     take: async (chatId, { patienceMs, isGroup }) => {

@@ -1,6 +1,7 @@
 /**
- * PostgreSQL's text form of arrays. postgres.js would query each server for its array types first, and an
- * error of that query cannot be caught; the built-in types have the same numbers in every database.
+ * PostgreSQL's text form of arrays. postgres.js itself would first query the server for its array types, and an
+ * error of that query cannot be caught. No query is needed here, because the built-in types have the same numbers
+ * in every database.
  */
 
 import { type SQL, sql } from 'drizzle-orm'
@@ -79,8 +80,8 @@ function quoted(text: string): string {
 }
 
 /**
- * JSON values joined into one text, for `string_to_array(…, e'\\x1f')`. JSON never contains that character,
- * so no value is quoted; quoting large values costs more than writing them.
+ * JSON values joined into one text, for `string_to_array(…, e'\\x1f')`. JSON never contains that character, so
+ * the values need no quotes. Quoting large values takes longer than storing them.
  */
 export function joinedJson(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join('\x1f')

@@ -76,9 +76,10 @@ interface ConnectOptions extends PoolOptions {
 }
 
 /**
- * Settings of connections for a few statements that run often over many partitions, each by an index. PostgreSQL
- * would plan them at every run, which takes several times as long as running them. A plan that is kept must not
- * scan tables, which may have been empty when it was made; nor is it compiled, whatever it looks like at first.
+ * Settings of connections for a few statements that run often, each over many partitions and by an index.
+ * PostgreSQL would plan such a statement at every run, which takes several times as long as running it; with
+ * these settings it plans the statement once. The plan must not scan whole tables, because they may be empty when
+ * it is made. It must not use JIT compilation, because the first estimate of its cost may be wrong.
  */
 const KEPT_PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -96,7 +97,7 @@ const CONNECT_TIMEOUT_SECONDS = 10
  */
 const SEVERAL_HOSTS = { target_session_attrs: 'primary', connect_timeout: 3 } as const
 const IDLE_MS = 300_000
-/** Share of `answerMs` after which the server cancels a statement. */
+/** Part of `answerMs` after which the server cancels a statement. */
 const CANCEL_SHARE = 0.9
 const LIFETIME_MS = HOUR_MS
 
@@ -261,7 +262,7 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40001' || code === '40P01'
 }
 
-/** Whether a row no longer fits its partition because another partition was attached meanwhile. */
+/** Whether a statement failed because its row belongs to a partition that was attached meanwhile. */
 export function isOtherPartition(error: unknown): boolean {
   const known = postgresError(error)
   // A violated check constraint has the same code, but also the name of the constraint.

@@ -28,7 +28,7 @@ export async function deleteBatch<Table extends PgTable>(
     id.map((key) => sql`${columns[key]}`),
     sql`, `,
   )
-  // A CTE is computed once; a bare subquery with a limit may be computed again, and lock other rows.
+  // A materialized CTE is computed once. A subquery with a limit may be computed again, and then locks other rows.
   const deleted = await db.execute(sql`
     delete from ${table} where (${ids}) in (
       with batch as materialized (

@@ -68,7 +68,7 @@ function createReads<Key, Row extends object>(
     waitingPerKeyMax: 1,
     itemsMax: READS_MAX,
     isAlike: () => true,
-    together: async (groups) => {
+    processTogether: async (groups) => {
       const asked = new Map(groups.map(([key]) => [nameOf(key), key]))
       try {
         const rows = await read(db, [...asked.values()])
@@ -78,6 +78,6 @@ function createReads<Key, Row extends object>(
         return []
       }
     },
-    alone: async ([key]) => [{ row: (await read(db, [key])).get(nameOf(key)) }],
+    processAlone: async ([key]) => [{ row: (await read(db, [key])).get(nameOf(key)) }],
   })
 }

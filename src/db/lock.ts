@@ -28,9 +28,9 @@ export interface Lock {
 }
 
 /**
- * The right to write under a lock or for a slice. After a pause, a process can believe for seconds that it
- * still holds what another process has taken. The fencing number distinguishes its writes from the writes
- * of the new holder.
+ * The right to write under a lock or for a slice. A process that was frozen for a while does not know for some
+ * seconds that another process has taken its lock or slice. By the fencing number the database refuses the writes
+ * of the former holder.
  *
  * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
  */
@@ -61,7 +61,8 @@ export class FenceError extends Error {
 }
 
 /**
- * Writes in a transaction under a lock; without a fence, for a single writer, in a plain transaction.
+ * Runs `work` in a transaction under the fence. Without a fence, where there is a single writer, the transaction
+ * is a plain one.
  *
  * @throws FenceError when another holder of the lock has drawn a newer number
  */
@@ -87,11 +88,12 @@ interface LockSession {
 const sessions = new WeakMap<Sql, LockSession>()
 
 const RETRY_MS = 1000
+/** Time for which the connection stays open after the last lock is released. */
 const LINGER_MS = 5000
 const HEARTBEAT_MS = 2000
 /**
- * Number of heartbeats without an answer after which this process gives up its locks, which is before the
- * server releases them.
+ * Number of heartbeats without an answer after which this process gives up its locks. The server releases them
+ * later, after `SILENCE_MS_MAX`.
  */
 const MISSED_BEATS_MAX = 3
 /** Time after which the server releases the locks of a process that is frozen or cut off. */

@@ -7,7 +7,7 @@ import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator'
 import type { Sql } from 'postgres'
 import { z } from 'zod'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, openDb } from './connection.ts'
 import { lockKey } from './lock.ts'
 import { postgresError } from './session.ts'
@@ -29,10 +29,9 @@ interface MigrateOptions {
 /**
  * Migrates the database to the newest migration of the folder, in one transaction.
  *
- * Processes that start at once wait for each other. Applied migrations are skipped. While another process
- * uses a table, a change of the table must wait, and all later statements on the table wait behind the
- * change. So the change gives up soon and is retried, for ten minutes. So is one that PostgreSQL ends because it and
- * another transaction wait for each other.
+ * Processes that start at the same time wait for each other. Applied migrations are skipped. While another process
+ * uses a table, a change of the table must wait, and all later statements on the table wait behind the change. So
+ * a change that gets no lock soon is rolled back and retried, for ten minutes. A deadlock is retried, too.
  *
  * @throws Error when a migration of the folder was edited after it was applied, or is older than the newest
  * applied one; the signal's reason when aborted
@@ -66,7 +65,7 @@ export async function migrate(
     }
   } finally {
     signal?.removeEventListener('abort', giveUp)
-    await bounded(terminated, TERMINATE_MS)
+    await endsWithin(terminated, TERMINATE_MS)
     await end()
   }
 }

@@ -43,8 +43,8 @@ const LOCK_ATTEMPTS = 3
 const ROWS_MAX = 1000
 
 /**
- * Condition: the partition key equals a value of another row; both are written as SQL. The condition uses
- * no index; add `key = any(array(…))`, which finds the rows.
+ * Condition: the partition key equals a value of another row. Both arguments are SQL. The condition uses no index,
+ * so add `key = any(array(…))`, which does.
  *
  * A statement that locks, changes or deletes rows must compare the key of a partitioned table with other
  * rows only in these two ways. Otherwise PostgreSQL 18 may end all connections
@@ -113,8 +113,8 @@ function missingParts(table: TimedTable, parts: readonly Part[], now: Date): rea
 }
 
 /**
- * Creates a table and attaches it as a partition. Unlike creating a partition directly, this takes no lock
- * on the other partitions.
+ * Creates a table and attaches it as a partition. This takes no lock on the other partitions; `create table …
+ * partition of` would.
  */
 async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Promise<void> {
   const all = quoted(table.name)
@@ -168,7 +168,10 @@ async function withLockTimeout(db: Db, work: (tx: Db) => Promise<unknown>): Prom
   }
 }
 
-/** Whether a lock was held too long, or a row was added to the default partition before it was closed. */
+/**
+ * Whether the step must be retried: another transaction held a lock too long, or added a row of the new partition
+ * to the default partition.
+ */
 function isLockConflict(error: unknown): boolean {
   return postgresError(error)?.code === '55P03' || isOtherPartition(error)
 }

@@ -2,12 +2,12 @@ import { type Placeholder, sql } from 'drizzle-orm'
 import type { Db } from './connection.ts'
 
 /**
- * Runs a statement of a transaction whose plan is made without scans of whole tables that have an index. A table
- * that was analyzed while it was empty looks free to scan, and a prepared statement keeps that plan while the
- * table fills.
+ * Runs a statement of a transaction with sequential scans off, so that its plan uses the indexes. PostgreSQL expects
+ * a scan to cost nothing if the table was analyzed while it was empty, and a prepared statement keeps such a plan
+ * when the table has filled.
  *
- * The setting is changed and restored beside the statement: the connection runs the three in this order, and
- * nothing waits for another answer.
+ * Three statements are sent without waiting for the answers in between: the first changes the setting, the third
+ * restores it. The connection runs them in this order.
  */
 export async function withoutScans<T>(tx: Db, statement: () => Promise<T>): Promise<T> {
   const [, result] = await Promise.all([
@@ -22,9 +22,9 @@ export async function withoutScans<T>(tx: Db, statement: () => Promise<T>): Prom
 }
 
 /**
- * A limit that the plan does not know. It makes PostgreSQL expect a tenth of the rows, so that it reads them in the
- * order of an index. For a known limit above the number of rows that it expects, it would read and sort them all:
- * three million, where a prepared statement expects the average of all wallets.
+ * A limit whose value the planner does not know. PostgreSQL then plans for a tenth of the rows, and reads them in the
+ * order of an index. With a constant limit above the expected number of rows it would read and sort all rows of the
+ * wallet. It expects as many as the average wallet has, in a prepared statement, but a wallet can have millions.
  */
 export function unplannedLimit(limit: number): Placeholder {
   // Safe: drizzle writes any SQL after `limit`.

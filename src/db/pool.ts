@@ -9,21 +9,21 @@
  */
 import type { Sql } from 'postgres'
 import { publishPoolRequest, publishStatement } from './diagnostics.ts'
-import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import {
+  type PooledConnection,
   type QueryOptions,
-  type Slot,
   type Statement,
-  send,
-  statement,
-  type Value,
-} from './slot.ts'
+  type StatementParameter,
+  sendStatement,
+  startStatement,
+} from './pooled-connection.ts'
+import { connectionLost, noConnectionFree, openSession } from './session.ts'
 import { runTransaction, type TransactionClient } from './transaction.ts'
 
 /** The part of a postgres.js client that Drizzle uses. */
 export interface PoolClient {
   readonly options: Sql['options']
-  unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
+  unsafe(text: string, values?: StatementParameter[], options?: QueryOptions): Statement
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
@@ -59,16 +59,16 @@ interface PoolOptions {
  * opening, handing out and closing share the pool's connections and waiting requests.
  */
 export function createPool(base: Sql, options: PoolOptions): Pool {
-  const slots = new Set<Slot>()
-  const free: { readonly slot: Slot; readonly idleTimer: NodeJS.Timeout }[] = []
-  const waiters: PromiseWithResolvers<Slot>[] = []
+  const slots = new Set<PooledConnection>()
+  const free: { readonly slot: PooledConnection; readonly idleTimer: NodeJS.Timeout }[] = []
+  const waiters: PromiseWithResolvers<PooledConnection>[] = []
   const closing = new Set<Promise<void>>()
   let ended: PromiseWithResolvers<void> | undefined
 
-  function open(): Slot {
+  function open(): PooledConnection {
     const lifeTimer = setTimeout(() => retire(slot), options.lifetimeMs)
     lifeTimer.unref()
-    const slot: Slot = {
+    const slot: PooledConnection = {
       client: openSession(base, {
         onclose: () => slot.lose(connectionLost()),
         ...(options.settings && { connection: options.settings }),
@@ -96,14 +96,14 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     return slot
   }
 
-  function takeFree(slot?: Slot): Slot | undefined {
+  function takeFree(slot?: PooledConnection): PooledConnection | undefined {
     const at = slot === undefined ? free.length - 1 : free.findIndex((entry) => entry.slot === slot)
     const [entry] = at < 0 ? [] : free.splice(at, 1)
     clearTimeout(entry?.idleTimer)
     return entry?.slot
   }
 
-  function retire(slot: Slot): void {
+  function retire(slot: PooledConnection): void {
     slot.retired = true
     if (free.some((entry) => entry.slot === slot)) slot.lose(connectionLost())
   }
@@ -116,10 +116,10 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     }
   }
 
-  async function acquire(): Promise<Slot> {
+  async function acquire(): Promise<PooledConnection> {
     if (ended !== undefined) throw connectionLost()
     publishPoolRequest()
-    const waiter = Promise.withResolvers<Slot>()
+    const waiter = Promise.withResolvers<PooledConnection>()
     waiters.push(waiter)
     serveNext()
     if (!waiters.includes(waiter)) return await waiter.promise
@@ -136,7 +136,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     }
   }
 
-  function release(slot: Slot): void {
+  function release(slot: PooledConnection): void {
     if (slot.lost) return
     if (slot.retired || ended !== undefined) {
       slot.lose(connectionLost())
@@ -147,7 +147,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     }
   }
 
-  async function use<T>(work: (slot: Slot) => Promise<T>): Promise<T> {
+  async function use<T>(work: (slot: PooledConnection) => Promise<T>): Promise<T> {
     const askedAt = performance.now()
     const waitedMs = () => performance.now() - askedAt
     const slot = await acquire().finally(() => options.onWaited?.(waitedMs() / 1000))
@@ -164,7 +164,9 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
       options: base.options,
       unsafe: (text, values, query) => {
         publishStatement(text)
-        return statement((raw) => use((slot) => send(slot, text, values, { ...query, raw })))
+        return startStatement((raw) =>
+          use((slot) => sendStatement(slot, text, values, { ...query, raw })),
+        )
       },
       begin: (work) => use((slot) => runTransaction(slot, base.options, work)),
     },

@@ -80,7 +80,7 @@ export async function claim<Table extends PgTable>(
     [leaseOf(queue)]: new Date(now.getTime() + leaseMs),
     ...(attempts && { [queue.attempts ?? '']: sql`${attempts} + 1` }),
   }
-  // A CTE is computed once; a bare subquery with a limit may be computed again, and lock other rows.
+  // A materialized CTE is computed once. A subquery with a limit may be computed again, and then locks other rows.
   const rows = await db
     .update(table)
     .set(setOf<Table>(leased))
@@ -195,7 +195,7 @@ export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>
   return rows as Row<Table>[]
 }
 
-/** Type of the values of a column, because `serial` is a type of columns only. */
+/** Type of the values of a column. A column of type `serial` has values of type `int`. */
 function valueTypeOf(column: PgColumn): string {
   return column.getSQLType().replace('serial', 'int')
 }

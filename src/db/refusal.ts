@@ -8,14 +8,14 @@ import { isConnectionFailure, postgresError } from './session.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * 40001, 40P01: serialization failure, deadlock. 53: no memory, disk or connection left. 55P03: lock
- * timeout. 57: cancelled, stopping, starting. 58: disk failure. 25006: read-only after a failover.
+ * PostgreSQL's codes of failures after which a later request can succeed. 40001, 40P01: serialization failure,
+ * deadlock. 53…: no memory, disk or connection left. 55P03: lock timeout. 57…: cancelled, stopping, starting.
+ * 58…: disk failure. 25006: read-only after a failover.
  */
 const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
 
 /**
- * The refusal for a failure because the database cannot serve a request right now; undefined for every
- * other failure.
+ * The refusal for an error that says that the database cannot serve requests now; undefined for every other error.
  */
 function databaseRefusal(error: unknown): AppError | undefined {
   const known = postgresError(error)
@@ -27,8 +27,8 @@ function databaseRefusal(error: unknown): AppError | undefined {
 }
 
 /**
- * Turns any failure of a request into a refusal; failures that neither Fastify nor the database explains
- * become `internal`.
+ * Turns any error of a request into a refusal. Errors that come neither from Fastify nor from an unavailable
+ * database become `internal`.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error

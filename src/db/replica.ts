@@ -13,7 +13,7 @@ export interface Replica {
   read<T>(primary: Db, run: (db: Db) => Promise<T>): Promise<T>
 }
 
-/** Creates access to a copy, which is not asked for ten seconds after each failure. */
+/** Creates access to a copy. For ten seconds after each failure the copy is not used. */
 export function createReplica({
   db,
   clock,

@@ -1,7 +1,7 @@
 /** State of the running transaction, which is available in every function that its work calls. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Abort signals that end the transactions begun in their scope. */
+/** The signal that ends the transactions that are begun in the current async context. */
 const ends = new AsyncLocalStorage<AbortSignal>()
 
 /** Runs `work`; transactions begun in it lose their connection when the signal is aborted. */
@@ -29,8 +29,8 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
 /**
  * Runs the work of a transaction.
  *
- * @returns the result, and the effects that `afterCommit` collected meanwhile @throws the error that
- * `forbidInTransaction` recorded meanwhile
+ * @returns the result, and the effects that `afterCommit` collected meanwhile
+ * @throws the error that `forbidInTransaction` recorded meanwhile
  */
 export async function asTransaction<T>(
   work: () => Promise<T>,

@@ -20,9 +20,9 @@ export interface ShareMove {
 }
 
 /**
- * A process's share follows from its position among the members: shares differ by one at most and
- * add up to all slices. Processes that see the same members compute the same shares, so they
- * exchange no messages.
+ * Computes what a process releases and takes. The number of its slices follows from its position among the members:
+ * two processes differ by one slice at most, and all processes together have all slices. Processes that see the
+ * same members compute the same numbers, so they need not exchange messages.
  *
  * @param members live members, with `me`
  */

@@ -11,7 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { Sql } from 'postgres'
-import { bounded } from '#src/kernel/bounded.ts'
+import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, transact } from './connection.ts'
 import { type Fence, FenceError } from './lock.ts'
 import { connectionLost, openSession, runAtClose } from './session.ts'
@@ -37,7 +37,10 @@ const FORGOTTEN_MAX = 10
 /** Time after which the server ends a transaction whose process is frozen, so that its slice can be taken. */
 const IDLE_MS_MAX = 10_000
 
-/** Slices that a process holds. Any of them may be lost at any time: the fence decides. */
+/**
+ * Slices that a process holds. Another process may have taken any of them meanwhile; only a transaction under the
+ * fence finds that out.
+ */
 export interface HeldSlices {
   held(): readonly number[]
   isHeld(slice: number): boolean
@@ -57,11 +60,11 @@ export interface Slices extends HeldSlices {
   hold(): HeldSlices
   /**
    * Renews the membership, on a separate connection. Without effect before the first `share`, and when the
-   * last `share` is long ago: a process that cannot share cannot work for its slices either.
+   * last `share` is long ago: a process whose `share` does not finish cannot work for its slices either.
    */
   renew(): Promise<void>
   /**
-   * Renews the share, and the membership if `renew` has not done so lately.
+   * Takes and gives up slices, so that this process has its share. Renews the membership if it ends soon.
    * @returns whether slices were taken
    */
   share(): Promise<boolean>
@@ -136,7 +139,7 @@ export function createSlices({
     await notify(db, [SLICES_CHANNEL])
   }
 
-  /** Reads the shares while this process is a member: those of others may have changed before it became one. */
+  /** Reads the shares. If the membership ends soon or has ended, renews it first and reads again. */
   async function readAsMember(): Promise<Shares> {
     const shares = await readShares(db, name)
     const endsInMs = shares.members.get(me)
@@ -237,7 +240,7 @@ function createRenewals(base: Sql, name: string, me: string) {
   return {
     async renew(): Promise<void> {
       session ??= open()
-      const hasAnswered = await bounded(renewOn(session, name, me), ANSWER_MS)
+      const hasAnswered = await endsWithin(renewOn(session, name, me), ANSWER_MS)
       if (hasAnswered) return
       await close()
       throw connectionLost()

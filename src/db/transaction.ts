@@ -1,26 +1,26 @@
 import type { Sql } from 'postgres'
 import { publishStatement } from './diagnostics.ts'
-import { asSavepoint, asTransaction, endSignal } from './scope.ts'
 import {
+  type PooledConnection,
   type QueryOptions,
-  type Slot,
   type Statement,
-  send,
-  statement,
-  type Value,
-} from './slot.ts'
+  type StatementParameter,
+  sendStatement,
+  startStatement,
+} from './pooled-connection.ts'
+import { asSavepoint, asTransaction, endSignal } from './scope.ts'
 
-/** The client of a transaction, as far as Drizzle uses it. */
+/** The part of a transaction's client that Drizzle uses. */
 export interface TransactionClient {
   readonly options: Sql['options']
-  unsafe(text: string, values?: Value[], options?: QueryOptions): Statement
+  unsafe(text: string, values?: StatementParameter[], options?: QueryOptions): Statement
   savepoint<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
   /** Opens a savepoint, for Drizzle's migrator, which begins a transaction wherever it runs. */
   begin<T>(work: (client: TransactionClient) => Promise<T>): Promise<T>
 }
 
 interface Context {
-  readonly slot: Slot
+  readonly slot: PooledConnection
   readonly options: Sql['options']
   savepoints: number
 }
@@ -32,7 +32,7 @@ interface Context {
  * `work` caught that error: PostgreSQL would turn such a commit into a silent rollback.
  */
 export async function runTransaction<T>(
-  slot: Slot,
+  slot: PooledConnection,
   options: Sql['options'],
   work: (client: TransactionClient) => Promise<T>,
 ): Promise<T> {
@@ -44,12 +44,12 @@ export async function runTransaction<T>(
   try {
     end?.throwIfAborted()
     end?.addEventListener('abort', lose)
-    await send(slot, 'begin')
+    await sendStatement(slot, 'begin')
     const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', (client) =>
       asTransaction(() => work(client)),
     )
     const { result, effects } = await Promise.race([scope, lost.promise])
-    await send(slot, 'commit')
+    await sendStatement(slot, 'commit')
     for (const effect of effects) effect()
     return result
   } finally {
@@ -72,10 +72,10 @@ async function runScope<T>(
     options,
     unsafe: (text, values, query) => {
       publishStatement(text)
-      return statement(async (raw) => {
+      return startStatement(async (raw) => {
         if (over) throw new Error('a statement was sent after its transaction had ended')
         try {
-          return await send(slot, text, values, { ...query, raw })
+          return await sendStatement(slot, text, values, { ...query, raw })
         } catch (error) {
           failure ??= { error }
           throw error
@@ -107,9 +107,9 @@ async function runScope<T>(
 }
 
 /** Rolls back. If that fails, the connection is discarded; the first error is reported. */
-async function rollBack(slot: Slot, undo: string): Promise<void> {
+async function rollBack(slot: PooledConnection, undo: string): Promise<void> {
   try {
-    await send(slot, undo)
+    await sendStatement(slot, undo)
   } catch (error) {
     slot.lose(error)
   }

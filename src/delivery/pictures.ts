@@ -19,7 +19,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
 import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
-import { listReaders } from '#src/recipients/service.ts'
+import { listAllRecipients } from '#src/recipients/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
@@ -122,7 +122,7 @@ async function readerOf(
   if (now.getTime() - plannedAt.getTime() > LATE_MS) return undefined
   const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined
-  const readers = await listReaders(deps.db, opened.wallet)
+  const readers = await listAllRecipients(deps.db, opened.wallet)
   const mutedUntil = readers.find(({ id }) => id === recipientId)?.mutedUntil ?? null
   if (mutedUntil !== null && mutedUntil > now) return undefined
   const states = await deps.stateOf(deps.db, [alertId])

@@ -85,8 +85,8 @@ export function createSending(channels: Channels): SendingState {
           waker: createWaker(),
           inHand: new Set(),
           unwritten: [],
-          backlog: newRound(),
-          stale: newRound(),
+          backlog: newRecipientScan(),
+          stale: newRecipientScan(),
           tidiedAt: Number.NEGATIVE_INFINITY,
           outage: {
             failed: new Set(),
@@ -112,7 +112,7 @@ export function createSending(channels: Channels): SendingState {
   }
 }
 
-function newRound(): RecipientScan {
+function newRecipientScan(): RecipientScan {
   return {
     after: 0,
     hops: HOPS.first,

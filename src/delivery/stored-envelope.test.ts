@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Envelope } from '#src/channels/envelope.ts'
-import { EVENTS, roleOf } from '#src/watches/events.ts'
+import { EVENTS, recoveryRoleOf } from '#src/watches/events.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
 /** Envelopes as the outbox stored them before messages carried `isRecovery` and `canRecover`. */
@@ -98,7 +98,7 @@ describe('DecodedEnvelope', () => {
   })
 
   test('knows the recoveries that old envelopes were recognized by', () => {
-    const recoveries = EVENTS.filter((event) => roleOf(event).isRecovery)
+    const recoveries = EVENTS.filter((event) => recoveryRoleOf(event).isRecovery)
     const byName = EVENTS.filter(
       (event) => event.endsWith('.recovered') || event === 'signing.done',
     )

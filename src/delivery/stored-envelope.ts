@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Envelope, StoredEnvelope } from '#src/channels/envelope.ts'
-import { roleOf } from '#src/watches/events.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 
 /**
  * An envelope from the outbox. If a message lacks `isRecovery` and `canRecover`, they come from the
@@ -15,5 +15,5 @@ export const DecodedEnvelope: z.ZodType<Envelope> = StoredEnvelope.transform(
 )
 
 function withRole(message: z.output<typeof StoredEnvelope>['message']) {
-  return { ...roleOf(message.event), ...message }
+  return { ...recoveryRoleOf(message.event), ...message }
 }

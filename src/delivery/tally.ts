@@ -23,7 +23,7 @@ type AttemptOutcome = (typeof OUTCOMES)[number]
  * Creates a tally whose counts are 0. @param meters record the time for which alerts waited for their
  * channel
  */
-export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
+export function createTally(meters?: Pick<Meters, 'countSentAlert'>): Tally {
   const counts = new Map<string, number>()
   return {
     count(channel, { attemptResult, task, isTest, at }) {
@@ -31,7 +31,8 @@ export function createTally(meters?: Pick<Meters, 'sent'>): Tally {
       if (outcome === undefined) return
       if (outcome === 'delivered' && !isTest) {
         for (const { alertId, createdAt } of task.rows)
-          if (alertId !== null) meters?.sent(channel, (at.getTime() - createdAt.getTime()) / 1000)
+          if (alertId !== null)
+            meters?.countSentAlert(channel, (at.getTime() - createdAt.getTime()) / 1000)
       }
       const key = `${channel} ${outcome}`
       counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -3,7 +3,7 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { type OpenedDestination, openEach } from '#src/recipients/destinations.ts'
+import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
 import { attempt, responseTime } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
 import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
@@ -266,7 +266,9 @@ export function createWorker(
 
   async function openAll(of: readonly { readonly recipientId: number }[]): Promise<Opened> {
     if (of.length === 0) return new Map()
-    return await openEach(deps, [...new Set(of.map(({ recipientId }) => recipientId))])
+    return await openDestinationsSeparately(deps, [
+      ...new Set(of.map(({ recipientId }) => recipientId)),
+    ])
   }
 
   function startAll(tasks: readonly Task[], destinations: Opened): void {

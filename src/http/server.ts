@@ -141,7 +141,7 @@ function countAnswers(server: FastifyInstance, { meters }: App): void {
   server.addHook('onResponse', (request, reply, done) => {
     const { config, url = '' } = request.routeOptions
     const kind = request.is404 ? 'unknown' : url.startsWith('/data') ? 'data' : 'page'
-    meters.answered(config.operation ?? kind, reply.statusCode, reply.elapsedTime / 1000)
+    meters.countHttpRequest(config.operation ?? kind, reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
 }

@@ -5,8 +5,8 @@ import { byTrueClock } from './true-clock.ts'
 const HALF_MINUTE_MS = 30_000
 
 /**
- * Counts the public figures in advance, so that requests do not wait for it. Skipped while the clock is
- * wrong.
+ * Counts the public figures in advance, so that requests do not wait for the count. Skipped while the clock
+ * is wrong.
  */
 export const countPublicFigures: Job = {
   name: 'count-figures',

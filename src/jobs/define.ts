@@ -11,7 +11,7 @@ import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-/** Periodic work of the bot; does nothing before getMe has succeeded. */
+/** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
 export interface BotWork {
   /** Runs the due follow-ups of messages. */
   followUp(signal: AbortSignal): Promise<void>
@@ -26,11 +26,11 @@ export interface BotWork {
   showBacktests(signal: AbortSignal): Promise<void>
 }
 
-/** Dependencies of a job, beyond those of the verbs. */
+/** Dependencies of jobs: those of the verbs (`App`), and more. */
 export interface JobApp extends App {
-  /** Maximum time between two polls of the chain's tip. */
+  /** Maximum time between two polls of the chain's tip, and between two runs of jobs that follow the chain. */
   readonly evaluationIntervalMs: number
-  /** New-head subscription; triggers reads between polls. */
+  /** Subscription to new heads. A new head makes `read-tip` run before its next poll is due. */
   readonly heads: Heads
   /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
@@ -61,11 +61,11 @@ export interface JobWakeUps {
    * Whether notifications may have been missed: at the start, after a failure, and when the interval has
    * passed.
    */
-  readonly mayMiss: boolean
+  readonly mayHaveMissed: boolean
 }
 
 /** Wake-ups for a run that checks everything, because changes are unknown. */
-export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayMiss: true }
+export const FULL_SCAN: JobWakeUps = { payloads: new Set(), mayHaveMissed: true }
 
 /** A task that runs periodically. */
 export interface Job {
@@ -90,14 +90,14 @@ export interface Job {
   readonly gapMs?: number
   /** Called at each NOTIFY on the channel `wakeOn`, even during a run. */
   onNotify?(app: JobApp, payload: string): void
-  /** Starts runs early by other means, until the returned function is called. */
+  /** Calls `wake` to start a run early by other means than NOTIFY, until the returned function is called. */
   wakeBy?(app: JobApp, wake: () => void): () => void
   /** Maximum pause after failures; 30 seconds by default. */
   readonly pauseMsMax?: number
   /** Milliseconds between the end of one run and the start of the next. */
   everyMs(app: JobApp): number
   /**
-   * Runs once. A refusal of kind `upstream` is an unavailable dependency: the next run tries again.
+   * Runs once. An AppError of kind `upstream` means that a dependency is unavailable; the next run tries again.
    *
    * @param fence fence of the only process that runs the job; undefined where the job runs everywhere
    */

@@ -21,8 +21,8 @@ export const deliverDue: Job = {
 }
 
 /**
- * Sends due deliveries of channels to which one process at a time sends: Telegram. So the most urgent
- * deliveries are sent first within the limits of the bot.
+ * Sends due deliveries of channels for which only one process at a time sends: Telegram. One process can send
+ * the most urgent deliveries first, within the limits of the bot.
  */
 export const deliverByOne: Job = {
   ...COMMON,
@@ -33,14 +33,14 @@ export const deliverByOne: Job = {
 async function deliver(
   app: JobApp,
   signal: AbortSignal,
-  { payloads, mayMiss }: JobWakeUps,
+  { payloads, mayHaveMissed }: JobWakeUps,
   which: { readonly byOne: boolean },
 ): Promise<void> {
   const isOurs = Object.values(app.channels).some(
     ({ key, isSentByOne = false }) => payloads.has(key) && isSentByOne === which.byOne,
   )
   // Processes of the previous release notify without a channel.
-  if (!mayMiss && !isOurs && !payloads.has('')) return
+  if (!mayHaveMissed && !isOurs && !payloads.has('')) return
   const deps = {
     ...app,
     clock: app.deliveryClock,

@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Fetches eligibility and rewards into tables; `src/fsp` decides about the interval of each host. */
+/** Fetches published eligibility and rewards, and stores them. `src/fsp` decides how often it asks each host. */
 export const fetchPublications: Job = {
   name: 'fetch-publications',
   role: 'watcher',

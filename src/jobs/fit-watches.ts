@@ -3,8 +3,9 @@ import type { Job } from './define.ts'
 import { byTrueClock } from './true-clock.ts'
 
 /**
- * Fits watches to slots. Woken when slots are bought or end; the interval of a minute is for trials, whose
- * end is known in advance. Skipped while the clock is wrong.
+ * Suspends watches of wallets that have lost slots, and resumes watches of wallets that have got slots. Woken
+ * when a change of slots is stored. The ends of trials are stored in advance, so the job also runs every minute.
+ * Skipped while the clock is wrong.
  */
 export const fitWatches: Job = {
   name: 'fit-watches',

@@ -1,7 +1,7 @@
 import { SHARE_EVERY_MS, SLICES_CHANNEL } from '#src/db/slices.ts'
 import type { Job } from './define.ts'
 
-/** Keeps this process's share of the slices of targets. Woken when others give slices up. */
+/** Takes and gives up slices, so that this process has its share of them. Woken when another process gives slices up. */
 export const holdSlices: Job = {
   name: 'hold-slices',
   role: 'watcher',

@@ -3,13 +3,14 @@ import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
 import type { Job } from './define.ts'
 
 /**
- * Every process hears of every metered call, so that runs without a gap would cost more with each process.
+ * Every metered call wakes this job in every process. Without a gap between runs, each further process would add
+ * as many runs as there are calls.
  */
 const GAP_MS = 200
 
 /**
- * Judges ledger entries of the wallets in the slices of this process. Woken by every ledger entry with the wallet; the interval of a minute is for
- * missed wake-ups.
+ * Judges ledger entries of the wallets in the slices of this process. Every ledger entry wakes the job with its
+ * wallet as payload. The interval of a minute is for missed wake-ups.
  */
 export const judgeLedgers: Job = {
   name: 'judge-ledgers',
@@ -18,14 +19,14 @@ export const judgeLedgers: Job = {
   wakeOn: 'ledger',
   gapMs: GAP_MS,
   everyMs: () => 60_000,
-  run: (app, signal, { payloads: wallets, mayMiss }) =>
+  run: (app, signal, { payloads: wallets, mayHaveMissed }) =>
     judge(
       {
         ...app,
         slices: app.slices.hold(),
         recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates),
       },
-      mayMiss ? undefined : wallets,
+      mayHaveMissed ? undefined : wallets,
       signal,
     ),
 }

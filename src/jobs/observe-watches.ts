@@ -2,7 +2,7 @@ import * as alerts from '#src/alerts/service.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
 import type { Job } from './define.ts'
 
-/** Observes and judges the targets in the slices of this process, up to the published block. */
+/** Observes and judges the targets in the slices of this process, up to the block that `read-tip` published. */
 export const observeWatches: Job = {
   name: 'observe-watches',
   role: 'watcher',

@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Polls the P-chain for validators, apart from `fetch-publications`, so that no data host delays it. */
+/** Polls the P-chain for validators. A separate job from `fetch-publications`, so that slow hosts do not delay the polls. */
 export const pollValidators: Job = {
   name: 'poll-validators',
   role: 'watcher',

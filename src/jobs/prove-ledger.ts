@@ -4,7 +4,7 @@ import { byTrueClock } from './true-clock.ts'
 
 const TEN_MINUTES_MS = 600_000
 
-/** Proves the ledger if tonight's proof is missing. Skipped while the clock is wrong. */
+/** Proves the ledger if the proof of this night is missing. Skipped while the clock is wrong. */
 export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',

@@ -6,8 +6,8 @@ import type { Job } from './define.ts'
 export const readTip: Job = {
   name: 'read-tip',
   role: 'watcher',
-  // The previous release observes everything under this lock; while it runs, no block is published for
-  // slices.
+  // A process of the previous release holds this lock while it observes all targets. Meanwhile no block is
+  // published, so processes of this release observe nothing.
   lock: 'job observe-watches',
   wakeBy: ({ heads }, wake) => heads.follow(wake),
   everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),

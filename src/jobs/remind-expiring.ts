@@ -4,10 +4,11 @@ import { byTrueClock } from './true-clock.ts'
 
 /**
  * Reminds of slots and trials that end soon. All other notices are written in the transaction that causes
- * them. Skipped while the clock is wrong, because reminders of ends that seem to have passed would be lost.
+ * them. Skipped while the clock is wrong: a clock that is ahead would skip the reminder of an end that is
+ * still to come.
  */
 export const remindExpiring: Job = {
-  // Metrics and locks keep the job's first name.
+  // The name of the job in earlier releases, which metrics and the lock keep.
   name: 'send-notices',
   role: 'watcher',
   everyMs: () => 30_000,

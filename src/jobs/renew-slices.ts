@@ -2,8 +2,8 @@ import { SHARE_EVERY_MS } from '#src/db/slices.ts'
 import type { Job } from './define.ts'
 
 /**
- * Renews the membership of this process among the processes that share the slices, however long sharing
- * takes.
+ * Renews the membership of this process among the processes that share the slices. A separate job from
+ * `hold-slices`, so that a slow run of that job does not end the membership.
  */
 export const renewSlices: Job = {
   name: 'renew-slices',

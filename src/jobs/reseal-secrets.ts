@@ -4,8 +4,8 @@ import { resealDestinations } from '#src/recipients/destination-box.ts'
 import type { Job } from './define.ts'
 
 /**
- * Re-encrypts with `SECRET_KEY` what `SECRET_KEY_PREVIOUS` encrypted. Repeated while both are set, because
- * processes that still run with the old key may write such rows during a rolling restart.
+ * Re-encrypts the stored texts of `SECRET_KEY_PREVIOUS` with `SECRET_KEY`. Repeated while both are set, because
+ * processes that still run with the old key may store such texts during a rolling restart.
  */
 export const resealSecrets: Job = {
   name: 'reseal-secrets',

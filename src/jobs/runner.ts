@@ -9,7 +9,7 @@ import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
-  /** Starts a run of every job that checks everything, at once or after the run in progress. */
+  /** Makes every job run now, or after its run in progress. These runs check everything. */
   runAll(): void
   /** Waits for the runs in progress, and starts no more. */
   stop(): Promise<void>
@@ -21,7 +21,7 @@ export interface RunningJobs {
 const PAYLOADS_MAX = 5000
 /** Maximum wait after consecutive failures. */
 const BACKOFF_MS_MAX = 30_000
-const NOTHING: JobWakeUps = { payloads: new Set(), mayMiss: false }
+const NOTHING: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
 
 /**
  * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; a job never has two runs
@@ -43,7 +43,7 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
   }
 }
 
-/** Runs a job once before the service starts; skipped if another process is running it. */
+/** Runs a job once before the service starts. Skips it if another process is running the job. */
 export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
@@ -94,16 +94,16 @@ async function loop(
 ): Promise<void> {
   let fence: Fence | undefined
   let failures = 0
-  let notified: JobWakeUps = { ...waker.take(), mayMiss: true }
+  let notified: JobWakeUps = { ...waker.take(), mayHaveMissed: true }
   let fullScanAt = performance.now()
   let startedAt = fullScanAt
   const count = (isSuccess: boolean) => {
     const seconds = (performance.now() - startedAt) / 1000
-    app.meters.ran(job.name, { isSuccess, seconds, at: app.clock.now() })
+    app.meters.countJobRun(job.name, { isSuccess, seconds, at: app.clock.now() })
   }
   while (!signal.aborted) {
     try {
-      if (notified.mayMiss) fullScanAt = performance.now()
+      if (notified.mayHaveMissed) fullScanAt = performance.now()
       fence ??= await lock?.drawFence()
       startedAt = performance.now()
       await job.run(app, signal, notified, fence)
@@ -123,9 +123,9 @@ async function loop(
     await waker.sleep(restMs, signal)
     const earlyMs = startedAt + (job.gapMs ?? 0) - performance.now()
     if (earlyMs > 0) await pause(earlyMs, signal)
-    const { payloads, mayMiss } = waker.take(notified.payloads)
+    const { payloads, mayHaveMissed } = waker.take(notified.payloads)
     const isTime = performance.now() - fullScanAt >= everyMs
-    notified = { payloads, mayMiss: mayMiss || isTime || failures > 0 }
+    notified = { payloads, mayHaveMissed: mayHaveMissed || isTime || failures > 0 }
   }
 }
 
@@ -149,8 +149,10 @@ interface JobWaker {
   wake(payload: string): void
   sleep: Waker['sleep']
   /**
-   * Returns the wake-ups since the last call, with these payloads, and clears them. If there was no
-   * wake-up, notifications may have been missed.
+   * Returns the wake-ups since the last call, and clears them. If there was no wake-up, notifications may have
+   * been missed.
+   *
+   * @param also payloads that are added to the result
    */
   take(also?: ReadonlySet<string>): JobWakeUps
 }
@@ -160,7 +162,8 @@ function createJobWaker(): JobWaker {
   let payloads = new Set<string>()
   return {
     wake(payload) {
-      // Nobody takes the payloads while the job runs in another process, so their number is limited.
+      // While the job runs in another process, payloads are collected here and not taken, so their number is
+      // limited.
       payloads.add(payloads.size < PAYLOADS_MAX ? payload : '')
       wake()
     },
@@ -170,8 +173,8 @@ function createJobWaker(): JobWaker {
       payloads = new Set()
       reset()
       const all = [...also, ...woken].filter((payload) => payload !== '')
-      const mayMiss = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
-      return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayMiss }
+      const mayHaveMissed = woken.size === 0 || woken.has('') || all.length > PAYLOADS_MAX
+      return { payloads: new Set(all.slice(0, PAYLOADS_MAX)), mayHaveMissed }
     },
   }
 }

@@ -4,9 +4,8 @@ import { traceOf } from '#src/kernel/trace.ts'
 import type { Job } from './define.ts'
 
 /**
- * Calls the operator's monitor once a minute with success or the list of problems. Without a
- * database
- * this job cannot run, and the monitor notices the missing calls.
+ * Calls the operator's monitor once a minute with success or the list of problems. Without a database this job
+ * cannot run, and the monitor notices the missing calls.
  */
 export const sendHeartbeat: Job = {
   name: 'send-heartbeat',
@@ -18,11 +17,11 @@ export const sendHeartbeat: Job = {
       try {
         await work
       } catch (error) {
-        // Another call follows in a minute, and the monitor reports its absence.
+        // The next run calls again. The monitor reports calls that are missing.
         log.warn({ problem: traceOf(error) }, 'heartbeat could not be sent')
       }
     }
-    // Between this call and the next the monitor measures the checks, and notices that they hang.
+    // The monitor measures the time from this call to the next, and so notices checks that hang.
     await call(heartbeat.start(signal))
     const found = await findProblems(health)
     const problems = found.map(({ name, problem }) => `${name}: ${problem}`)

@@ -2,7 +2,7 @@ import { messageStates } from '#src/alerts/message-state.ts'
 import { sendPictures as send } from '#src/delivery/pictures.ts'
 import type { Job } from './define.ts'
 
-/** Sends the pictures of outages, after the messages that they explain. */
+/** Sends the picture of an outage after the messages about it. */
 export const sendPictures: Job = {
   name: 'send-pictures',
   role: 'delivery',

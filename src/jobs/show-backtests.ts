@@ -1,6 +1,6 @@
 import type { Job } from './define.ts'
 
-/** Adds results of backtests to the screens of chats, which do not wait for them. Woken by each such screen. */
+/** Adds results of backtests to screens that chats already show. Woken by each screen that needs a result. */
 export const showBacktests: Job = {
   name: 'show-backtests',
   role: 'bot',

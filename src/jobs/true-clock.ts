@@ -1,4 +1,4 @@
-import { TOLERANCE_MS } from '#src/kernel/clock.ts'
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import type { Job } from './define.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { Job } from './define.ts'
 export function byTrueClock(run: Job['run']): Job['run'] {
   return async (app, signal, notified, fence) => {
     const aheadMs = await app.checkClock()
-    if (Math.abs(aheadMs) <= TOLERANCE_MS) await run(app, signal, notified, fence)
+    if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) await run(app, signal, notified, fence)
     else app.log.error({ aheadMs }, 'clock of this host differs from that of the database')
   }
 }

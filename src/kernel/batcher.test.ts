@@ -29,14 +29,14 @@ function held(over: Partial<typeof LIMITS & { readonly patienceMs: number }> = {
     ...LIMITS,
     ...over,
     isAlike,
-    together: async (groups) => {
+    processTogether: async (groups) => {
       const gate = Promise.withResolvers<void>()
       begun.push(groups.map((group) => group.map(({ name }) => name)))
       gates.push(gate)
       await gate.promise
       return groups.map(answers)
     },
-    alone: async () => {
+    processAlone: async () => {
       throw new Error('nothing is done alone here')
     },
   })
@@ -74,7 +74,7 @@ describe('a batcher', () => {
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
       isAlike,
-      alone: async (group) => {
+      processAlone: async (group) => {
         seen.push(context.getStore())
         return answers(group)
       },
@@ -167,9 +167,9 @@ describe('a batcher', () => {
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
       isAlike,
-      together: async (groups) =>
+      processTogether: async (groups) =>
         groups.map((group) => (group[0].name.startsWith('slow') ? undefined : answers(group))),
-      alone: async (group) => {
+      processAlone: async (group) => {
         await slow.promise
         return answers(group)
       },
@@ -187,7 +187,7 @@ describe('a batcher', () => {
     const batcher = createBatcher<Item, Result>({
       ...LIMITS,
       isAlike,
-      alone: async (group) => {
+      processAlone: async (group) => {
         if (isBroken) throw new Error('broken')
         return answers(group)
       },
@@ -224,9 +224,9 @@ describe('a batcher', () => {
           waitingPerKeyMax: 100,
           itemsMax: 100,
           isAlike,
-          together: (groups) =>
+          processTogether: (groups) =>
             Promise.all(groups.map(async (one) => (one.length === 3 ? undefined : work(one)))),
-          alone: work,
+          processAlone: work,
         })
         const results: (Promise<Result> | undefined)[] = []
         for (const [index, { key, kind, pause }] of steps.entries()) {

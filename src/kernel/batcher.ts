@@ -30,9 +30,11 @@ interface BatcherOptions<Item, Result> {
    * group must be processed alone. An error rejects all items. If the function is omitted, every group is
    * processed alone.
    */
-  together?(groups: readonly Group<Item>[]): Promise<readonly (readonly Result[] | undefined)[]>
+  processTogether?(
+    groups: readonly Group<Item>[],
+  ): Promise<readonly (readonly Result[] | undefined)[]>
   /** Processes one group, however long that takes, without blocking other keys. */
-  alone(group: Group<Item>): Promise<readonly Result[]>
+  processAlone(group: Group<Item>): Promise<readonly Result[]>
   /** Whether two items of a key can share a group. Must be an equivalence relation. */
   isAlike(one: Item, other: Item): boolean
   readonly batchesAtOnce: number
@@ -43,7 +45,7 @@ interface BatcherOptions<Item, Result> {
   readonly patienceMs?: number
   readonly groupsPerBatch: number
   readonly itemsPerGroup: number
-  /** Number of items from which on no further group is added to a batch. */
+  /** Once a batch has this many items, no further group is added to it. */
   readonly itemsPerBatch: number
   /** Maximum number of items of one key that wait while a group of the key is in progress. */
   readonly waitingPerKeyMax: number
@@ -131,7 +133,7 @@ export function createBatcher<Item, Result extends object>(
 
   async function workTogether(groups: readonly Taken<Item, Result>[]): Promise<void> {
     try {
-      const results = (await options.together?.(groups.map(itemsOf))) ?? []
+      const results = (await options.processTogether?.(groups.map(itemsOf))) ?? []
       for (const [index, group] of groups.entries()) {
         const own = results[index]
         if (own === undefined) track(workAlone(group))
@@ -146,7 +148,7 @@ export function createBatcher<Item, Result extends object>(
 
   async function workAlone(group: Taken<Item, Result>): Promise<void> {
     try {
-      finish(group, await options.alone(itemsOf(group)))
+      finish(group, await options.processAlone(itemsOf(group)))
     } catch (error) {
       fail(group, error)
     }

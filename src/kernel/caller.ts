@@ -5,7 +5,7 @@ export const SCOPES = ['read', 'write', 'spend'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-/** The wallet and rights behind one request. */
+/** Wallet and rights of one request. */
 export interface Caller {
   readonly wallet: Address
   readonly scopes: readonly Scope[]

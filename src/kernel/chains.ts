@@ -12,7 +12,7 @@ export interface ServedChain {
   readonly key: string
   /** Symbol of the chain's own coin. */
   readonly symbol: string
-  /** Feed with the coin's price in US dollars; a test chain's coin is priced like the coin it stands for. */
+  /** Feed with the coin's price in US dollars. A test chain's coin has no feed; it has the price of the main chain's coin. */
   readonly feed: 'FLR/USD' | 'SGB/USD'
   /** Whether the chain's coin has no value. */
   readonly isTest: boolean
@@ -21,7 +21,7 @@ export interface ServedChain {
 }
 
 /**
- * Builds an entry from the names, from which the host names are derived.
+ * Builds an entry. The host names of endpoint and explorer contain the chain's `key`.
  * @see viem, `chains/definitions` of flare, songbird, flareTestnet and songbirdTestnet
  */
 function chainOf(

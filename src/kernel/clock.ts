@@ -5,7 +5,7 @@ export interface Clock {
 }
 
 /** Maximum accepted difference between two clocks that should agree. */
-export const TOLERANCE_MS = 300_000
+export const CLOCK_TOLERANCE_MS = 300_000
 
 /** The machine's clock. No other code reads it. */
 export const systemClock: Clock = { now: () => new Date() }

@@ -28,8 +28,8 @@ export function mostSevere<One extends { readonly severity: Severity }>(
  */
 export type DisplayValue =
   /**
-   * An amount in the smallest unit. `signed` shows a plus sign too. `rounded: 'whole'` shows it as people read it, at
-   * most two decimals from one on; `'none'` shows every digit.
+   * An amount in the smallest unit. `signed` shows a plus sign too. `rounded: 'whole'` rounds amounts of at least 1 to
+   * two decimals; `'none'` shows every digit.
    */
   | {
       readonly kind: 'amount'

@@ -1,7 +1,8 @@
 import { AppError, type ErrorCode, type ErrorKind } from './errors.ts'
 
 /**
- * Refusals of the HTTP framework before a route runs, by error code if the status is not specific enough.
+ * Refusals for errors that the HTTP framework raises before a route runs, by the framework's error code. The code
+ * decides where the status is not specific enough.
  */
 const BY_CODE: Readonly<Record<string, readonly [ErrorKind, ErrorCode]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid', 'malformed_json'],
@@ -22,8 +23,10 @@ const BY_STATUS: Readonly<Record<number, readonly [ErrorKind, ErrorCode]>> = {
 }
 
 /**
- * Converts an error of the HTTP framework or one of its plugins into a refusal: every error with a 4xx
- * `statusCode` is an error of the client. undefined for all other errors, which are faults of the service.
+ * Converts an error of the HTTP framework or one of its plugins into a refusal. Every error with a 4xx
+ * `statusCode` is an error of the client.
+ *
+ * @returns undefined for all other errors, which are faults of the service
  */
 export function frameworkRefusal(error: unknown): AppError | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined

@@ -1,16 +1,17 @@
-/** One dependency of the service: its name, and its problem, if any. */
+/** The check of one dependency of the service. */
 export interface HealthCheck {
   readonly name: string
-  /** Whether the service cannot work without the dependency; otherwise it is only degraded. */
+  /** Whether the service cannot work without the dependency. Without other dependencies the service is degraded. */
   readonly isVital?: boolean
-  problem(): Promise<string | undefined>
+  /** Returns the problem in words; undefined if there is none. */
+  findProblem(): Promise<string | undefined>
 }
 
 /** Runs all checks at once, and returns the checks that found a problem, in order. */
 export async function findProblems(checks: readonly HealthCheck[]) {
   const results = await Promise.all(
-    checks.map(async ({ name, isVital = false, problem }) => {
-      const found = await problem()
+    checks.map(async ({ name, isVital = false, findProblem }) => {
+      const found = await findProblem()
       return found === undefined ? [] : [{ name, isVital, problem: found }]
     }),
   )

@@ -22,7 +22,7 @@ describe('an input', () => {
     ])
   })
 
-  test('of any depth is checked without recursion', () => {
+  test('of any depth is refused without a stack overflow', () => {
     expect(inputErrors(nested(30_000))).toMatchObject([{ code: 'too_deep' }])
   })
 
@@ -36,5 +36,7 @@ describe('an input', () => {
 
   test('with very many errors is refused with the first errors only', () => {
     expect(inputErrors(Array.from({ length: 10_000 }, () => '\0'))).toHaveLength(20)
+    const names = Array.from({ length: 10_000 }, (_, index) => [`\0\ud800${index}`, '\0'])
+    expect(inputErrors(Object.fromEntries(names))).toHaveLength(20)
   })
 })

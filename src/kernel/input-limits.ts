@@ -7,15 +7,15 @@ export const INPUT_DEPTH_MAX = 32
 const PROBLEMS_MAX = 20
 
 /**
- * Errors of a decoded JSON input that no schema checks: nested deeper than `INPUT_DEPTH_MAX`, or text that
- * PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
+ * Finds errors of a decoded JSON input that no schema checks: values nested deeper than `INPUT_DEPTH_MAX`, and text
+ * that PostgreSQL cannot store (NUL, lone surrogates), in values and in property names.
  *
  * @returns at most 20 errors, empty for a valid input
  */
 export function inputErrors(value: unknown): readonly FieldError[] {
   const errors: FieldError[] = []
   visit(value, '', 1, errors)
-  return errors
+  return errors.slice(0, PROBLEMS_MAX)
 }
 
 function visit(value: unknown, pointer: string, depth: number, errors: FieldError[]): void {
@@ -27,6 +27,7 @@ function visit(value: unknown, pointer: string, depth: number, errors: FieldErro
     return
   }
   for (const [key, inner] of Object.entries(value)) {
+    if (errors.length >= PROBLEMS_MAX) return
     checkText(key, pointer, errors)
     visit(inner, `${pointer}/${escapePointer(key).toWellFormed()}`, depth + 1, errors)
   }

@@ -12,7 +12,7 @@ const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 /** A typed name: 1 to 40 graphemes, no control or direction characters. */
 export const Label = z.string().check((context) => {
-  // A letter can carry any number of combining marks.
+  // The length in UTF-16 units is limited, too, because one grapheme can have any number of combining marks.
   const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
   const issue = (code: string, values: Record<string, number> = {}) =>
     context.issues.push({ code: 'custom', input: context.value, params: { code, ...values } })

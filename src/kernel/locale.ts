@@ -1,6 +1,7 @@
 /**
- * Every locale: its language by its own name, for menus, and the language tag passed to `Intl`. A bare `bn`
- * would give Bengali digits, `ar` and `hi` depend on the build.
+ * Every locale: the name of its language in that language, for menus, and the language tag for `Intl`. The tags ask
+ * for Latin digits (`nu-latn`): with `bn` alone `Intl` writes Bengali digits, and with `ar` or `hi` alone the digits
+ * depend on the build of Node.
  */
 const TABLE = {
   en: { name: 'English', tag: 'en' },

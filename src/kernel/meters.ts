@@ -1,17 +1,19 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Upper bounds of the buckets of a histogram, in seconds. */
+/** Upper bounds of the buckets of the histograms, in seconds. */
 const CALL_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 
-/** Result of a request to an endpoint. */
+/** Result of a request to an endpoint. `refused`: the endpoint is busy or limits requests, and may accept it later. */
 export type RpcOutcome = 'answered' | 'refused' | 'failed'
 
-/** The newest confirmed block of an endpoint. */
+/** The newest confirmed block that was read. */
 export interface Head {
+  /** Host of the endpoint that returned the block. */
   readonly endpoint: string
+  /** Time of the block. */
   readonly at: Date
 }
 
@@ -23,17 +25,28 @@ export interface Head {
 export interface Meters {
   /** The counts, as a registry of Prometheus metrics. */
   readonly registry: Registry
-  asked(endpoint: string, outcome: RpcOutcome, seconds: number): void
-  seen(head: Head): void
+  /** Counts a request to an endpoint of the chain, with its duration. */
+  countRpcRequest(endpoint: string, outcome: RpcOutcome, seconds: number): void
+  /** Stores the newest confirmed block. */
+  setHead(head: Head): void
   /** Counts a head that a WebSocket reported, and again when a reading confirmed it. */
   countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
+  /** Returns the newest confirmed block; undefined before the first is read. */
   head(): Head | undefined
-  answered(operation: string, statusCode: number, seconds: number): void
-  waited(pool: string, seconds: number): void
-  /** @param at end of the run */
-  ran(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
-  sent(channel: string, seconds: number): void
-  telegramLimited(): void
+  /** Counts an HTTP request of the public port, with its duration. */
+  countHttpRequest(operation: string, statusCode: number, seconds: number): void
+  /** Counts a wait for a connection of a pool of the database. */
+  countPoolWait(pool: string, seconds: number): void
+  /**
+   * Counts a run of a job.
+   *
+   * @param run `at`: end of the run
+   */
+  countJobRun(job: string, run: { isSuccess: boolean; seconds: number; at: Date }): void
+  /** Counts a sent alert, with the seconds since the alert was recorded. */
+  countSentAlert(channel: string, seconds: number): void
+  /** Counts a response 429 of Telegram. */
+  countTelegramLimit(): void
 }
 
 /** Creates meters whose counts are 0. */
@@ -55,7 +68,7 @@ export function createMeters(): Meters {
     WAIT_SECONDS,
     'pool',
   )
-  const ran = meterOfJobs(counter, histogram, registers)
+  const countJobRun = meterOfJobs(counter, histogram, registers)
   const sentSeconds = histogram(
     'watchdog_alert_to_sent_seconds',
     'From the record of an alert until a channel took it.',
@@ -72,23 +85,23 @@ export function createMeters(): Meters {
   let head: Head | undefined
   return {
     registry,
-    asked(endpoint, outcome, seconds) {
+    countRpcRequest(endpoint, outcome, seconds) {
       rpcRequests.inc({ endpoint, outcome })
       rpcSeconds.observe({ endpoint }, seconds)
     },
-    seen(newest) {
+    setHead(newest) {
       head = newest
     },
     head: () => head,
     countHead: (endpoint, outcome) => heads.inc({ endpoint, outcome }),
-    answered(operation, statusCode, seconds) {
+    countHttpRequest(operation, statusCode, seconds) {
       requests.inc({ operation, status: `${Math.floor(statusCode / 100)}xx` })
       requestSeconds.observe({ operation }, seconds)
     },
-    waited: (pool, seconds) => waits.observe({ pool }, seconds),
-    ran,
-    sent: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
-    telegramLimited: () => limited.inc(),
+    countPoolWait: (pool, seconds) => waits.observe({ pool }, seconds),
+    countJobRun,
+    countSentAlert: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
+    countTelegramLimit: () => limited.inc(),
   }
 }
 
@@ -129,12 +142,15 @@ function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
   }
 }
 
-/** Counts runs of jobs. A job's first run gives it both results, so that a later failure is an increase. */
+/**
+ * Counts runs of jobs. The first run of a job creates the counters of both results, so that Prometheus sees the first
+ * failure as an increase.
+ */
 function meterOfJobs(
   counter: MakeCounter,
   histogram: MakeHistogram,
   registers: Registry[],
-): Meters['ran'] {
+): Meters['countJobRun'] {
   const seconds = histogram(
     'watchdog_job_seconds',
     'Duration of runs of jobs.',

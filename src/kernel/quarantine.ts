@@ -8,18 +8,18 @@ import { traceOf } from './trace.ts'
  */
 export interface Quarantine {
   /**
-   * Logs the row at `error` and counts it.
+   * Logs the row at `error` and counts it. A row that is added again within an hour is neither logged nor counted.
    *
    * @param kind kind of the row, such as `delivery`; also a Prometheus label, so it is a fixed word
    * @param id the row's key
    * @param about further fields of the line, such as the alert that the row belongs to
    */
   add(kind: string, id: string | number, error: unknown, about?: Record<string, unknown>): void
-  /** Rows set aside since the process started, by kind. */
+  /** Counts since the process started, by kind. A row that stays unreadable is counted once an hour. */
   read(): readonly { readonly kind: string; readonly rows: number }[]
 }
 
-/** Interval between two log lines of one row, since an unreadable row is read again on every run. */
+/** Least interval between two log lines of one row, because an unreadable row is read again on every run. */
 const LOG_AGAIN_MS = HOUR_MS
 /** Maximum number of rows whose last log line is remembered. */
 const REMEMBERED_MAX = 10_000

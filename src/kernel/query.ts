@@ -23,8 +23,9 @@ export function textInteger(min: number, max: number) {
 /** The parameter `{id}` of a path. */
 export const IdParam = z.strictObject({ id: textInteger(1, ID_MAX) })
 
-/** Maximum number of rows of a page, which is also the default. */
+/** Maximum number of rows of a page. */
 const PAGE_LIMIT_MAX = 250
+/** Number of rows of a page without `limit`. */
 export const PAGE_LIMIT_DEFAULT = 50
 
 /** The parameters `limit` and `cursor` of every list. */
@@ -55,7 +56,7 @@ export interface Page<Row> {
 }
 
 /**
- * Builds a page from rows, of which there is one more than requested if there is a next page.
+ * Builds a page. There is a next page if there are more than `limit` rows.
  *
  * @param rows at most `limit + 1`, in order
  * @param keys returns the whole numbers that identify the last row of the page, after which the next page

@@ -1,18 +1,22 @@
 import { type RateLimiterAbstract, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError } from './errors.ts'
 
-/** A count of requests, after a request was counted. */
+/** A count of the requests of a key, including the request that was just counted. */
 export interface RequestCount {
+  /** Number of requests. */
   readonly points: number
-  /** Time until the count ends. */
+  /** Time until the count starts again at 0. */
   readonly leftMs: number
 }
 
 /**
- * Consumes one point of a key and returns the count, even if the limit is exceeded, in which case the
- * limiter itself rejects.
+ * Counts one request of a key, and returns the count even if it exceeds the limit, where `limiter.consume` would
+ * reject.
  */
-export async function countOne(limiter: RateLimiterAbstract, key: string): Promise<RequestCount> {
+export async function countRequest(
+  limiter: RateLimiterAbstract,
+  key: string,
+): Promise<RequestCount> {
   const { consumedPoints, msBeforeNext } = await limiter.consume(key).catch((reason: unknown) => {
     if (reason instanceof RateLimiterRes) return reason
     throw reason

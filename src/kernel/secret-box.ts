@@ -10,8 +10,8 @@ import {
 } from 'node:crypto'
 
 /**
- * Encrypts values that must be read again, and signs links. Both keys are derived from `SECRET_KEY` by
- * HKDF. With `SECRET_KEY_PREVIOUS`, texts and links of the previous key can also be opened and read.
+ * Encrypts texts that the service must decrypt later, and signs links. The keys for both are derived from
+ * `SECRET_KEY` by HKDF. With `SECRET_KEY_PREVIOUS`, texts and links of the previous key can also be opened and read.
  */
 export interface SecretBox {
   /**
@@ -22,8 +22,10 @@ export interface SecretBox {
   /** @throws Error when the text was altered, or sealed with another key or purpose */
   open(purpose: string, sealed: string): string
   /**
-   * Seals a text of the previous key with the current key; undefined when the text is already of the
-   * current key. @throws the errors of `open`
+   * Seals a text of the previous key with the current key.
+   *
+   * @returns undefined when the text was sealed with the current key
+   * @throws the errors of `open`
    */
   reseal(purpose: string, sealed: string): string | undefined
   /** Whether there is a previous key, so that stored texts should be resealed. */
@@ -119,8 +121,7 @@ function deriveKeys(secretKey: Uint8Array): Keys {
 }
 
 /**
- * Derives a key as a `KeyObject`, which is built once; Node would build it from bytes for every
- * signature.
+ * Derives a key as a `KeyObject`. With a key as bytes, Node would build such an object for every signature.
  */
 function deriveKey(secretKey: Uint8Array, use: string): KeyObject {
   if (secretKey.length !== 32) throw new Error('the secret key must have 32 bytes')

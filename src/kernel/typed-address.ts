@@ -1,12 +1,12 @@
 import { getAddress, isAddress } from 'viem/utils'
 import type { Address } from './units.ts'
 
-/** Reason why a text has no usable address. */
+/** Reason why `readAddress` returns no address. */
 export type AddressProblem = 'no_address' | 'two_addresses' | 'checksum'
 
 /**
- * Finds the address in a text: in any case, inside other text such as an explorer's link. Two different
- * addresses are refused, and so is an address with a wrong checksum.
+ * Finds the address in a text, also inside other text such as a link to an explorer. The address may be all lower
+ * case or all upper case. Two different addresses are refused, and so is an address with a wrong checksum.
  */
 export function readAddress(
   text: string,

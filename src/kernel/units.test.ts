@@ -25,7 +25,7 @@ test('an address is decoded in the same way the first time and later', () => {
     fc.property(digits, fc.constantFrom('0x', '0X'), (text, prefix) => {
       const isOneCase = text === text.toLowerCase() || text === text.toUpperCase()
       const isRight = isOneCase || isAddress(`0x${text}`)
-      // What was written is no proof that the same text may be read.
+      // Encoding puts the address into the cache. Decoding must check the letter case of a cached address, too.
       expect(z.encode(Address, `0x${text}`)).toBe(getAddress(`0x${text}`))
       for (const _ of [1, 2]) {
         const read = z.safeDecode(Address, `${prefix}${text}`)

@@ -99,7 +99,7 @@ function isPlainCase(text: string): boolean {
   return digits === digits.toLowerCase() || digits === digits.toUpperCase()
 }
 
-/** Casts a text whose form the pattern above has checked. */
+/** Casts a text that is known to be hexadecimal. */
 function asHex(text: string): `0x${string}` {
   return `0x${text.slice(2)}`
 }

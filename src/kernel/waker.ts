@@ -3,9 +3,9 @@ import { pause } from './pause.ts'
 /** A sleep that can be ended early. */
 export interface Waker {
   wake(): void
-  /** Waits for a time, or until woken or aborted. Returns at once if woken since the last reset. */
+  /** Waits for a time, or until `wake` is called or the signal aborts. Returns at once if `wake` was called since the last `reset`. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** Forgets the wake-ups so far. */
+  /** Ignores the calls of `wake` so far, so that the next `sleep` waits. */
   reset(): void
 }
 

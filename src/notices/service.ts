@@ -21,7 +21,7 @@ import type { LinkedRecipient } from '#src/recipients/linked.ts'
 import { listNoticeRecipients, type NoticeRecipient } from '#src/recipients/notified.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
-import { type FittedWatches, listBeyond } from '#src/watches/manage/slots.ts'
+import { type FittedWatches, listLabelsToSuspend } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { factsIn } from './facts.ts'
 import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
@@ -69,12 +69,12 @@ export interface Notices {
 export function createNotices(deps: NoticeDeps): Notices {
   return {
     async slotsEnd(tx, { wallet, id, term, slotsLeft, at, ...ending }) {
-      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const stopping = await listLabelsToSuspend(tx, wallet, slotsLeft)
       const notice = { kind: 'slots-end', id, ...ending, stopping } as const
       await notify(deps, tx, { wallet, notice, about: [id, term, at.toISOString()] })
     },
     async trialEnds(tx, { wallet, endsAt, slotsLeft }) {
-      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const stopping = await listLabelsToSuspend(tx, wallet, slotsLeft)
       const notice = { kind: 'trial-ends', endsAt, stopping } as const
       await notify(deps, tx, { wallet, notice, about: [wallet] })
     },
@@ -87,7 +87,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       await notify(deps, tx, { wallet, notice, about: [id, term] })
     },
     async renewalFailed(tx, { wallet, id, term, tries, slotsLeft, ...failed }) {
-      const stopping = await listBeyond(tx, wallet, slotsLeft)
+      const stopping = await listLabelsToSuspend(tx, wallet, slotsLeft)
       const notice = { kind: 'renewal-failed', ...failed, stopping } as const
       await notify(deps, tx, { wallet, notice, about: [id, term, tries] })
     },

@@ -9,12 +9,12 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { getWatch } from '#src/watches/manage/service.ts'
 import type { App } from './define.ts'
 
-/** Time zone of summaries, whose readers have no time zone. */
+/** Time zone of summaries, because the time zone of their readers is not known. */
 const ZONE = 'UTC'
-/** Maximum count. */
+/** Maximum number of alerts that are counted. A summary of more alerts says *at least*. */
 const COUNTED_MAX = 10_000
 
-export async function aboutAlerts({
+export async function summarizeAlertsDeletion({
   app,
   caller,
   locale,

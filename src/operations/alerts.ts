@@ -15,9 +15,9 @@ import {
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { IdParam } from '#src/kernel/query.ts'
-import { aboutAlerts } from './alerts-summary.ts'
+import { summarizeAlertsDeletion } from './alerts-summary.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
-import { aboutAlert } from './summaries.ts'
+import { summarizeAlertDeletion } from './summaries.ts'
 
 export const listAlerts = defineOperation({
   id: 'listAlerts',
@@ -43,8 +43,8 @@ export const deleteAlerts = defineOperation({
   body: AlertSelection,
   bodyOptional: true,
   output: DeletedAlerts,
-  // The entry's own schemas decide its types.
-  summarize: (input) => aboutAlerts(input),
+  // Not `summarizeAlertsDeletion` itself: TypeScript would take the types of the entry from its parameter, not from the schemas.
+  summarize: (input) => summarizeAlertsDeletion(input),
   handle: ({ app, caller, query: { all, ...query }, body }) =>
     alerts.deleteAlerts(app, caller, { ...query, ...(all && { all: true }), ...body }),
 })
@@ -73,7 +73,7 @@ export const deleteAlert = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
-  summarize: aboutAlert,
+  summarize: summarizeAlertDeletion,
   handle: ({ app, caller, params }) => alerts.deleteAlert(app, caller, params.id),
 })
 

@@ -7,7 +7,7 @@ export interface Answer<Output> {
   readonly isReplay: boolean
 }
 
-/** HTTP status of an operation; 200 without a route. */
+/** HTTP status of a response with this output; 200 for an operation without a route. */
 export function statusOf<Output>(operation: OperationWith<Output>, output: Output): number {
   const { queued, status = 200 } = operation
   return queued?.when(output) === true ? queued.status : status

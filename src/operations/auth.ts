@@ -8,7 +8,7 @@ import {
 import * as auth from '#src/auth/service.ts'
 import { IdParam } from '#src/kernel/query.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { aboutToken } from './summaries.ts'
+import { summarizeTokenRevocation } from './summaries.ts'
 
 export const createChallenge = defineOperation({
   id: 'createChallenge',
@@ -64,7 +64,7 @@ export const revokeToken = defineOperation({
   noStore: true,
   status: 204,
   params: IdParam,
-  summarize: aboutToken,
+  summarize: summarizeTokenRevocation,
   handle: ({ app, caller, params }) => auth.revokeToken(app, caller, params),
 })
 

@@ -4,7 +4,7 @@ import { TestResult } from '#src/delivery/model.ts'
 import * as destinations from '#src/recipients/destinations.ts'
 import { ChannelSetup, ChannelState } from '#src/recipients/model.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { aboutChannel } from './summaries.ts'
+import { summarizeChannelRemoval } from './summaries.ts'
 
 const ChannelList = z
   .object({ data: z.array(ChannelState), nextCursor: z.null() })
@@ -56,7 +56,7 @@ export const removeChannel = defineOperation({
   rate: 'write',
   status: 204,
   params: KeyParam,
-  summarize: aboutChannel,
+  summarize: summarizeChannelRemoval,
   handle: ({ app, caller, params }) => destinations.removeChannel(app, caller, params),
 })
 

@@ -1,4 +1,4 @@
-/** Operations on money and the chain for chats, without a route. */
+/** Operations for chats on top-ups and on the state of the chain, without a route. */
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'

@@ -1,6 +1,6 @@
 /**
- * Operations on the chat itself, without a route: links, settings and stored data. They pass the same gate,
- * and no document describes them.
+ * Operations on the chat itself, without a route: links, settings and stored data. Their calls pass `invoke` like all
+ * others; no document describes them.
  */
 import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
@@ -33,7 +33,10 @@ export const peekTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.peekTelegramLink(app, body),
 })
 
-/** Links a chat by a code: the code proves the wallet's consent, the press proves the chat's. */
+/**
+ * Links a chat by a code. The code was created for the wallet, so the wallet has consented; the person in the chat
+ * consents by pressing the button.
+ */
 export const claimTelegramLink = defineChatOperation({
   id: 'claimTelegramLink',
   scope: 'none',
@@ -66,7 +69,7 @@ export const refuseTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.refuseTelegramLink(app, body),
 })
 
-/** Changes properties of a linked chat itself, which need no right. */
+/** Changes language, time zone or topic of a linked chat, for all its wallets. Every linked chat may do so. */
 export const updateChat = defineChatOperation({
   id: 'updateChat',
   scope: 'read',
@@ -99,7 +102,7 @@ export const unlinkChat = defineChatOperation({
   handle: ({ app, caller, body }) => unlink(app, { ...body, wallet: caller.wallet }),
 })
 
-/** Deletes all data of a chat and its person. Needs no link: the data are theirs. */
+/** Deletes all data of a chat and its person. Needs no scope, because a chat without a link may delete its data, too. */
 export const deleteChatData = defineChatOperation({
   id: 'deleteChatData',
   scope: 'none',

@@ -1,6 +1,6 @@
 /**
- * A purchase that a chat requested before it had the right to spend. When the chat is linked with that
- * right, the top-up is created; the page then leads to the payment, and the chat shows the top-up.
+ * A purchase that a chat requested before it had the right to spend. When the chat has been linked with that right,
+ * the top-up is created. The connect page then links to the pay page, and the chat shows the top-up.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
@@ -24,7 +24,7 @@ const TRIES_MAX = 15
 const TRY_AGAIN_MS = 200
 
 /**
- * Drafts the top-up of the purchase that is stored with a used code, once for each code.
+ * Creates the top-up of the purchase that is stored with a used code, once for each code.
  *
  * @returns the handle of the top-up; undefined if there is no such purchase, or it is refused. In the
  * latter case the chat offers the purchase again, with the reason

@@ -114,8 +114,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   readonly params?: z.ZodType<Params>
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
-  /** Further errors of a body, as sent, that only the running service can detect. */
-  wrong?(app: App, body: unknown): readonly FieldError[]
+  /** Returns errors of a body, as sent, that its schema cannot detect because they depend on the configuration. */
+  checkBody?(app: App, body: unknown): readonly FieldError[]
   /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
@@ -201,8 +201,8 @@ export interface RoutedOperation<
    */
   readonly noStore?: boolean
   /**
-   * Whether the handler returns the same immutable object while the output is the same, so that text and
-   * tag are computed once.
+   * Whether the handler returns the same immutable object while the output is the same. JSON text and ETag are then
+   * computed once for each object.
    */
   readonly isConstant?: boolean
   /** Returns a strong ETag, computed only from the output. */

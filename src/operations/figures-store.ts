@@ -28,8 +28,8 @@ export async function insertHour(
 }
 
 /**
- * Deletes the counts of hours outside a period: no sum needs them, or a clock that was ahead counted them
- * too early.
+ * Deletes the counts of hours outside a period. No sum needs the earlier hours any more; a clock that was ahead has
+ * counted the later hours too early.
  */
 export async function deleteHoursOutside(
   db: Db,

@@ -51,7 +51,7 @@ export async function runOnce<Output>(
       }
       return readAnswer(app, operation, found)
     }
-    // The response was deleted between the two reads, so the next request finds none.
+    // The response that the first read found has been deleted. A repeated request finds none, and runs the verb.
     if (prepared === undefined) throw inProgress()
     const stored = await attempt(app, operation, async (inside) => {
       if (prepared.status === 'rejected') throw prepared.reason

@@ -33,10 +33,10 @@ interface AdmittedCall {
 }
 
 /**
- * The gate of every front door: checks rights, then input, then limits, then runs the verb. Limits per
- * target count at every front door, once the target is known to exist.
+ * The gate of every front door: checks rights, then input, then limits, then runs the verb. A request counts against
+ * the limit of its target at every front door, once the target is known to exist.
  *
- * An idempotency key counts only if the entry says `idempotent`.
+ * An idempotency key is ignored unless the entry says `idempotent`.
  *
  * @throws AppError unauthenticated `missing_token`, forbidden `insufficient_scope`, invalid
  * `validation_failed` or `invalid_idempotency_key`, and errors of the verb
@@ -70,7 +70,7 @@ export async function invoke<Output>(
   const answered = await answer()
   const { rate } = operation
   if (rate !== undefined && raw.limitKey !== undefined) {
-    await app.limits.forgive(rate, raw.limitKey, raw.reportCount)
+    await app.limits.takeBack(rate, raw.limitKey, raw.reportCount)
   }
   return answered
 }
@@ -135,7 +135,7 @@ function check(
   const params = decode(operation.params, raw.params)
   const query = decode(operation.query, raw.query ?? {})
   const isBare = raw.body === undefined && operation.bodyOptional === true
-  const wrong = operation.wrong?.(app, raw.body)
+  const wrong = operation.checkBody?.(app, raw.body)
   const body = isBare ? undefined : decode(operation.body, raw.body, wrong)
   if (otherScope !== undefined) {
     requireScope(caller, otherScope.when(body) ? otherScope.scope : operation.scope)
@@ -155,7 +155,7 @@ function requireScope(caller: Caller | LinkCaller | undefined, scope: Access): v
   throw new AppError('forbidden', 'insufficient_scope', { values: { scope }, members: { scope } })
 }
 
-/** @param wrong known errors, in addition to those of the schema */
+/** @param wrong errors of the value that are reported in addition to those of the schema */
 function decode(
   schema: z.ZodType | undefined,
   value: unknown,

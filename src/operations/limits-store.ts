@@ -3,17 +3,19 @@ import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { rateCounts } from './tables.ts'
 
-/** A count of requests, up to its end. */
+/** A count of requests. */
 export interface StoredCount {
   readonly key: string
+  /** Number of requests. */
   readonly points: number
+  /** Time at which the count ends; the next request starts a new count. */
   readonly expire: Date
 }
 
 /**
  * Adds points to counts in one statement; counts that have ended start again. Counts are locked in the
- * order of their keys, which prevents deadlocks. A count that would last longer than twice a new one began
- * before the clock was set back, and has ended.
+ * order of their keys, which prevents deadlocks. A count that has more than twice the length of a new count left was
+ * started before the clock was set back, and counts as ended.
  *
  * @param added different keys; `expire` is for counts that start
  */

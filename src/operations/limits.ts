@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
-import { countOne, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
+import { countRequest, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'
 import { deleteCounts } from './limits-store.ts'
 import { createRateCounts } from './rate-counts.ts'
 
@@ -37,8 +37,8 @@ export interface RateCount {
 }
 
 /**
- * Classes that guard sign-in, money and tests of destinations: counted over all processes. Confirmation
- * mails are counted where they are stored. All other classes count per process.
+ * Classes that are counted over all processes: those of sign-in, payments, quotes and tests of destinations. All
+ * other classes are counted in each process. The limits of confirmation mails are in `src/recipients`.
  */
 const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
 
@@ -50,8 +50,8 @@ export interface Limits {
    * @throws AppError rate_limited `rate_limited`; database errors, for classes that all processes share
    */
   admit(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
-  /** Takes back the count of a successful request, for classes that count only failures. */
-  forgive(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
+  /** Subtracts a successful request from the count of its class, for classes that count only failures. */
+  takeBack(rate: RateClass, key: string, report?: (count: RateCount) => void): Promise<void>
 }
 
 /**
@@ -84,12 +84,12 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
     async admit(rate, key, report) {
       const most = RATE_CLASSES[rate].points * scale
       const asked = sharedKey(rate, key)
-      const own = await countOne(memoryOf(rate), key)
+      const own = await countRequest(memoryOf(rate), key)
       const count = asked === undefined || own.points > most ? own : await shared.add(asked)
       report?.(reported(rate, count, most))
       if (count.points > most) throw tooManyRequests(count)
     },
-    async forgive(rate, key, report) {
+    async takeBack(rate, key, report) {
       // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,
       // too.
       if (!countsFailuresOnly(rate)) return

@@ -23,7 +23,7 @@ import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import { draftConnectPurchase } from './connect-purchase.ts'
 import { defineLinkOperation } from './define.ts'
 
-/** Voting rounds of a provider on an alert's page. */
+/** Number of voting rounds of a provider on an alert's page. */
 const ROUNDS = 20
 
 /** Reads the request for consent. */
@@ -150,8 +150,8 @@ export const peekConnectCode = defineLinkOperation({
 })
 
 /**
- * Creates the challenge for the given wallet, with the rights of a chat. `maySpend`: the chat may already
- * spend this wallet's credits.
+ * Creates the challenge for the given wallet, with the scopes that a chat gets. `maySpend` in the result: whether the
+ * chat may already spend this wallet's credits.
  */
 export const createConnectChallenge = defineLinkOperation({
   id: 'createConnectChallenge',
@@ -180,7 +180,8 @@ export const claimConnectCode = defineLinkOperation({
 })
 
 /**
- * Creates the top-up with which the linked chat continues. Returns its handle; undefined if there is none.
+ * Creates the top-up that the chat requested before it was linked. Returns its handle; undefined if the chat requested
+ * none.
  */
 export const draftLinkedPurchase = defineLinkOperation({
   id: 'draftLinkedPurchase',

@@ -1,10 +1,10 @@
-/** Meanings of the values in `data` of events, by the schema's component and the property. */
+/** Descriptions of the properties of events' `data`, by component of the schema and name of the property. */
 import { z } from 'zod'
 import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
 
 const CLAIM = 'operations:meaning.EvidenceClaim'
 
-/** Values that have the same meaning as another value with a description. */
+/** Properties that have the same meaning as another value, with the key of that value's description. */
 const SAME: Readonly<Record<string, TextKey>> = {
   provider: 'operations:field.providerIdentity',
   rewardEpochId: `${CLAIM}.rewardEpoch`,

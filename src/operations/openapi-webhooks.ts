@@ -28,7 +28,7 @@ export function listEventDataSchemas(): readonly EventData[] {
  * Builds the component that maps each event to the schema of its `data`. Later releases add events
  * and properties.
  *
- * @param uri of a component, by name
+ * @param uri returns the URI of a component, by its name
  */
 export function eventComponent(
   t: Translate,
@@ -59,7 +59,7 @@ export function eventComponent(
  * The `webhooks` of the document: body, headers and meaning of responses.
  *
  * @param payload reference to the schema of the body
- * @param uri of a component, by name
+ * @param uri returns the URI of a component, by its name
  */
 export function webhooksOf(
   { t, publicUrl }: { readonly t: Translate; readonly publicUrl: string },

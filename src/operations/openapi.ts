@@ -16,7 +16,7 @@ import { eventComponent, listEventDataSchemas, webhooksOf } from './openapi-webh
 export const API_PREFIX = '/api/x402'
 const JSON_TYPE = 'application/json'
 
-/** What depends on the language and the address of the service: translator, addresses and examples. */
+/** The parts of the document that depend on its language and on the service's URL. */
 interface Edition {
   readonly t: Translate
   readonly publicUrl: string
@@ -215,7 +215,7 @@ function componentUri(id: string): string {
   return `#/components/schemas/${id}`
 }
 
-/** Removes keywords such as `$schema` that only a standalone schema needs. */
+/** Removes the keywords `$schema` and `$id`, which only a schema outside of a document needs. */
 function withoutMarks({
   $schema: _dialect,
   $id: _id,

@@ -48,7 +48,7 @@ export const lookUp = defineChatOperation({
   handle: ({ app, query }) => app.lookUps.find(query.text),
 })
 
-/** The provider or account at the address of a provider's page; needs no sign-in. */
+/** The provider or account at an address, for the page of a provider; needs no sign-in. */
 export const showProvider = defineChatOperation({
   id: 'showProvider',
   scope: 'none',

@@ -170,7 +170,7 @@ function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetStat
   return state
 }
 
-/** Terms of an asset. An asset for which quotes are impossible has no price. */
+/** Terms of an asset. Without a possible quote it is not available, and its price is 0. */
 function assetTerms({ asset, available, paused, price }: AssetState) {
   const amount = available && price ? unitsFor(1000, usdRateOf(asset.key, price)) : undefined
   return {

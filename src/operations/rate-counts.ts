@@ -10,15 +10,15 @@ import { addPoints, type StoredCount, takePoints } from './limits-store.ts'
 /** A count to change by one. */
 interface Change {
   readonly key: string
-  /** Length of a new count. */
+  /** Seconds from the start of a new count to its end. */
   readonly seconds: number
 }
 
-/** Counts by key. Concurrent changes of this process share a statement. */
+/** Counts of requests by key. Concurrent changes by this process share a statement. */
 export interface RateCounts {
-  /** Counts a request. Each of concurrent requests gets its own number. */
+  /** Counts a request, and returns the count after it, also if concurrent requests are counted by the same statement. */
   add(change: Change): Promise<RequestCount>
-  /** Takes the count of a request back; undefined if the count has ended. */
+  /** Subtracts a request from the count; undefined if the count has ended. */
   takeBack(change: Change): Promise<RequestCount | undefined>
 }
 
@@ -36,7 +36,7 @@ interface Counted {
   readonly count: RequestCount | undefined
 }
 
-/** Counts on this database, by the clock of this machine, as the counts in memory are. */
+/** Creates counts in this database. Their times are those of this machine's clock, as for counts in memory. */
 export function createRateCounts(db: Db): RateCounts {
   const added = createCounting(async (groups) => {
     const now = systemClock.now()
@@ -64,7 +64,7 @@ export function createRateCounts(db: Db): RateCounts {
   }
 }
 
-/** Counts of concurrent requests of one key; the last request has the stored count. */
+/** The count after each of the requests that one statement counted; after the last it is the stored count. */
 function numbered(
   group: Group<Change>,
   stored: StoredCount | undefined,
@@ -84,7 +84,7 @@ function createCounting(together: Together): (change: Change) => Promise<Counted
   const batcher = createBatcher<Change, Counted>({
     ...LIMITS,
     isAlike: () => true,
-    together: async (groups) => {
+    processTogether: async (groups) => {
       try {
         return await together(groups)
       } catch (error) {
@@ -93,7 +93,7 @@ function createCounting(together: Together): (change: Change) => Promise<Counted
         return []
       }
     },
-    alone: async (group) => (await together([group]))[0] ?? [],
+    processAlone: async (group) => (await together([group]))[0] ?? [],
   })
   return (change) => {
     const counted = batcher.add(change.key, change)

@@ -14,7 +14,7 @@ import {
 import * as recipients from '#src/recipients/service.ts'
 import * as links from '#src/recipients/telegram-link.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
-import { aboutRecipient } from './summaries.ts'
+import { summarizeRecipientDeletion } from './summaries.ts'
 
 const RecipientList = pageOf(Recipient).meta({ id: 'RecipientList' })
 
@@ -75,7 +75,7 @@ export const deleteRecipient = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
-  summarize: aboutRecipient,
+  summarize: summarizeRecipientDeletion,
   handle: ({ app, caller, params }) => recipients.deleteRecipient(app, caller, params.id),
 })
 

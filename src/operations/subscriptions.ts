@@ -12,7 +12,7 @@ import {
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
 import { linkedAccounts } from '#src/recipients/chats.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { aboutRenewal, aboutSlots } from './summaries.ts'
+import { summarizeRenewalChange, summarizeSlotPurchase } from './summaries.ts'
 
 export const listSubscriptions = defineOperation({
   id: 'listSubscriptions',
@@ -48,7 +48,7 @@ export const createSubscription = defineOperation({
   location: () => '/subscriptions',
   estimate: async ({ app, caller, body }) =>
     z.encode(SlotQuote, await subscriptions.quoteSlots(app, caller, body)),
-  summarize: aboutSlots,
+  summarize: summarizeSlotPurchase,
   handle: ({ app, caller, body }) => subscriptions.createSubscription(app, caller, body),
 })
 
@@ -64,7 +64,7 @@ export const updateSubscriptions = defineOperation({
   body: SubscriptionChanges,
   namesRow: true,
   output: SubscriptionList,
-  summarize: aboutRenewal,
+  summarize: summarizeRenewalChange,
   handle: ({ app, caller, body }) =>
     subscriptions.setAutoRenew({ ...app, linkedAccounts }, caller, body),
 })

@@ -1,6 +1,6 @@
 /**
- * Describes in words what calls that spend or delete would do, for the person who decides. Each summary
- * names the object as its owner knows it, and every amount of credits with its price.
+ * Describes in words what calls that spend or delete would do, for the person who confirms them. Each summary names
+ * the object by its label or name, and every amount of credits with its price in US dollars.
  *
  * @throws AppError not_found when the object does not exist
  */
@@ -36,15 +36,25 @@ interface Asked {
 
 type ById = Asked & { readonly params: { readonly id: number } }
 
-/** Time zone of summaries, whose readers have no time zone. */
+/** Time zone of summaries, because the time zone of their readers is not known. */
 const ZONE = 'UTC'
 
-export async function aboutWatch({ app, caller, locale, params: { id } }: ById): Promise<string> {
+export async function summarizeWatchDeletion({
+  app,
+  caller,
+  locale,
+  params: { id },
+}: ById): Promise<string> {
   const { label } = await getWatch(app, caller, id)
   return translator(locale)('operations:does.deleteWatch', { id: bare(id), label: typed(label) })
 }
 
-export async function aboutAlert({ app, caller, locale, params: { id } }: ById): Promise<string> {
+export async function summarizeAlertDeletion({
+  app,
+  caller,
+  locale,
+  params: { id },
+}: ById): Promise<string> {
   const reader = { locale, timezone: ZONE }
   const { envelope } = await getAlert(app, caller, { id, reader, recipientId: null })
   const { title, firedAt } = envelope.message
@@ -55,7 +65,12 @@ export async function aboutAlert({ app, caller, locale, params: { id } }: ById):
   })
 }
 
-export async function aboutToken({ app, caller, locale, params: { id } }: ById): Promise<string> {
+export async function summarizeTokenRevocation({
+  app,
+  caller,
+  locale,
+  params: { id },
+}: ById): Promise<string> {
   const { data } = await listTokens(app, caller)
   const token = data.find((one) => one.id === id)
   if (token === undefined) throw new AppError('not_found', 'not_found')
@@ -63,7 +78,7 @@ export async function aboutToken({ app, caller, locale, params: { id } }: ById):
   return translator(locale)('operations:does.revokeToken', { id: bare(id), label })
 }
 
-export async function aboutChannel({
+export async function summarizeChannelRemoval({
   app,
   caller,
   locale,
@@ -77,7 +92,7 @@ export async function aboutChannel({
   return t('operations:does.removeChannel', { channel, target: typed(state.target ?? channel) })
 }
 
-export async function aboutRecipient({
+export async function summarizeRecipientDeletion({
   app,
   caller,
   locale,
@@ -93,7 +108,7 @@ export async function aboutRecipient({
   })
 }
 
-export async function aboutSlots({
+export async function summarizeSlotPurchase({
   app,
   caller,
   locale,
@@ -116,7 +131,7 @@ export async function aboutSlots({
   return [bought, renewal, ...missing].join('\n')
 }
 
-export async function aboutRenewal({
+export async function summarizeRenewalChange({
   app,
   caller,
   locale,
@@ -149,7 +164,7 @@ async function listRunning(app: App, caller: Caller): Promise<readonly Subscript
   return running
 }
 
-export async function aboutTopup({
+export async function summarizeTopup({
   locale,
   body,
 }: Asked & { readonly body: NewTopup | undefined }): Promise<string> {

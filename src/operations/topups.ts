@@ -3,7 +3,7 @@ import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/m
 import * as topups from '#src/billing/topups/service.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
-import { aboutTopup } from './summaries.ts'
+import { summarizeTopup } from './summaries.ts'
 
 const HandleParam = z.strictObject({ handle: Hash })
 
@@ -28,9 +28,9 @@ export const createTopup = defineOperation({
   bodyOptional: true,
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
-  wrong: (app, body) => topups.wrongAsset(app, body),
+  checkBody: (app, body) => topups.checkAsset(app, body),
   prepare: ({ app, caller, body }) => topups.readOffer(app, caller, body ?? {}),
-  summarize: aboutTopup,
+  summarize: summarizeTopup,
   handle: ({ app, caller, body, locale }, offer) =>
     topups.createTopup(app, caller, { input: body ?? {}, locale, offer }),
 })

@@ -10,7 +10,7 @@ import * as watches from '#src/watches/manage/service.ts'
 import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
-import { aboutWatch } from './summaries.ts'
+import { summarizeWatchDeletion } from './summaries.ts'
 
 const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
 
@@ -75,9 +75,9 @@ export const backtestWatch = defineOperation({
     await requireRecipients(app, caller, body)
     return watches.checkNewWatch(app, body)
   },
-  handle: async ({ app, caller, query: { days }, body, locale }, { meant }) => {
+  handle: async ({ app, caller, query: { days }, body, locale }, { canonicalTarget }) => {
     const { timezone } = await getSettings(app, caller)
-    const outcome = await app.backtests.run(caller, { watch: body, meant, days })
+    const outcome = await app.backtests.run(caller, { watch: body, canonicalTarget, days })
     return toBacktest(outcome, days, { locale, timezone })
   },
 })
@@ -122,7 +122,7 @@ export const deleteWatch = defineOperation({
   rate: 'write',
   status: 204,
   params: IdParam,
-  summarize: aboutWatch,
+  summarize: summarizeWatchDeletion,
   handle: ({ app, caller, params }) => deleteWatchAndCloseAlerts(app, caller, params.id),
 })
 

@@ -11,7 +11,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { lookUp } from '#src/operations/previews.ts'
 import { getStats } from '#src/operations/stats.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
-import { EXAMPLE } from '#src/watches/types/balance-example.ts'
+import { BALANCE_EXAMPLE } from '#src/watches/types/balance-example.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
 import { choicesOf, localeOf, queryOf, sendPage, zoneOf } from './layout.ts'
@@ -81,7 +81,7 @@ async function sendHome(
         isExample: card === undefined,
         alert: alertMessage(t, example, now),
         watches: watchTypes(app, t),
-        exampleWallet: EXAMPLE.address,
+        exampleWallet: BALANCE_EXAMPLE.address,
         prices: app.billing.enabled ? priceCards(app, t, assets) : [],
         stats: stats && statsLine(t, stats),
       }

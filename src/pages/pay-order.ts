@@ -4,7 +4,7 @@ import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
-import type { Receipt } from '#src/billing/topups/receipt.ts'
+import type { PaymentReceipt } from '#src/billing/topups/receipt.ts'
 import {
   formatAmount,
   formatDateTime,
@@ -167,7 +167,10 @@ export function detailRows(t: Translate, topup: Topup): readonly Row[] {
 export function receiptsOf(
   t: Translate,
   topup: Topup,
-  { receipts, timezone }: { readonly receipts: readonly Receipt[]; readonly timezone: string },
+  {
+    receipts,
+    timezone,
+  }: { readonly receipts: readonly PaymentReceipt[]; readonly timezone: string },
 ) {
   return receipts.map((receipt, index) => {
     const isLast = index === receipts.length - 1
@@ -219,7 +222,7 @@ export function openTransaction(t: Translate, topup: Topup): readonly Row[] {
 function transactionRows(
   t: Translate,
   topup: Topup,
-  { txHash, blockNumber }: Receipt,
+  { txHash, blockNumber }: PaymentReceipt,
 ): readonly Row[] {
   const block = topup.destinationTag === null ? 'block' : 'ledger'
   return [

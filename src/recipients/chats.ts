@@ -61,9 +61,8 @@ export interface LinkedChat {
 }
 
 /**
- * Makes a chat a default recipient of the wallet, in the transaction that proves the right to do so, and
- * notifies the wallet's other recipients. A chat that is already linked keeps its recipient and gets these
- * rights.
+ * Makes a chat a default recipient of the wallet, in the transaction that uses up its code, and notifies the
+ * wallet's other recipients. A chat that is already linked keeps its recipient and gets these rights.
  *
  * @param deps its `db` is this transaction
  * @throws AppError conflict `recipient_limit_reached`
@@ -79,7 +78,7 @@ export async function linkChat(
     readonly timezone?: string
     /** Label of the API token that created the link. */
     readonly madeBy?: string | null
-    /** Instant at which the code was used up; the link of a code is found again by it. */
+    /** Instant at which the code was used up. `findLinked` finds the link of a used code by this instant. */
     readonly at: Date
   },
 ): Promise<LinkedChat> {
@@ -127,8 +126,8 @@ export async function linkChat(
 }
 
 /**
- * Result of linking a chat at `at`, for a repeated request; undefined if at that time nothing was linked,
- * or not by this person, or if the link no longer exists.
+ * The link that was created at `at`, for a repeated request. Undefined if no chat was linked at that time, if another
+ * person linked it, or if the link no longer exists.
  */
 export async function findLinked(
   db: Db,
@@ -198,8 +197,8 @@ export async function unlinkChat(
 }
 
 /**
- * Deletes the chat's links and the Telegram account behind it, here and in the groups it linked. The
- * wallets are not changed.
+ * Deletes the chat's links and connect codes, and the id of the person's Telegram account where it is stored as that of
+ * the person who linked a group. The wallets are not changed.
  *
  * @param deps its `db` is the transaction that also deletes the chat's messages
  * @returns the recipients of the chat, and their wallets
@@ -263,16 +262,16 @@ export async function findChatId(db: Db, recipientId: number): Promise<number | 
   return (await store.findRow(db, recipientId))?.chatId ?? null
 }
 
-/** The sent messages of recipients, which a room above stores. */
+/** The sent messages of recipients. `src/delivery`, which this room must not import, implements it. */
 export interface SentMessages {
   /** Deletes the ids that messages of these recipients have at their destination. */
   forgetIds(tx: Db, recipientIds: readonly number[]): Promise<void>
 }
 
 /**
- * Follows a group that became another chat, for all its wallets; topics are lost. Message ids of the old
- * chat mean other messages in the new chat, so they are deleted. The bot and a delivery may do this at the
- * same time: the second call changes nothing.
+ * Moves the recipients of a group to the chat that the group became (a supergroup), for all its wallets; topics are
+ * lost. Message ids of the old chat mean other messages in the new chat, so they are deleted. The bot and a delivery
+ * may do this at the same time: the second call changes nothing.
  */
 export async function moveChat(
   deps: SealingDeps & { readonly sentMessages: SentMessages },
@@ -322,7 +321,7 @@ function nameOf(title: string): string {
   return cleanOutsideText(title, LABEL_LENGTH_MAX) || 'Telegram'
 }
 
-/** Telegram accounts that linked a chat to a wallet, for the trial. */
+/** Telegram accounts that linked a chat to a wallet. Each account gets one free trial (`src/billing`). */
 export const linkedAccounts = {
   /**
    * Returns the accounts, and locks the wallet so that no other chat is linked to it until the transaction

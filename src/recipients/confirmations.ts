@@ -1,8 +1,8 @@
 /**
- * Consent of a mailbox's reader. A mailbox gets one e-mail with a link; nothing else is sent before the
- * reader has agreed on the linked page. The transaction that needs the e-mail plans it. A job tries to send
- * it until the mail server accepts it, so that no e-mail is lost while the mail server is unreachable. A
- * mailbox gets few such e-mails, however many wallets request them.
+ * Consent of a mailbox's reader. A mailbox gets one e-mail with a link; nothing else is sent before the reader has
+ * agreed on the linked page. The e-mail is stored in the transaction that creates or changes the recipient. A job
+ * tries to send it until the mail server accepts it, so that no e-mail is lost while the mail server is unreachable.
+ * The number of such e-mails to one mailbox is limited, however many wallets request them.
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
@@ -87,8 +87,8 @@ function tooMany(dueAt: Date, now: Date): AppError {
   })
 }
 
-/** Cancels unsent e-mails to a recipient's former address. */
-export async function callOffConfirmation(tx: Db, recipientId: number): Promise<void> {
+/** Cancels the unsent confirmation e-mails of a recipient. */
+export async function cancelConfirmation(tx: Db, recipientId: number): Promise<void> {
   await mails.cancelMails(tx, recipientId)
 }
 

@@ -17,7 +17,7 @@ export const UNNOTIFIED = {
 /** NOTIFY channel for the bot about codes. */
 export const CONNECTS_CHANNEL = 'connects'
 
-/** Stores a chat's code, which replaces the previous code. */
+/** Stores a chat's code in place of its previous code. */
 export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
   const { chatId: _, ...set } = row
   await db.insert(connectCodes).values(row).onConflictDoUpdate({ target: connectCodes.chatId, set })

@@ -1,8 +1,7 @@
 /**
- * Linking that starts in the chat: the chat shows a link with a one-time code, the linked page signs a
- * wallet in, and the signed challenge links the chat. No token is created. A code is 128 random bits whose
- * hash is stored; the chat and the page show the same four digits, so that nobody signs for another
- * person's chat.
+ * Linking that starts in the chat: the chat shows a link with a one-time code, the linked page signs a wallet in, and
+ * the signed challenge links the chat. No token is created. A code has 128 random bits; only its hash is stored. The
+ * chat and the page show the same four digits, so that a person can see whether the page belongs to their chat.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
@@ -282,10 +281,10 @@ export interface ConnectOutcome {
 }
 
 /**
- * Notifies chats about their codes, one after another, until none is left or the signal is aborted. Several
- * processes may do this at once; if one dies or fails, the chat is notified later.
+ * Calls `notify` for each chat that must be notified about its code, one after another, until none is left or the signal
+ * is aborted. Several processes may do this at once; if one dies or fails, the chat is notified later.
  */
-export async function eachConnectOutcome(
+export async function forEachConnectOutcome(
   deps: Deps,
   notify: (outcome: ConnectOutcome) => Promise<void>,
   signal?: AbortSignal,
@@ -328,7 +327,10 @@ function hashOf(code: string): string {
   return createHash('sha256').update(code).digest('hex')
 }
 
-/** The wallet that a code asks for, bound to the code: the row may be written by a release that keeps it. */
+/**
+ * Value of the column `spendOf`: the hash of the code, then the wallet. The previous release stores a new code without
+ * changing this column; by the hash a reader sees that the wallet belongs to the former code.
+ */
 function spendOfCode(hash: string, wallet: Address): string {
   return `${hash} ${wallet}`
 }

@@ -6,7 +6,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { callOffConfirmation, recordRefusal } from './confirmations.ts'
+import { cancelConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { deleteDestination } from './destination-change.ts'
 import type { SwitchedOffListener } from './destinations.ts'
@@ -76,7 +76,7 @@ export async function confirmEmail(
   return await withLinked(deps, link, async (tx, found, now) => {
     const consent = toConsent(found, link, now)
     if (consent.state !== 'waiting') return { ...consent, first: false }
-    await callOffConfirmation(tx, found.row.id)
+    await cancelConfirmation(tx, found.row.id)
     await store.updateRow(tx, found.row.id, switchedOn(found.row, now))
     return { ...consent, state: 'confirmed', first: true }
   })

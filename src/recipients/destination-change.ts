@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { forgetRecipient } from '#src/watches/manage/service.ts'
-import { callOffConfirmation, planConfirmation } from './confirmations.ts'
+import { cancelConfirmation, planConfirmation } from './confirmations.ts'
 import { openDestination, toStored } from './destination-box.ts'
 import { RECIPIENTS_MAX } from './model.ts'
 import { statusAfterChange } from './rules.ts'
@@ -35,8 +35,9 @@ export async function requireCapacity(tx: Db, wallet: Address): Promise<void> {
 }
 
 /**
- * Changes a row's destination by an input, and its state. The caller's transaction must have locked the
- * wallet.
+ * Changes a row's destination and status. The caller's transaction must have locked the wallet.
+ *
+ * @param change `input`: the typed changes of the destination; `wanted`: the new status, undefined to keep it
  *
  * @throws AppError invalid `validation_failed`; upstream `channel_unavailable`
  */
@@ -61,7 +62,7 @@ export async function applyDestinationChange(
   const { ask, ...state } = statusAfterChange(row, { moved, wanted })
   const channel =
     changed || ask ? requireChannel(deps.channels, row.channel) : deps.channels[row.channel]
-  if (moved || wanted === 'disabled') await callOffConfirmation(tx, row.id)
+  if (moved || wanted === 'disabled') await cancelConfirmation(tx, row.id)
   const isFresh = moved || (state.status === 'active' && row.status !== 'active')
   const saved = await store.updateRow(tx, row.id, {
     ...(changed && toStored(deps.box, channel, changed.destination)),
@@ -76,7 +77,7 @@ export async function applyDestinationChange(
 
 /** Deletes a row and its unsent messages. */
 export async function deleteDestination(tx: Db, row: store.RecipientRow): Promise<void> {
-  await callOffConfirmation(tx, row.id)
+  await cancelConfirmation(tx, row.id)
   await forgetRecipient(tx, row.wallet, row.id)
   await store.deleteRow(tx, row.id)
 }

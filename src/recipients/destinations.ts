@@ -36,7 +36,10 @@ interface Deps {
   readonly notices: LinkListener
 }
 
-/** Every channel with the wallet's own destination. For Telegram it is the oldest active linked chat. */
+/**
+ * Every channel with the wallet's own destination. For Telegram it is the oldest active linked chat, or the oldest
+ * linked chat if none is active.
+ */
 export async function listChannels(
   deps: { readonly db: Db; readonly channels: Channels },
   caller: Caller,
@@ -149,8 +152,9 @@ export type OpenedDestination =
   | { readonly id: number; readonly unreadable: unknown }
 
 /**
- * These destinations, decrypted; deleted destinations are missing. @throws Error when a destination cannot
- * be decrypted
+ * These destinations, decrypted; deleted destinations are missing.
+ *
+ * @throws Error when a destination cannot be decrypted
  */
 export async function openDestinations(
   deps: { readonly db: Db; readonly box: SecretBox },
@@ -160,8 +164,11 @@ export async function openDestinations(
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
 }
 
-/** These destinations, each decrypted separately; deleted destinations are missing. */
-export async function openEach(
+/**
+ * These destinations, each decrypted separately, so that one that cannot be decrypted does not affect the others.
+ * Deleted destinations are missing.
+ */
+export async function openDestinationsSeparately(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
 ): Promise<Map<number, OpenedDestination>> {
@@ -200,8 +207,8 @@ export interface SwitchedOffListener {
 }
 
 /**
- * Records results of attempts, with one statement for all successes and one for all failures, in any order.
- * Only failures for 120 hours switch a destination off.
+ * Records results of attempts, which may be in any order, with one statement for all successes and one for all
+ * failures. A destination is switched off when it has failed for 120 hours, or by a result with `disable`.
  *
  * @param deps `db` is the transaction that records the deliveries
  * @returns the destinations that this call switched off, whose owner must be notified at another

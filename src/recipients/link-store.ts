@@ -61,7 +61,7 @@ export async function findSpent(db: Db, code: ShownCode): Promise<LinkCodeRow | 
   return row
 }
 
-/** When a link of a wallet, known by its end, was used; undefined if it was not. */
+/** Time at which the wallet's link with this `expiresAt` was used; undefined if it was not used. */
 export async function findUse(
   db: Db,
   link: { readonly wallet: Address; readonly expiresAt: Date },
@@ -79,7 +79,7 @@ export async function findUse(
   return row?.usedAt ?? undefined
 }
 
-/** Binds the codes of a group to the chat that it became. */
+/** Binds the codes of a group to the chat that the group became. */
 export async function moveCodes(db: Db, from: number, to: number): Promise<void> {
   await db.update(linkCodes).set({ groupChatId: to }).where(eq(linkCodes.groupChatId, from))
 }

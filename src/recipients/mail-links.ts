@@ -17,7 +17,7 @@ export interface MailLink {
 const CONFIRM = 'confirm-mail'
 const UNSUBSCRIBE = 'unsubscribe'
 const DIGEST_LENGTH = 12
-/** Hosts that have the same mailboxes. */
+/** Hosts of Google. An address has the same mailbox at both. */
 const GOOGLE: readonly string[] = ['gmail.com', 'googlemail.com']
 
 /** Digest of an address, for places without the address itself: equal for equal addresses. */
@@ -27,8 +27,8 @@ export function addressDigest(address: string): string {
 }
 
 /**
- * Digest of the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org` (RFC
- * 5233), and at Google, which ignores them, for any dots before the @.
+ * Digest of the mailbox behind an address: equal for all its subaddresses, such as `ops+1@example.org` (RFC 5233).
+ * Google ignores dots before the @, so addresses at Google that differ only in dots have one digest.
  */
 export function mailboxDigest(address: string): string {
   const [, name = '', host = ''] = /^(.*)@([^@]*)$/s.exec(address.toLowerCase()) ?? []

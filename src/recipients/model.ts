@@ -45,7 +45,10 @@ const LocaleCode = z.enum(LOCALES)
 const RECIPIENT_STATUSES = ['pending', 'active', 'disabled', 'blocked'] as const
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number]
 
-/** Reasons why a destination is off, in addition to the channels' codes of failures. */
+/**
+ * Values of `statusReason`, in addition to the channels' codes of failures: the owner switched the destination off, the
+ * reader of the mailbox unsubscribed, or the chat became a chat that the wallet had already linked.
+ */
 export const OFF_BY_OWNER = 'by_owner'
 export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
@@ -70,7 +73,7 @@ const WebhookUrl = z
   .max(URL_LENGTH_MAX)
   .meta({ format: 'uri', examples: ['https://example.org/hook'] })
 
-/** An IANA time zone name that this machine knows, stored by its modern name. */
+/** An IANA time zone name that this machine knows. A former name is replaced by the current one. */
 export const TimeZone = z
   .string()
   .refine((name) => isTimeZone(name), { params: { code: 'timezone' } })

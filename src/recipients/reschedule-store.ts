@@ -23,7 +23,7 @@ export async function listReschedule(db: Db, after: number, limit: number): Prom
   return rows.map(({ id }) => id)
 }
 
-/** Removes the mark, unless the recipient was marked again since `seen`. */
+/** Removes the mark of the time `seen`. A newer mark stays. */
 export async function clearReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   if (seen === null) return
   await db

@@ -12,7 +12,7 @@ import {
   type RecipientStatus,
 } from './model.ts'
 
-/** A recipient with the data that the choice needs. */
+/** A recipient with the data that `chooseRecipients` needs. */
 export interface Candidate extends Omit<NotificationTarget, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity

@@ -22,7 +22,7 @@ import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
 
-/** List that a cursor is bound to. */
+/** Name that binds a cursor to this list. */
 const LIST = 'recipients'
 
 interface PageQuery {
@@ -76,7 +76,7 @@ export async function listUnknownRecipients(
 }
 
 /** The fields of a recipient that other rooms read. */
-export type ReaderRow = Pick<
+export type RecipientFields = Pick<
   store.RecipientRow,
   | 'id'
   | 'wallet'
@@ -94,16 +94,16 @@ export type ReaderRow = Pick<
 >
 
 /** These recipients, by id; deleted recipients are missing. */
-export async function findReaders(
+export async function readRecipientsById(
   db: Db,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, ReaderRow>> {
+): Promise<ReadonlyMap<number, RecipientFields>> {
   const rows = ids.length === 0 ? [] : await store.listRows(db, [...new Set(ids)])
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** `findReaders` for one recipient, locked until the transaction ends. */
-export function lockReader(tx: Db, id: number): Promise<ReaderRow | undefined> {
+/** Like `readRecipientsById` for one recipient, which is locked until the transaction ends. */
+export function lockRecipient(tx: Db, id: number): Promise<RecipientFields | undefined> {
   return store.lockRow(tx, id)
 }
 
@@ -120,16 +120,16 @@ export function listReschedule(db: Db, after: number, limit: number): Promise<re
   return rescheduling.listReschedule(db, after, limit)
 }
 
-/** Removes the mark, unless the mark was set again since `seen`. */
+/** Removes the mark of the time `seen`. A newer mark stays. */
 export function endReschedule(db: Db, id: number, seen: Date | null): Promise<void> {
   return rescheduling.clearReschedule(db, id, seen)
 }
 
 /** Every recipient of a wallet, including its own channels, by id. */
-export function listReaders(
+export function listAllRecipients(
   db: Db,
   wallet: Address,
-): Promise<readonly Pick<ReaderRow, 'id' | 'timezone' | 'mutedUntil'>[]> {
+): Promise<readonly Pick<RecipientFields, 'id' | 'timezone' | 'mutedUntil'>[]> {
   return store.listCandidates(db, [wallet])
 }
 

@@ -49,7 +49,7 @@ export async function lockWallet(
   return found
 }
 
-/** Writes settings and increments the version; returns it. */
+/** Writes settings and increments their version. Returns the new version. */
 export async function saveSettings(
   db: Db,
   wallet: Address,

@@ -8,7 +8,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { TimeZone } from './model.ts'
 import * as store from './settings-store.ts'
-import { updateOwnReaders } from './store.ts'
+import { updateOwnChannels } from './store.ts'
 
 /** Maximum number of reminders of one alert, and maximum interval: a day. */
 const REMINDERS_MAX = 24
@@ -114,7 +114,7 @@ export async function replaceSettings(
     const sorted = { ...settings, repeat: { critical } }
     const version = await store.saveSettings(tx, caller.wallet, { settings: sorted, at: now })
     const { locale, timezone } = settings
-    await updateOwnReaders(tx, caller.wallet, { locale, timezone, updatedAt: now })
+    await updateOwnChannels(tx, caller.wallet, { locale, timezone, updatedAt: now })
     return { ...sorted, version }
   })
 }

@@ -167,7 +167,10 @@ export async function updateRow(db: Db, id: number, changes: Changes): Promise<R
   return row
 }
 
-/** The time of a status change; empty if the status stays the same. */
+/**
+ * The column `switchedAt` of an update: the time of the update if it changes the status, otherwise the stored time.
+ * Empty for an update without a status.
+ */
 export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
   readonly switchedAt?: SQL
 } {
@@ -180,7 +183,7 @@ export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'up
 }
 
 /** Writes the wallet's language and time zone to its own channels. */
-export async function updateOwnReaders(
+export async function updateOwnChannels(
   db: Db,
   wallet: Address,
   reader: { readonly locale: Locale; readonly timezone: string; readonly updatedAt: Date },
@@ -211,7 +214,7 @@ export async function deleteRow(db: Db, id: number): Promise<void> {
 /** A candidate with its wallet. */
 export type WalletCandidate = Candidate & { readonly wallet: Address }
 
-/** Every recipient of these wallets, with the data that the choice needs; by id. */
+/** Every recipient of these wallets, with the data that `chooseRecipients` needs; by id. */
 export async function listCandidates(
   db: Db,
   wallets: readonly Address[],
@@ -249,7 +252,7 @@ export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]
   return db.select().from(recipients).where(isOneOf(ids)).orderBy(asc(recipients.id))
 }
 
-/** The current rows, always locked in the same order, so that two batches never wait for each other. */
+/** SQL that reads and locks rows, always in the order of their ids, which prevents deadlocks. */
 function locked(ids: readonly number[]): SQL {
   return sql`locked as materialized (
     select id, status, status_reason, failing_since, last_success_at, last_failure_at

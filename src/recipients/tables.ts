@@ -103,8 +103,8 @@ export const connectCodes = pgTable(
     /** Whether the chat requested the right to spend. */
     spend: boolean('spend').notNull(),
     /**
-     * The wallet whose credits the chat requested to spend, after the code's hash and a space; null for a chat
-     * without a wallet. The release before keeps this value when it stores another code.
+     * The code's hash, a space, and the wallet whose credits the chat requested to spend; null for a chat without a
+     * wallet. The previous release does not change this value when it stores another code.
      */
     spendOf: text('spend_of'),
     /** The chat's next step after linking, in its own format; null for none. */

@@ -8,7 +8,7 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
 
-/** Decision when a message is sent. */
+/** Decision about the time of a message: sent now, deferred, or never sent. */
 export type Timing =
   | { readonly act: 'send' }
   /** The message is sent in a summary, not before this time. */
@@ -36,8 +36,8 @@ export interface Period {
  *
  * A muted reader gets nothing until the end of the mute. Quiet hours defer everything except notices about
  * the account's safety and, if the settings say so, critical alerts. A digest defers alerts that are not
- * critical; notices do not wait for a digest. A reminder is never deferred, because it would be outdated
- * afterwards.
+ * critical; notices do not wait for a digest. A reminder that would have to wait is dropped, because it would be
+ * outdated afterwards.
  *
  * @param severity of a recovery: the severity of its alert
  */

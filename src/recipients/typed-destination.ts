@@ -4,7 +4,7 @@ import type { TypedDestination, TypedInput } from '#src/channels/destination-for
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 
 /**
- * The destination of an input for a channel that has none yet.
+ * Builds a new destination of a channel from an input.
  *
  * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for a channel whose
  * destinations are not typed
@@ -22,7 +22,7 @@ export function newDestination(channel: Channel<unknown>, input: TypedInput): Ty
 }
 
 /**
- * Changes of a destination by an input; undefined if there are none.
+ * Applies an input to a stored destination. Undefined if the input changes nothing.
  *
  * @param destination the stored destination
  * @throws AppError invalid `validation_failed`

@@ -10,7 +10,7 @@ import type { History } from './history.ts'
 import type { Observed, Signal, SignalDefinition } from './signal.ts'
 
 /** Sources of observations. */
-export interface Sources {
+export interface ObservationSources {
   readonly chain: FspChain
   /** Data that several watch types share, including stored history. */
   readonly facts: Facts
@@ -30,7 +30,7 @@ export interface WatchType<
   Settings = unknown,
   Observation extends Observed = Observed,
 > extends WatchTypeDefinition {
-  /** Source of the observations; decides between the two kinds of watch types below. */
+  /** Source of the observations: the type is a `ChainWatchType` or a `LedgerWatchType`. */
   readonly reads: 'chain' | 'ledger'
   /** Schema of the target. Equal targets share one observation. */
   readonly target: z.ZodType<Target>
@@ -40,12 +40,12 @@ export interface WatchType<
   readonly observation: z.ZodType<Observation>
   /** Validates a new watch against the chain. @returns errors; empty if the watch is valid */
   check(
-    sources: Pick<Sources, 'chain'>,
+    sources: Pick<ObservationSources, 'chain'>,
     target: Target,
     settings: Settings,
   ): Promise<readonly FieldError[]>
-  /** Resolves a target to its canonical form, for example a name or another address of the same thing. */
-  resolve?(sources: Pick<Sources, 'chain'>, target: Target): Promise<Target>
+  /** Resolves a target to its canonical form, for example any address of a provider to its identity address. */
+  resolve?(sources: Pick<ObservationSources, 'chain'>, target: Target): Promise<Target>
   /** Label of a watch to which the person gave none. The same in every language. */
   defaultLabel(target: Target): string
   /** Form by which people create and read watches of this type. */
@@ -69,15 +69,15 @@ export interface ObservationRequest<Target = unknown, KeySettings = unknown> {
 }
 
 /** Blocks that one observation covers. */
-export interface Span {
+export interface BlockSpan {
   /** The newest block of the previous observation; null before the first observation. */
   readonly after: number | null
   readonly upTo: BlockRef
 }
 
 /**
- * Summary of all watches on a target. An observation that can change none of the watches is skipped. Meant
- * for types whose targets many watches share and whose observations seldom fire: without a prefilter every
+ * Summary of all watches on a target, by which observations that change none of the watches are skipped. Meant for
+ * types whose targets are shared by many watches and whose observations seldom cause alerts: without a prefilter every
  * price of a feed would be judged for each watch on the feed.
  */
 export interface Prefilter<Settings = unknown, Observation = unknown, Summary = unknown> {
@@ -128,7 +128,7 @@ export interface ChainWatchType<
    * Block up to which the type's data is stored by another reader; no later block is observed. undefined if
    * there is no data yet.
    */
-  watermark?(sources: Sources): Promise<Watermark | undefined>
+  watermark?(sources: ObservationSources): Promise<Watermark | undefined>
   /**
    * Settings that decide what is observed, such as the window of a feed's moves. Watches that differ in
    * them have separate targets.
@@ -143,9 +143,9 @@ export interface ChainWatchType<
    * judged.
    */
   observe(
-    sources: Sources,
+    sources: ObservationSources,
     requests: readonly ObservationRequest<Target, KeySettings>[],
-    span: Span,
+    span: BlockSpan,
     signal?: AbortSignal,
   ): Promise<readonly (readonly Observation[] | undefined)[]>
   /** Whether two observations are equivalent; then no watch is evaluated. */
@@ -154,7 +154,7 @@ export interface ChainWatchType<
 }
 
 /** The credits of a wallet after a ledger entry, or when a watch is created or changed. */
-export const Balance = z.object({
+export const CreditsObservation = z.object({
   /**
    * Number of the observation of the wallet. Not the number of the entry, because a changed watch observes
    * the same entry again.
@@ -168,15 +168,15 @@ export const Balance = z.object({
   nextRenewal: z.object({ at: Instant, credits: z.int() }).nullable(),
 })
 
-export type Balance = z.output<typeof Balance>
+export type CreditsObservation = z.output<typeof CreditsObservation>
 
 /**
  * A kind of watch that observes its owner's ledger, after every entry. Its target is empty, because the
- * observed wallet is the owner's. The kind has only one type. It is separate because it has neither a block
- * nor a target to observe: its watches are judged by the balance after each entry.
+ * observed wallet is the owner's. There is only one such type. It is not a `ChainWatchType`, because it observes neither
+ * blocks nor a target: its watches are judged by the balance after each entry.
  */
 export interface LedgerWatchType<Settings = unknown>
-  extends WatchType<EmptyTarget, Settings, Balance> {
+  extends WatchType<EmptyTarget, Settings, CreditsObservation> {
   readonly reads: 'ledger'
 }
 
@@ -204,6 +204,6 @@ export function defineWatchType<
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {
-  const own = { target: z.strictObject({}), observation: Balance, check: async () => [] }
+  const own = { target: z.strictObject({}), observation: CreditsObservation, check: async () => [] }
   return { ...type, ...own, reads: 'ledger' }
 }

@@ -37,7 +37,7 @@ const monitoring: EventDefinition = {
   examples: MONITORING_EXAMPLES,
 }
 
-/** Every event name, in the order of the catalogue, including those of announced watch types. */
+/** The name of every event: those of signals in the order of the watch types, then those of chain outages. */
 export const EVENTS: readonly string[] = [
   ...REGISTRY.flatMap(({ signals }) => signals.flatMap(eventsOf)),
   ...MONITORING_EVENTS,
@@ -69,8 +69,8 @@ export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
 }
 
-/** Effect of an event on an alert; both are false for an event that is not in the catalogue. */
-export function roleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
+/** Whether an event is a recovery, and whether a recovery can follow it. Both are false for an unknown event. */
+export function recoveryRoleOf(event: string): Pick<EventSource, 'isRecovery' | 'canRecover'> {
   const { isRecovery = false, canRecover = false } = SOURCES.get(event) ?? {}
   return { isRecovery, canRecover }
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ROUND_CHECKS } from '#src/fsp/protocol/verdict.ts'
 import { Address, Hash, Instant, JsonObject, Units } from '#src/kernel/units.ts'
 
-/** A number of a block. */
+/** Number of a block. */
 const Block = z.int()
 /** Identity address of the data provider that the claim is about. */
 const Provider = Address.meta({ description: 'operations:field.providerIdentity' })
@@ -21,7 +21,7 @@ const RoundClaim = z.object({
   firstRound: z.int(),
   /** Number of bad rounds in a row up to `round`. */
   streak: z.int(),
-  /** Number of bad rounds in a row from which on the watch alerts. */
+  /** Number of bad rounds in a row after which the watch alerts. */
   required: z.int(),
   /** At least one of these checks of `round` is bad, with exactly these values. */
   checks: z.array(z.enum(ROUND_CHECKS)),
@@ -149,7 +149,7 @@ const EligibilityClaim = z.object({
   failures: z.array(z.string()),
 })
 
-/** Own rewards that can be claimed and were not by the end of a block. */
+/** Rewards of the provider that could be claimed, and had not been claimed by the end of a block. */
 const RewardsClaim = z.object({
   kind: z.literal('rewards'),
   provider: Provider,
@@ -189,14 +189,14 @@ export const EvidenceClaim = z
 export type EvidenceClaim = z.output<typeof EvidenceClaim>
 
 /**
- * Reasons why an alert has no claim: it is a recovery or end, it is about connections that one node of the P-chain
- * saw and nobody stores, it is of an earlier version that did not store what was published, or it is not
- * about a data provider.
+ * Reasons why an alert has no claim. `recovery`: it is a recovery. `p-chain`: it is about connections that a node of the
+ * P-chain observed, which are stored nowhere. `published-data`: an earlier version did not store the published data that
+ * the alert is about. `other`: it is not about a data provider, or it lacks the values of a claim.
  */
 export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
 export type UnprovenReason = (typeof UNPROVEN)[number]
 
-/** Position of an alert on the chain: the number of the block after which it was judged. */
+/** Event of an alert, and number of the block after which the alert was judged. */
 export interface AlertPlace {
   readonly event: string
   readonly block: number

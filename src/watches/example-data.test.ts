@@ -118,7 +118,7 @@ describe('the example of a price', () => {
   })
 })
 
-test('the example of credits is one credit below the limit, or what is left', () => {
+test('the example of credits has one credit less than the limit, or the observed credits if they are fewer', () => {
   const low = (observation: object, limit: number) =>
     example('credits-balance', 'credits.low-balance', { settings: { limit }, observation })
   const seen = { position: 1, at: AT.toISOString(), entry: 3, nextRenewal: null }
@@ -128,7 +128,7 @@ test('the example of credits is one credit below the limit, or what is left', ()
   })
 })
 
-test('the example of missed rounds has the number of the watch, up to the last round', () => {
+test('the example of missed rounds has as many rounds as the watch alerts after, up to the last round', () => {
   const startsAt = Date.parse('2026-12-01T09:57:00.000Z') / 1000
   const observation = {
     ...{ position: 9, at: '2026-12-01T09:58:30.000Z', provider: OWN, round: 1_600_000, startsAt },
@@ -170,7 +170,7 @@ test('the example of a lost registration has the name and the epoch of the provi
   })
 })
 
-test('the example of a watch with unreadable data is the one of its signal', () => {
+test('the example of a watch whose data cannot be parsed is the general example of its signal', () => {
   const type = getWatchType('wallet-balance')
   const [signal] = type.signals
   if (signal === undefined) throw new Error('a type has signals')

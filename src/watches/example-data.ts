@@ -13,8 +13,9 @@ interface StoredExample {
 }
 
 /**
- * Data of an example alert of a watch. The signal uses the watch and its last observation as far as
- * possible. In any case the target and the parameters are those of the watch, and the times are current.
+ * Data of an example alert of a watch. If the signal has `ownExample`, it is made from the watch and its last
+ * observation. Otherwise it is the general example of the signal, with target and parameters of the watch and with
+ * current times.
  *
  * @param at time of the example
  */

@@ -71,8 +71,8 @@ export interface Facts {
   /** Names of providers from the last published eligibility data; empty if there is none. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
   /**
-   * The feed with an asset's price in US dollars; undefined for tokens other than the known ones, and on
-   * test networks.
+   * The feed with an asset's price in US dollars. Undefined for tokens that are not in `pricedTokens`, and for the coin
+   * of a test network.
    */
   usdFeedOf(asset: Asset): FeedName | undefined
   /** Data that is published off-chain. */
@@ -110,7 +110,7 @@ export interface FactSource extends PublicationSource {
   }
 }
 
-/** Creates the facts. Their history is stored in the database, so another process can take over. */
+/** Creates the facts. Their history is in the database, so that another process can continue it. */
 export function createFacts(source: FactSource): Facts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)

@@ -3,9 +3,9 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * Reasons why a backtest does not cover everything that was asked. Public codes.
+ * Reasons why a backtest does not cover the requested time completely. The codes are part of the API.
  *
- * - `starts_later`: the stored history begins after the asked time
+ * - `starts_later`: the stored history begins after the requested start
  * - `has_holes`: for a while inside the covered time nothing was stored
  * - `coarse_prices`: prices older than a day are kept every five minutes
  * - `unwatched_parts`: for rounds in which nobody watched the provider, only its votes are stored
@@ -32,7 +32,7 @@ export const HISTORY_GAPS = [
 export type HistoryGap = (typeof HISTORY_GAPS)[number]
 
 /** An entry of the caller's ledger. */
-export interface LedgerEntry {
+export interface PastLedgerEntry {
   /** Position of the entry; 0 before the first entry. */
   readonly entry: number
   readonly at: Date
@@ -46,7 +46,7 @@ export interface HistorySources {
   /** The newest final block. */
   tip(signal?: AbortSignal): Promise<BlockRef>
   /** The caller's ledger: the balance at `from`, then the entries up to `to`, in pages. */
-  ledger(from: Date, to: Date): AsyncIterable<readonly LedgerEntry[]>
+  ledger(from: Date, to: Date): AsyncIterable<readonly PastLedgerEntry[]>
 }
 
 /** Query of the history of a target. */

@@ -1,6 +1,6 @@
 /**
- * Look-ups for people who have not signed in: the provider or account of a text or address. Anybody may
- * ask, so answers are cached for a short time, and only a few look-ups run at once.
+ * Look-ups for people who have not signed in: the provider or account for an address, a name, or a text with an
+ * address. Anybody may look up, so results are cached for a short time, and only a few look-ups run at once.
  */
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createWorkLimiter } from '#src/chain/work-limiter.ts'
@@ -34,7 +34,7 @@ export type AddressAnswer =
   /** The chain does not answer in time, and nothing about the address is stored. */
   | { readonly kind: 'unavailable'; readonly address: Address }
 
-/** Answer to a text. */
+/** Result of a look-up of a typed text. */
 export type LookUpAnswer =
   | AddressAnswer
   /** Providers whose name contains the text. */
@@ -44,12 +44,13 @@ export type LookUpAnswer =
 /** Looks up what people type. */
 export interface LookUps {
   /**
-   * The provider or account of an address in the text, or else the provider whose name contains it.
+   * The provider or account of an address in the text, or else the providers whose name contains the text.
    * @throws errors of the database
    */
   find(text: string): Promise<LookUpAnswer>
   /**
-   * The provider or account at an address. @throws errors of the database
+   * The provider or account at an address.
+   * @throws errors of the database
    */
   at(address: Address): Promise<AddressAnswer>
   /**

@@ -1,8 +1,7 @@
 /**
- * A watch is a standing question about a target: its type decides what is observed, its settings and
- * signals decide how observations are judged. A watch belongs to one wallet and takes one slot until it is
- * deleted, even while it is paused. Equal targets of one type share one row and one observation, across all
- * wallets.
+ * A watch is a wallet's request to be alerted about a target: its type decides what is observed, its settings and
+ * signals decide which observations cause alerts. It takes one slot of the wallet until it is deleted, even while it is
+ * paused. Equal targets of one type share one row and one observation, across all wallets.
  */
 
 import { z } from 'zod'

@@ -14,7 +14,7 @@ export interface ListedProvider {
    * weight is unknown.
    */
   readonly weight: number | null
-  /** Counts of the last `LISTED_ROUNDS` round ids. */
+  /** Counts over the last `LISTED_ROUNDS` round ids. */
   readonly rounds: RoundCounts
 }
 

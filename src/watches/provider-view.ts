@@ -158,8 +158,8 @@ export async function getProviderView(
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
   const [last] = rounds
-  // Absence from a stored round does not prove that the provider is absent now, nor that the address is an
-  // identity.
+  // True or null, never false: a stored round without checks proves neither that the provider is not registered now nor
+  // that the address is the identity of a provider.
   const wasMember = last?.checks != null || null
   const progress = await facts.rounds.progress()
   const asOf = last?.at ?? null
@@ -204,7 +204,7 @@ export function cellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty
 }
 
 /** Whether a duty was missed or fulfilled wrongly. */
-export function isBad(cell: RoundCell): boolean {
+export function isBadCell(cell: RoundCell): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 
@@ -326,7 +326,7 @@ export function cellsOf(
 export function conditionsOf(
   rounds: readonly ProviderObservation[],
 ): ProviderView['minimalConditions'] {
-  const usdRateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
+  const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
     const counts = rounds.flatMap((round) => {
       const counted = count(round)
       return counted === undefined ? [] : [counted]
@@ -337,8 +337,8 @@ export function conditionsOf(
     .flatMap(({ nodes }) => nodes ?? [])
     .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: usdRateOf(ANCHOR),
-    fdc: usdRateOf(PARTICIPATION),
+    anchor: rateOf(ANCHOR),
+    fdc: rateOf(PARTICIPATION),
     uptime: polls.length === 0 ? null : { rate: shareOf(polls), minimum: UPTIME_MINIMUM },
   }
 }

@@ -3,7 +3,7 @@ import {
   cellOf,
   cellsOf,
   DUTIES,
-  isBad,
+  isBadCell,
   type ProviderView,
   type RoundCell,
 } from './provider-view.ts'
@@ -17,10 +17,13 @@ export interface RoundCounts {
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   const some = (is: (cell: RoundCell) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
-  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBad) }
+  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBadCell) }
 }
 
-/** State of `range` rounds. It is good only if the results of all rounds are known. */
+/**
+ * Tone in which pages show `range` rounds: `critical` if a duty was not fulfilled, `fine` if the results of all rounds
+ * are known, otherwise none.
+ */
 export function toneOfRounds({ seen, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
   if (bad > 0) return 'critical'
   return seen === range ? 'fine' : ''

@@ -20,7 +20,10 @@ export interface Firing {
   readonly data: JsonObject
 }
 
-/** `unknown`: not judged yet. `pending`: bad, but the streak is too short. `firing`: an episode is open. */
+/**
+ * Phase of a signal. `unknown`: not judged yet. `pending`: bad but without an open episode, because the streak is too
+ * short, a waiting time is not over, or the cooldown defers the alert. `firing`: an episode is open.
+ */
 export type Phase = 'unknown' | 'ok' | 'pending' | 'firing'
 
 /** Result of one fold step: the next state, the phase, and the firings. */
@@ -78,10 +81,10 @@ export interface SignalDefinition {
 /**
  * A condition or event that a watch type detects.
  *
- * `evaluate` is a pure fold: it takes the previous state, one observation and the watch's view, and returns
- * the next state and firings. It knows only the source's time, so a replay has the same result. It returns
- * the condition at this observation. Whether a firing is notified (an episode may be open already,
- * recoveries switched off, or a cooldown running) is decided for all signals in `evaluate/evaluate.ts`.
+ * `evaluate` is a pure fold: it takes the previous state, one observation and the watch's view, and returns the next
+ * state and the firings at this observation. It reads no clock but the time of the observation, so a replay has the
+ * same result. Code for all signals (`evaluate/evaluate.ts`) decides which firings become alerts: an episode may be
+ * open already, recoveries switched off, or a cooldown running.
  */
 export interface Signal<
   Target = unknown,
@@ -146,7 +149,7 @@ const DEFAULTS = {
   firesOnce: false,
 } as const
 
-/** Completes a signal with the defaults: enabled, no parameters, never critical, one open episode. */
+/** Completes a signal with the defaults: enabled, no parameters, never critical, not `firesOnce`. */
 export function defineSignal<Target, Settings, Observation extends Observed, State>(
   signal: SignalInput<Signal<Target, Settings, Observation, State>>,
 ): Signal<Target, Settings, Observation, State> {

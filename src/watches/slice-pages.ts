@@ -5,7 +5,7 @@ import { SLICES } from '#src/db/slices.ts'
 import * as store from './target-store.ts'
 
 /** The watched targets of a type in these slices, `limit` at a time. */
-export async function* pagesOf(
+export async function* readTargetPages(
   db: Db,
   type: string,
   slices: readonly number[],
@@ -31,7 +31,7 @@ export async function* pagesOf(
  * The targets of a type in these slices that a watch joined since their last observation, `limit` at a
  * time.
  */
-export async function* stalePagesOf(
+export async function* readStaleTargetPages(
   db: Db,
   type: string,
   slices: readonly number[],

@@ -143,6 +143,7 @@ export async function saveStates(
       last_evidence_at = excluded.last_evidence_at, last_fired_at = excluded.last_fired_at`)
 }
 
+/** Condition: the watch is neither paused nor suspended. */
 export function isJudged() {
   return and(eq(watches.status, 'active'), isNull(watches.suspendedAt))
 }

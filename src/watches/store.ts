@@ -5,7 +5,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
-/** Signal column of an alert without a signal. */
+/** Value of the column `signal` of a state that belongs to no signal: that of a chain outage. */
 export const NO_SIGNAL = ''
 
 /** A stored watch, with the data of its target, states and cursor that callers see. */
@@ -30,7 +30,7 @@ export interface WatchRow extends Record<string, unknown> {
   readonly version: number
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** Time of the last evaluation of the target; quiet observations since then change nothing. */
+  /** Time of the last evaluation of the target. Later observations that changed no watch do not move it. */
   readonly observedAt: Date | null
   /** Block time of the newest observation of this type. */
   readonly lookedAt: Date | null

@@ -123,8 +123,8 @@ export const signalStates = pgTable(
 )
 
 /**
- * Progress of observation by watch type; one row per type keeps quiet ticks cheap. The row `chain` is about
- * the tip of the chain.
+ * Progress of observation by watch type. One row per type, so that a tick at which nothing changed writes no row of a
+ * target. The row `chain` is about the tip of the chain.
  */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),
@@ -134,7 +134,7 @@ export const observationCursors = pgTable('observation_cursors', {
   observedAt: timestamp('observed_at', { withTimezone: true }),
   /** Time since which the chain gave no answer, or no new block; null while the chain works. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
-  /** Time of the last failed check. */
+  /** Time of the last check if it failed, otherwise null. In the row `chain`: time of the last check. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
   /**
    * Severity of the outage that is being notified; null if there is no outage, or its recovery is being
@@ -184,7 +184,7 @@ export const feedPoints = pgTable(
     /** The price is `value / 10 ** decimals` US dollars. */
     value: numeric('value', { precision: 78, scale: 0 }).notNull(),
     decimals: smallint('decimals').notNull(),
-    /** Retention grade: 0 is the finest. */
+    /** Retention grade, the lower the longer: see `GRADES` in `feeds/feeds.ts`. */
     grade: smallint('grade').notNull(),
     /** Number of the block; null in prices stored by an earlier version. */
     block: integer('block'),

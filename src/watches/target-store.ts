@@ -135,7 +135,7 @@ export async function saveObservation(
  * Selects the targets with a running watch that has a deferred alert whose cooldown is over at
  * `now`.
  */
-export async function listCooled(
+export async function listTargetsWithEndedCooldown(
   db: Db,
   targetIds: readonly number[],
   now: Date,
@@ -256,7 +256,8 @@ export async function saveSliceCursors(
     .from(observationCursors)
     .where(eq(observationCursors.type, type))
     .for('update')
-  // All rows get the same values: a row of parameters for each slice would take longer to write than to store.
+  // All rows get the same values, so the statement contains them once. With parameters for each slice, building the
+  // statement would take longer than running it.
   const asked = sql`unnest(${sql.param([...slices])}::smallint[])`
   await tx.execute(sql`
     insert into slice_cursors (type, slice) select ${type}, ${asked} on conflict do nothing`)
@@ -302,7 +303,7 @@ export async function findPublishedBlock(db: Db): Promise<BlockRef | undefined> 
   return row && { number: row.blockNumber, hash: Hash.parse(row.blockHash), at: row.blockAt }
 }
 
-/** Identities of the providers that are watched in every round. */
+/** Identity addresses of the providers that watches of type `provider-fsp` are about. */
 export async function listWatchedProviders(db: Db): Promise<Address[]> {
   const rows = await db
     .select({ provider: sql<Address>`${targets.target} ->> 'provider'` })

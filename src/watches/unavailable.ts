@@ -1,8 +1,8 @@
 import { AppError } from '#src/kernel/errors.ts'
 
 /**
- * Returns the result of a call to the chain, or undefined when the chain does not answer before the signal
- * aborts. For callers that treat a missing answer as a result.
+ * Returns the result of a call to the chain; undefined when the chain does not answer, or the signal aborts first. For
+ * callers that can go on without an answer.
  */
 export async function undefinedIfUnavailable<T>(
   ask: () => Promise<T>,

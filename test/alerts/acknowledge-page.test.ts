@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { findReaders, listReaders } from '#src/recipients/service.ts'
+import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const COMMIT = 'fsp.ftso-commit'
@@ -51,8 +51,8 @@ async function takenBy(watch = watchId): Promise<Record<string, string | null>> 
 
 /** The page of the most severe alert, by the link of a recipient. */
 async function pageOf(channel: 'email' | 'webhook' | null) {
-  const ids = (await listReaders(world.app.db, world.alice.caller.wallet)).map(({ id }) => id)
-  const readers = [...(await findReaders(world.app.db, ids)).values()]
+  const ids = (await listAllRecipients(world.app.db, world.alice.caller.wallet)).map(({ id }) => id)
+  const readers = [...(await readRecipientsById(world.app.db, ids)).values()]
   const recipient = readers.find((reader) => reader.channel === channel)
   if (channel !== null && recipient === undefined) throw new Error(`there is no ${channel}`)
   const link = { alertId: await idOf(REVEAL), recipientId: recipient?.id ?? null }

@@ -9,7 +9,7 @@ import {
 } from '#src/alerts/acknowledge.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import { findLinkedActor, readLinked } from '#src/alerts/public-view.ts'
-import { listReaders } from '#src/recipients/service.ts'
+import { listAllRecipients } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type { Alert } from '../generated/api.ts'
 import { signIn } from '../support/people.ts'
@@ -211,7 +211,7 @@ describe('acknowledging', () => {
     await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
     const message = world.telegram.messages(world.chat).at(-1)
-    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
+    const readers = await listAllRecipients(world.app.db, world.alice.caller.wallet)
     const recipientId = readers.at(-1)?.id ?? 0
     const input = { recipientId, messageId: String(message?.id), by: 'Ann' }
     const acted = await acknowledgeMessage(world.app, world.alice.caller, input)
@@ -224,7 +224,7 @@ describe('acknowledging', () => {
     await world.record(watchId, critical, { event: 'fsp.monitoring' })
     await pass()
     const message = world.telegram.messages(world.chat).at(-1)
-    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
+    const readers = await listAllRecipients(world.app.db, world.alice.caller.wallet)
     const input = { recipientId: readers.at(-1)?.id ?? 0, messageId: String(message?.id) }
     const { caller } = world.alice
     const shown = () => world.telegram.messages(world.chat).find(({ id }) => id === message?.id)
@@ -531,7 +531,7 @@ describe('a link to an alert', () => {
     await world.record(watchId, critical)
     await pass()
     const { id } = await newest()
-    const readers = await listReaders(world.app.db, world.alice.caller.wallet)
+    const readers = await listAllRecipients(world.app.db, world.alice.caller.wallet)
     const codeOf = (recipientId: number | null) =>
       alertUrl(world.app, { alertId: id, recipientId }).split('/a/')[1] ?? ''
     return { id, codes: [...readers.map((reader) => codeOf(reader.id)), codeOf(null)] }

@@ -11,7 +11,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { ID_MAX } from '#src/kernel/units.ts'
-import { EXAMPLE } from '#src/watches/types/feed-example.ts'
+import { PRICE_EXAMPLE } from '#src/watches/types/feed-example.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/plans.ts'
 
@@ -47,7 +47,7 @@ async function insert(first: number, last: number, of: number): Promise<void> {
     select case when n % 9 = 0 then ${bob.wallet} else ${alice.wallet} end, n % 9 * ${WATCHES} + n % ${WATCHES},
       'Watch', 'feed-move', 'price-move', case when n % 11 = 0 then null else 'alerts' end, 'feed-move.threshold',
       case when n % 4001 = 0 then 'critical' when n % 3 = 0 then 'warning' else 'info' end,
-      case when n % 5003 = 0 then 'acknowledged' else 'firing' end, ${JSON.stringify(EXAMPLE)}::text::jsonb, n, at, false,
+      case when n % 5003 = 0 then 'acknowledged' else 'firing' end, ${JSON.stringify(PRICE_EXAMPLE)}::text::jsonb, n, at, false,
       case when n % 7 = 0 then n end, at, 0, at
     from generate_series(${first}::int, ${last}::int) n,
       lateral (select ${NOW}::timestamptz
@@ -199,7 +199,7 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
       fired_at, is_episode, told_at, reminders_sent, created_at)
     select ${carol.wallet}, 1, 'Watch', 'feed-move', 'price-move', 'alerts', 'feed-move.threshold',
-      case when n = 1 then 'critical' else 'info' end, 'firing', ${JSON.stringify(EXAMPLE)}::text::jsonb,
+      case when n = 1 then 'critical' else 'info' end, 'firing', ${JSON.stringify(PRICE_EXAMPLE)}::text::jsonb,
       n, at, false, at, 0, at
     from generate_series(1, ${alerts}::int) n,
       lateral (select ${NOW}::timestamptz - (${alerts}::int - n) * interval '1 second' as at) t`

@@ -157,7 +157,7 @@ export function startReplay(
         cooldownSeconds,
       })
       const caller = { wallet: PEOPLE.bob.account.address, scopes: ['read'], via: 'http' } as const
-      return backtests.run(caller, { watch, meant: target, days })
+      return backtests.run(caller, { watch, canonicalTarget: target, days })
     },
     close,
   }

@@ -2,7 +2,7 @@
 import type { Connection } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { EXAMPLE } from '#src/watches/types/feed-example.ts'
+import { PRICE_EXAMPLE } from '#src/watches/types/feed-example.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { arrangeYear } from './database.ts'
 
@@ -144,7 +144,7 @@ async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
       $2::text::jsonb, n, at, false, at, 0, at
     from generate_series(1, ${ROWS}) n,
       lateral (select $1::timestamptz + n * (interval '${ALERT_DAYS} days' / ${ROWS}) as at) t`,
-    [from, JSON.stringify(EXAMPLE)],
+    [from, JSON.stringify(PRICE_EXAMPLE)],
   )
   await sql`select setval(pg_get_serial_sequence('alerts', 'id'), ${ROWS})`
 }

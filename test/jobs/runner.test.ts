@@ -21,8 +21,8 @@ function recording(over: Partial<Job> = {}, onRun: (run: number) => void = () =>
     role: 'watcher',
     wakeOn: 'runner_test',
     everyMs: () => 60_000,
-    run: async (_app, _signal, { payloads, mayMiss }) => {
-      runs.push([...(mayMiss ? ['all'] : []), ...payloads])
+    run: async (_app, _signal, { payloads, mayHaveMissed }) => {
+      runs.push([...(mayHaveMissed ? ['all'] : []), ...payloads])
       onRun(runs.length)
     },
     ...over,

@@ -70,7 +70,7 @@ describe('rate limits of several processes', () => {
     for (let n = 0; n < 40; n += 1) {
       const { limits } = (n % 2 === 0 ? one : other).app
       await limits.admit('token', 'a regular')
-      await limits.forgive('token', 'a regular')
+      await limits.takeBack('token', 'a regular')
     }
   })
 
@@ -94,7 +94,7 @@ describe('rate limits of several processes', () => {
     const limits = createLimits(gone)
     for (const rate of ['challenge', 'token', 'payment', 'quote', 'test'] as const) {
       await expect(limits.admit(rate, 'client')).rejects.not.toBeInstanceOf(AppError)
-      await expect(limits.forgive(rate, 'client')).resolves.toBeUndefined()
+      await expect(limits.takeBack(rate, 'client')).resolves.toBeUndefined()
     }
     await limits.admit('read', 'client')
     await gone.close()

@@ -13,7 +13,7 @@ import {
   connectScopes,
   coverConnectMessage,
   createConnectCode,
-  eachConnectOutcome,
+  forEachConnectOutcome,
   peekConnectCode,
   pruneConnectCodes,
   recordConnectMessage,
@@ -92,7 +92,7 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 const links = () => chatLinks(room.deps, chatId)
 async function news(): Promise<ConnectOutcome[]> {
   const notified: ConnectOutcome[] = []
-  await eachConnectOutcome(deps, async (one) => void notified.push(one))
+  await forEachConnectOutcome(deps, async (one) => void notified.push(one))
   return notified.filter((one) => one.chatId === chatId)
 }
 
@@ -318,7 +318,7 @@ describe('the chat', () => {
     const { code } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     const failing = () =>
-      eachConnectOutcome(deps, () => Promise.reject(new Error('Telegram is away')))
+      forEachConnectOutcome(deps, () => Promise.reject(new Error('Telegram is away')))
     for (let tries = 1; tries <= 4; tries += 1) {
       await expect(failing()).rejects.toThrow('away')
       expect(await news()).toEqual([])

@@ -1,5 +1,5 @@
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
-import { roleOf } from '#src/watches/events.ts'
+import { recoveryRoleOf } from '#src/watches/events.ts'
 
 /** An alert's envelope as stored in the outbox, with the given properties. */
 export function envelopeOf({
@@ -37,7 +37,7 @@ export function envelopeOf({
       link: 'https://watchdog.example.org/a/abc123',
       firedAt: '2026-11-20T13:02:31.000Z',
       test: false,
-      ...roleOf(message.event ?? 'wallet-balance.moved'),
+      ...recoveryRoleOf(message.event ?? 'wallet-balance.moved'),
       ...message,
     },
   }

@@ -7,7 +7,7 @@ import type { Notified } from './world.ts'
 const HOUR_SECONDS = 3600
 const EPOCH = 452
 /** The service looks once a minute or less often here; a backtest knows rounds and minutes. */
-const TOLERANCE_MS = 40 * 60_000
+const CLOCK_TOLERANCE_MS = 40 * 60_000
 
 let world: RoundWorld
 afterEach(() => world.close())
@@ -38,7 +38,9 @@ async function expectSame(type: string, name: string, live: readonly Notified[])
   expect(replayed.map(shown)).toEqual(live.map(shown))
   for (const [index, { at }] of replayed.entries()) {
     const apart = Math.abs(Date.parse(at) - Date.parse(live[index]?.firedAt ?? ''))
-    expect(apart, `${live[index]?.event} ${live[index]?.firedAt} ${at}`).toBeLessThan(TOLERANCE_MS)
+    expect(apart, `${live[index]?.event} ${live[index]?.firedAt} ${at}`).toBeLessThan(
+      CLOCK_TOLERANCE_MS,
+    )
   }
   return found
 }

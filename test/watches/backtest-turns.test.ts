@@ -27,7 +27,7 @@ function backtest({ caller }: Client) {
     minSeverity: 'info',
     cooldownSeconds: 0,
   } as const
-  return service.app.backtests.run(caller, { watch, meant: {}, days: 7 })
+  return service.app.backtests.run(caller, { watch, canonicalTarget: {}, days: 7 })
 }
 
 test('a wallet that starts fifty backtests at once gets ten, and another wallet gets its backtest before those end', async () => {

@@ -111,7 +111,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
         cooldownSeconds,
       }
       const caller = { wallet, scopes: ['read'], via: 'http' } as const
-      const made = { watch: NewWatch.parse(body), meant: target, days: 1 }
+      const made = { watch: NewWatch.parse(body), canonicalTarget: target, days: 1 }
       return (await backtests.run(caller, made)).alerts.toReversed()
     },
   }

@@ -14,7 +14,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { type ConnectOutcome, eachConnectOutcome } from '#src/recipients/connect.ts'
+import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
@@ -42,7 +42,7 @@ export async function notifyConnectOutcomes(
   notifier: ConnectNotifier,
   signal?: AbortSignal,
 ): Promise<void> {
-  await eachConnectOutcome(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
+  await forEachConnectOutcome(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
 }
 
 async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): Promise<void> {

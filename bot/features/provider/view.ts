@@ -14,7 +14,7 @@ import {
   cellOf,
   DUTIES,
   type Duty,
-  isBad,
+  isBadCell,
   isSilentByFastUpdates,
   type ProviderView,
   type RoundCell,
@@ -133,8 +133,8 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
   if (last === undefined) return []
   return DUTIES.flatMap((duty) => {
     const cell = cellOf(last, duty)
-    if (!isBad(cell)) return []
-    const good = rounds.findIndex((round) => !isBad(cellOf(round, duty)))
+    if (!isBadCell(cell)) return []
+    const good = rounds.findIndex((round) => !isBadCell(cellOf(round, duty)))
     const count = good === -1 ? rounds.length : good
     return [
       {

@@ -2,7 +2,7 @@ import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
-import { goneAt, priceSlots } from '#src/billing/subscriptions/rules.ts'
+import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
@@ -98,7 +98,7 @@ function subscriptionLine(reader: Reader, subscription: Subscription): string {
     credits: creditsWithUsd(t, priceSlots(quantity, subscription.periods).totalCredits),
   }
   if (status === 'grace') {
-    const end = goneAt({ ...subscription, failedRenewals: 0 }) ?? endsAt
+    const end = slotsEndAt({ ...subscription, failedRenewals: 0 }) ?? endsAt
     const next = nextRenewalAt === null ? 'bot:slots.grace' : 'bot:slots.graceRenews'
     return t.html(next, { ...values, date: date(reader, end) })
   }

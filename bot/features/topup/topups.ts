@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
-import { restOf } from '#src/billing/topups/remainder.ts'
+import { remainderOf } from '#src/billing/topups/remainder.ts'
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
@@ -45,7 +45,7 @@ export async function readTopup(
     ...(isCredited ? await creditsAfter(ask, topup) : NO_CREDITS),
     isLate: isCredited && receipts.some(({ paidAt }) => paidAt > expiresAt),
     // While another payment is on its way, the remainder is not offered.
-    rest: isPaying ? undefined : restOf(topup, app.clock.now()),
+    rest: isPaying ? undefined : remainderOf(topup, app.clock.now()),
     isBack: isOpen && (stage === 'confirming' || stage === BACK),
     resume: isCredited ? await waitingDraft(app, chatId) : undefined,
   }

@@ -1,6 +1,6 @@
 /**
- * An account is the row of a wallet: the terms it accepted, its credits and how many slots its watches
- * take. The first write creates the row. A balance is never negative.
+ * An account is the row of a wallet: the terms it accepted, its credits, and the number of slots that its watches take.
+ * The first write for the wallet creates the row. A balance is never negative.
  */
 import { z } from 'zod'
 import { pageOf, pageQuery } from '#src/kernel/query.ts'
@@ -39,7 +39,7 @@ export type LedgerType = (typeof LEDGER_TYPES)[number]
 export interface LedgerInput {
   readonly wallet: Address
   readonly type: LedgerType
-  /** A whole number above 0; the function decides whether it is added or taken. */
+  /** A whole number above 0. `credit` adds it, `debit` subtracts it. */
   readonly amountCredits: number
   /** Unique cause of the change: a second change with the same reference has no effect. */
   readonly reference: string

@@ -12,7 +12,7 @@ export interface AccountState {
 }
 
 /** Accounts of wallets above `after`, ordered by wallet. */
-export function listClaims(db: Db, after: string, limit: number): Promise<AccountState[]> {
+export function listAccountStates(db: Db, after: string, limit: number): Promise<AccountState[]> {
   const { wallet, balanceCredits, entryCount, createdAt } = accounts
   return db
     .select({ wallet, balanceCredits, entryCount, createdAt })
@@ -23,7 +23,7 @@ export function listClaims(db: Db, after: string, limit: number): Promise<Accoun
 }
 
 /** State of the wallet's account; undefined if it has none. */
-export async function findClaim(db: Db, wallet: string): Promise<AccountState | undefined> {
+export async function findAccountState(db: Db, wallet: string): Promise<AccountState | undefined> {
   const { balanceCredits, entryCount, createdAt } = accounts
   const [row] = await db
     .select({ wallet: accounts.wallet, balanceCredits, entryCount, createdAt })
@@ -41,8 +41,8 @@ export interface ProofPosition {
   readonly position: number
 }
 
-/** Sum of some consecutive entries of a wallet. */
-export type WalletLink = EntrySum & {
+/** Sum of some consecutive entries of a wallet, with the totals for the public figures. */
+export type WalletEntrySum = EntrySum & {
   readonly wallet: string
   /** Credits sold, in entries before the requested time. */
   readonly sold: number
@@ -66,18 +66,18 @@ interface LinkRow extends Record<string, unknown> {
 
 /**
  * Sums the next `limit` entries after a position, per wallet in order, up to the wallet `upTo` (undefined:
- * up to the last wallet). Only entries up to the position in a wallet's claim are included.
+ * up to the last wallet). Of each wallet in `claims`, only entries up to its `entryCount` are included.
  *
  * @param totalsUntil sold and spent credits are summed over entries before this time
  */
-export async function addUpEntries(
+export async function sumEntries(
   db: Db,
   after: ProofPosition,
   upTo: string | undefined,
   claims: readonly AccountState[],
   limit: number,
   totalsUntil: Date,
-): Promise<WalletLink[]> {
+): Promise<WalletEntrySum[]> {
   const known = {
     wallets: sql.param(claims.map(({ wallet }) => wallet)),
     counts: sql.param(claims.map(({ entryCount }) => entryCount)),

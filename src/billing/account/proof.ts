@@ -4,7 +4,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import * as store from './proof-store.ts'
-import { type Chain, EMPTY_CHAIN, extendChain, proofDay, provesBalance } from './rules.ts'
+import { EMPTY_CHAIN, type EntryChain, extendChain, proofDay, provesBalance } from './rules.ts'
 
 interface Deps {
   readonly db: Db
@@ -91,13 +91,13 @@ export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proo
   const totals = { until, wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
   for (let after: string | undefined = ''; after !== undefined; ) {
     if (signal.aborted) return undefined
-    const claims: readonly store.AccountState[] = await store.listClaims(
+    const claims: readonly store.AccountState[] = await store.listAccountStates(
       deps.db,
       after,
       WALLETS_PER_BATCH,
     )
     const upTo = claims.length < WALLETS_PER_BATCH ? undefined : claims.at(-1)?.wallet
-    // This is the highest position, so the page begins after the last wallet of the previous page.
+    // After the highest position of the wallet `after`, so the page begins with the next wallet.
     const from = { wallet: after, position: Number.MAX_SAFE_INTEGER }
     const page = await addUp(deps.db, from, upTo, claims, until, signal)
     if (page === undefined) return undefined
@@ -121,7 +121,7 @@ interface LedgerPage {
   readonly sold: number
   readonly spent: number
   readonly topups: number
-  readonly chains: ReadonlyMap<string, Chain>
+  readonly chains: ReadonlyMap<string, EntryChain>
 }
 
 async function addUp(
@@ -132,12 +132,12 @@ async function addUp(
   totalsUntil: Date,
   signal: AbortSignal,
 ): Promise<LedgerPage | undefined> {
-  const chains = new Map<string, Chain>()
+  const chains = new Map<string, EntryChain>()
   const sums = { entries: 0, sold: 0, spent: 0, topups: 0 }
   let place = from
   for (;;) {
     if (signal.aborted) return undefined
-    const links = await store.addUpEntries(db, place, upTo, claims, ENTRIES_PER_BATCH, totalsUntil)
+    const links = await store.sumEntries(db, place, upTo, claims, ENTRIES_PER_BATCH, totalsUntil)
     const last = links.at(-1)
     if (last === undefined) return { ...sums, chains }
     for (const link of links) {
@@ -154,7 +154,7 @@ async function addUp(
 /** Wallets whose account and entries differ, including those that have entries and no account. */
 function findWrong(
   claims: readonly store.AccountState[],
-  chains: ReadonlyMap<string, Chain>,
+  chains: ReadonlyMap<string, EntryChain>,
 ): ReadonlySet<string> {
   const claimed = new Set(claims.map(({ wallet }) => wallet))
   const wrong = claims
@@ -163,9 +163,9 @@ function findWrong(
   return new Set([...wrong, ...[...chains.keys()].filter((wallet) => !claimed.has(wallet))])
 }
 
-/** Proves one wallet again: its account may have been created while its page was read. */
+/** Proves one wallet again, because its account may have been created while its page was read. */
 async function isProved(deps: Deps, wallet: string): Promise<boolean> {
-  const claim = await store.findClaim(deps.db, wallet)
+  const claim = await store.findAccountState(deps.db, wallet)
   const claims = claim === undefined ? [] : [claim]
   const page = await addUp(deps.db, { wallet, position: 0 }, wallet, claims, new Date(0), NEVER)
   const chain = page?.chains.get(wallet) ?? EMPTY_CHAIN

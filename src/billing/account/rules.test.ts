@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  type Chain,
   EMPTY_CHAIN,
+  type EntryChain,
   type EntrySum,
   extendChain,
   proofDay,
@@ -21,7 +21,7 @@ const deltas = fc
     })
   })
 
-/** The entries added up in links of the given sizes, the last one taking the rest. */
+/** Sums of consecutive entries, in groups of the given sizes; the last group has the rest. */
 function linksOf(all: readonly number[], sizes: readonly number[]): EntrySum[] {
   const links: EntrySum[] = []
   let at = 0
@@ -45,7 +45,7 @@ function linksOf(all: readonly number[], sizes: readonly number[]): EntrySum[] {
   return links
 }
 
-const chainOf = (links: readonly EntrySum[]): Chain => links.reduce(extendChain, EMPTY_CHAIN)
+const chainOf = (links: readonly EntrySum[]): EntryChain => links.reduce(extendChain, EMPTY_CHAIN)
 const sum = (all: readonly number[]) => all.reduce((total, delta) => total + delta, 0)
 const sizes = fc.array(fc.integer({ min: 1, max: 10 }))
 

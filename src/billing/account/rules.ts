@@ -10,23 +10,24 @@ export interface EntrySum {
   /** Balance before the first entry and after the last, as recorded in the entries. */
   readonly startCredits: number
   readonly endCredits: number
-  /** Number of entries that do not follow from the previous entry. */
+  /** Number of entries whose position or balance does not follow from the previous entry. */
   readonly broken: number
 }
 
 /** Sum of a wallet's entries from the first one on, as far as they have been read. */
-export interface Chain {
+export interface EntryChain {
   readonly last: number
   readonly totalCredits: number
   readonly endCredits: number
+  /** Whether no entry is missing, and each follows from the previous entry. */
   readonly isWhole: boolean
 }
 
 /** The chain of a wallet without entries. */
-export const EMPTY_CHAIN: Chain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
+export const EMPTY_CHAIN: EntryChain = { last: 0, totalCredits: 0, endCredits: 0, isWhole: true }
 
 /** Extends the chain by its next entries; `isWhole` becomes false if they do not follow. */
-export function extendChain(chain: Chain, link: EntrySum): Chain {
+export function extendChain(chain: EntryChain, link: EntrySum): EntryChain {
   const follows = link.first === chain.last + 1 && link.startCredits === chain.endCredits
   const hasAll = link.entries === link.last - link.first + 1
   return {
@@ -42,7 +43,7 @@ export function extendChain(chain: Chain, link: EntrySum): Chain {
  * their sum equals the balance.
  */
 export function provesBalance(
-  { last, totalCredits, endCredits, isWhole }: Chain,
+  { last, totalCredits, endCredits, isWhole }: EntryChain,
   account: { readonly entryCount: number; readonly balanceCredits: number },
 ): boolean {
   const { entryCount, balanceCredits } = account

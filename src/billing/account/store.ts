@@ -166,7 +166,7 @@ export async function findEntry(db: Db, reference: string): Promise<LedgerRow | 
 
 export type LedgerRow = typeof ledgerEntries.$inferSelect
 
-/** Entries of the wallet, newest first, after the given position. */
+/** Entries of the wallet, newest first, that are older than `after`. */
 export function listLedger(
   db: Db,
   wallet: Address,
@@ -225,7 +225,7 @@ export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
 }
 
 /** Time of the first account or entry; undefined while there is none. */
-export async function findFirst(db: Db): Promise<Date | undefined> {
+export async function findFirstActivity(db: Db): Promise<Date | undefined> {
   const [account] = await db.select({ at: min(accounts.createdAt) }).from(accounts)
   const [entry] = await db.select({ at: min(ledgerEntries.createdAt) }).from(ledgerEntries)
   const times = [account?.at, entry?.at].flatMap((at) => (at ? [at.getTime()] : []))

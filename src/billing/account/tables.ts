@@ -61,7 +61,7 @@ export const ledgerEntries = pgTable(
     index('ledger_entries_wallet').on(table.wallet, table.createdAt, table.position),
     // Entries since the last proof, for the public figures.
     index('ledger_entries_created').on(table.createdAt),
-    // Metered calls are nearly all entries; they are left out, so that they do not pay for this index.
+    // Nearly all entries are of metered calls. They are left out, so that a metered call does not write to this index.
     index('ledger_entries_rare')
       .on(table.wallet, table.type, table.createdAt, table.position)
       .where(sql`type <> 'usage'`),

@@ -10,7 +10,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
 import type { ChargeOutcome, TokenLookup } from './model.ts'
-import { freeLeft, shareOut, usageReference, utcDay } from './rules.ts'
+import { freeLeft, listCallOutcomes, usageReference, utcDay } from './rules.ts'
 import * as store from './store.ts'
 
 /** A call with a token. */
@@ -30,13 +30,13 @@ export interface ChargingDeps {
   readonly log: Logger
   readonly tokens: TokenLookup
   /**
-   * Called with a token whose wallet a statement found, and whether the wallet's ledger has new entries.
+   * Called with each token that a statement found. If `token.charge.paid` is above 0, its wallet has new ledger entries.
    */
-  found(token: FoundToken, at: Date): void
+  onTokenFound(token: FoundToken, at: Date): void
   /**
    * Called with references of ledger entries that may or may not have been written. The calls have failed.
    */
-  doubt(references: readonly string[]): void
+  onUncertain(references: readonly string[]): void
 }
 
 const RETRY_AFTER_LOSS_SECONDS = 5
@@ -92,7 +92,7 @@ export async function settleNetwork(
   const freeLeftBefore = leftBefore(counted, calls)
   const free = Math.min(calls, freeLeftBefore)
   const nothing = { priceCredits: 0, batch: '', paid: 0, balanceBeforeCredits: 0 }
-  return shareOut({ ...nothing, subject: network, day, freeLeftBefore, free }, calls)
+  return listCallOutcomes({ ...nothing, subject: network, day, freeLeftBefore, free }, calls)
 }
 
 async function settle(
@@ -106,7 +106,7 @@ async function settle(
     .chargeRows(deps.db, rows, { activeToken, at, day, isPatient })
     .catch((error: unknown) => {
       if (!isConnectionFailure(error)) throw error
-      deps.doubt(rows.flatMap(referencesOf))
+      deps.onUncertain(rows.flatMap(referencesOf))
       const details = { retryAfterSeconds: RETRY_AFTER_LOSS_SECONDS }
       throw new AppError('upstream', 'dependency_unavailable', details, { cause: error })
     })
@@ -115,7 +115,7 @@ async function settle(
     if (found === undefined) {
       return Array.from({ length: row.calls }, () => ({ ok: false, reason: 'invalid_token' }))
     }
-    deps.found({ ...found, hash: row.hash }, at)
+    deps.onTokenFound({ ...found, hash: row.hash }, at)
     return found.charge && outcomesOf(row, day, found.wallet, found.charge)
   })
 }
@@ -127,7 +127,10 @@ function outcomesOf(
   { counted, ...charge }: store.RowCharge,
 ): readonly ChargeOutcome[] {
   const freeLeftBefore = leftBefore(counted, calls)
-  return shareOut({ ...charge, subject: wallet, day, priceCredits, batch, freeLeftBefore }, calls)
+  return listCallOutcomes(
+    { ...charge, subject: wallet, day, priceCredits, batch, freeLeftBefore },
+    calls,
+  )
 }
 
 function toRow([{ hash, resource }, ...others]: Group<TokenCall>): store.ChargeRow {
@@ -141,8 +144,9 @@ function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
 }
 
 /**
- * Number of free calls that were left before these calls. @param counted free calls counted, including
- * these; null or undefined when none were left
+ * Number of free calls that were left before these calls.
+ *
+ * @param counted free calls counted, including these; null or undefined when none were left
  */
 function leftBefore(counted: number | null | undefined, calls: number): number {
   return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)

@@ -7,9 +7,9 @@ import { notifyLedger } from './store.ts'
 /**
  * Notifies the channel `ledger` of wallets with new ledger entries.
  *
- * The notification is not part of the statement that writes the entries: PostgreSQL commits notifying
- * transactions one after the other, so each call would wait for the disk writes of all others. If the
- * process stops in between, the notification is lost, but not the entries; listeners also poll.
+ * The statement that writes the entries does not notify: PostgreSQL commits transactions with a NOTIFY one after
+ * another, so each call would wait for the disk writes of all others. If the process stops in between, the
+ * notification is lost, but not the entries; listeners also poll.
  */
 export interface LedgerNotifier {
   notify(wallet: string): void

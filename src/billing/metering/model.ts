@@ -20,7 +20,7 @@ export const BATCH_PATIENCE_MS = 50
 /** Maximum number of payers that one statement settles, and of calls of each payer. */
 export const PAYERS_PER_BATCH_MAX = 64
 export const CALLS_PER_PAYER_MAX = 200
-/** Number of calls in a statement from which on no further payer is added. */
+/** Once a statement has this many calls, no further payer is added to it. */
 export const CALLS_PER_BATCH = 256
 /** Maximum number of calls of one payer that wait to be settled, in one process. */
 export const WAITING_PER_PAYER_MAX = 1000
@@ -39,8 +39,8 @@ export const KNOWN_TOKENS_MAX = 10_000
 export const NOTIFY_INTERVAL_MS = 50
 
 /**
- * Finds the paying wallet of a token, in a statement. `auth` provides it, because billing does not import
- * that room.
+ * Finds the wallet of a token, as part of a statement of this room. `src/auth`, which this room does not import,
+ * implements it.
  */
 export interface TokenLookup {
   /**
@@ -59,7 +59,7 @@ export type Payer =
   | { readonly kind: 'token'; readonly hash: string }
   | { readonly kind: 'network'; readonly network: string }
 
-/** A call that asks for admission. */
+/** A call before it is charged. */
 export interface MeteredCall {
   readonly resource: ResourceId
   readonly payer: Payer

@@ -21,7 +21,7 @@ const MIME_TYPE = 'application/json'
 /** Amount that is due with the call itself: nothing, because credits are prepaid. */
 const NOTHING_DUE = '0'
 
-/** Addresses and contracts that the offers name. */
+/** Properties of the service and its chain that the offers contain. */
 export interface OfferPlace {
   readonly publicUrl: string
   readonly chainId: number

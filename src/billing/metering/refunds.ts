@@ -17,7 +17,7 @@ interface Deps {
   readonly log: Logger
 }
 
-/** Ledger entries that must still be refunded, in the memory of this process. */
+/** List of ledger entries that must still be refunded, in the memory of this process. */
 export interface PendingRefunds {
   /** Adds entries, including entries that may or may not have been written. */
   add(references: readonly string[]): void

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import type { Settlement } from './model.ts'
-import { freeLeft, nextUtcDay, refundReference, shareOut, utcDay } from './rules.ts'
+import { freeLeft, listCallOutcomes, nextUtcDay, refundReference, utcDay } from './rules.ts'
 
 const WALLET = '0x0000000000000000000000000000000000000001'
 
@@ -24,7 +24,7 @@ describe('the day of free calls', () => {
   })
 })
 
-describe('shareOut', () => {
+describe('listCallOutcomes', () => {
   const settlement: Settlement = {
     subject: WALLET,
     day: '2026-11-20',
@@ -39,7 +39,7 @@ describe('shareOut', () => {
   test('gives free calls first, then paid ones, then refusals, each with its own balance', () => {
     const free = { kind: 'free', subject: WALLET, day: '2026-11-20' }
     const paid = { kind: 'paid', wallet: WALLET, priceCredits: 10 }
-    expect(shareOut(settlement, 5)).toEqual([
+    expect(listCallOutcomes(settlement, 5)).toEqual([
       { ok: true, charge: free, balanceCredits: 25, freeLeft: 1 },
       { ok: true, charge: free, balanceCredits: 25, freeLeft: 0 },
       { ok: true, charge: { ...paid, reference: 'usage:b:1' }, balanceCredits: 15, freeLeft: 0 },
@@ -60,7 +60,7 @@ describe('shareOut', () => {
         const free = Math.min(calls, left)
         const paid = Math.min(calls - free, Math.floor(balance / price))
         const row = { ...settlement, priceCredits: price, freeLeftBefore: left, free, paid }
-        const outcomes = shareOut({ ...row, balanceBeforeCredits: balance }, calls)
+        const outcomes = listCallOutcomes({ ...row, balanceBeforeCredits: balance }, calls)
         expect(outcomes).toHaveLength(calls)
         const charges = outcomes.flatMap((one) => (one.ok ? one.charge : []))
         expect(charges.filter(({ kind }) => kind === 'free')).toHaveLength(free)

@@ -37,7 +37,7 @@ export function refundReference(usage: string): string {
  * Outcomes of the calls of a batch, in order: first the free calls, then the paid calls with the balance
  * after each ledger entry, then the refused calls.
  */
-export function shareOut(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
+export function listCallOutcomes(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
   const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement
   return Array.from({ length: calls }, (_, index): ChargeOutcome => {
     const freeLeft = Math.max(0, settlement.freeLeftBefore - index - 1)

@@ -69,31 +69,31 @@ export function createMetering(deps: Deps): Metering {
   const notes = new Set<Promise<void>>()
   const charging = {
     ...deps,
-    found: (token: FoundToken, at: Date) => {
+    onTokenFound: (token: FoundToken, at: Date) => {
       learn(wallets, token)
       if (token.charge !== undefined && token.charge.paid > 0) ledgerNotifier.notify(token.wallet)
       const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
       notes.add(note)
       void note.then(() => notes.delete(note))
     },
-    doubt: pendingRefunds.add,
+    onUncertain: pendingRefunds.add,
   }
   const tokenCalls = createBatcher<TokenCall, model.ChargeOutcome>({
     ...LIMITS,
-    together: (groups) => settleCallsTogether(charging, groups),
-    alone: (group) => settleAlone(charging, group),
+    processTogether: (groups) => settleCallsTogether(charging, groups),
+    processAlone: (group) => settleAlone(charging, group),
     isAlike: (tokenCall, other) =>
       tokenCall.hash === other.hash && tokenCall.resource === other.resource,
   })
   const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
-    alone: (group) => settleNetwork(deps, group),
+    processAlone: (group) => settleNetwork(deps, group),
     isAlike: () => true,
   })
   const returns = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
-    alone: (group) => refund(deps, group, pendingRefunds),
+    processAlone: (group) => refund(deps, group, pendingRefunds),
     isAlike: (charge, other) => dayOf(charge) === dayOf(other),
   })
 

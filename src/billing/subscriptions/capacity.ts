@@ -9,7 +9,7 @@ import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
 import { forEachDue } from './due.ts'
 import type { Capacity } from './model.ts'
 import { moveForPauses } from './pauses.ts'
-import { capacitySteps, goneAt, type LostSlots, trialSlots } from './rules.ts'
+import { capacitySteps, type LostSlots, slotsEndAt, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
 /** Dependencies of counting slots. */
@@ -93,7 +93,7 @@ export interface ChangedCapacity {
   readonly capacity: number
   /** End of the trial, if it caused the change. */
   readonly trialEndedAt: Date | undefined
-  /** Time of the change, if the change is processed later. */
+  /** Time of the change, which may be earlier than `at`, the time at which it is processed. */
   readonly since?: Date
   readonly at: Date
 }
@@ -103,11 +103,11 @@ export interface ChangedCapacity {
  * call for each missed change, the earliest first.
  *
  * Each wallet is processed in a separate transaction, which also deletes the change: effects of `adjust`
- * are committed together with the deletion or not at all. A wallet that fails is put into quarantine, and
- * the others are processed. While billing was off, trials were paused. So nothing is called before the end
- * of that pause is recorded, because these trials would seem to have ended.
+ * are committed together with the deletion or not at all. A wallet that fails is put into quarantine, and the others
+ * are processed. A pause of billing moves the ends of trials, so `adjust` is not called before the end of the pause is
+ * recorded: until then these trials seem to have ended.
  */
-export async function fitChanged(
+export async function forEachCapacityChange(
   {
     db,
     billing,
@@ -147,6 +147,8 @@ async function listLosses(tx: Db, wallet: Address, trialEndsAt: Date | undefined
   const expired = await store.listExpired(tx, wallet)
   return [
     ...(trialEndsAt === undefined ? [] : [{ at: trialEndsAt, slots: TRIAL_SLOTS }]),
-    ...expired.map((row): LostSlots => ({ at: goneAt(row) ?? row.endsAt, slots: row.quantity })),
+    ...expired.map(
+      (row): LostSlots => ({ at: slotsEndAt(row) ?? row.endsAt, slots: row.quantity }),
+    ),
   ]
 }

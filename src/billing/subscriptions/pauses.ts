@@ -34,8 +34,8 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
   const now = clock.now()
   const isOver = await transact(db, async (tx) => {
     const offAt = await store.endPause(tx, now)
-    // Owners of watches that were free need slots from now on; capacities are adjusted after terms and
-    // trials have been moved.
+    // While billing was off, watches needed no slots; from now on they do. The stored changes are processed after
+    // terms and trials have been moved.
     if (offAt !== undefined) await store.insertFreeCapacityChanges(tx, { offAt, at: now })
     return offAt !== undefined
   })

@@ -13,10 +13,10 @@ import {
   dueAt,
   dueStep,
   firstReminder,
-  goneAt,
   lastRenewalTry,
   nextRenewal,
   priceSlots,
+  slotsEndAt,
   slotsLeft,
   termEnd,
   termReference,
@@ -90,7 +90,7 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   await forEachDue({ quarantine, kind: 'renewal', signal, list }, async (wallet) => {
     const settled = await transact(db, (tx) => settleWallet(deps, tx, wallet, now))
     for (const { id, status, endsAt } of settled) {
-      log.info({ wallet, subscription: id, status, endsAt }, 'subscription settled')
+      log.info({ wallet, subscription: id, status, endsAt }, 'state of a subscription changed')
     }
   })
 }
@@ -138,7 +138,7 @@ async function settleWallet(
     await notices.renewalFailed(tx, await describeFailure(tx, wallet, row, now))
   }
   for (const row of settled.filter(({ status }) => status === 'expired')) {
-    await store.insertCapacityChange(tx, wallet, goneAt(row) ?? now)
+    await store.insertCapacityChange(tx, wallet, slotsEndAt(row) ?? now)
   }
   return settled
 }
@@ -196,7 +196,7 @@ async function describeFailure(
 ): Promise<FailedRenewal> {
   const { id, quantity, periods, endsAt, failedRenewals: tries } = row
   const { balanceCredits = 0 } = (await accounts.findAccount(tx, wallet)) ?? {}
-  const gone = goneAt(row) ?? endsAt
+  const gone = slotsEndAt(row) ?? endsAt
   const trial = await store.findTrial(tx, wallet)
   return {
     wallet,

@@ -8,13 +8,13 @@ import {
   dueAt,
   dueStep,
   firstReminder,
-  goneAt,
   missingCredits,
   nextReminder,
   nextRenewal,
   priceSlots,
   type RenewableSubscription,
-  type SubscriptionStatus,
+  type SubscriptionState,
+  slotsEndAt,
   slotsLeft,
   termEnd,
   trialEnd,
@@ -113,7 +113,7 @@ describe('the price of slots', () => {
 
 const END = new Date('2026-12-20T12:00:00.000Z')
 const hours = (count: number) => new Date(END.getTime() + count * 3_600_000)
-const state = (over: Partial<SubscriptionStatus> = {}): SubscriptionStatus => ({
+const state = (over: Partial<SubscriptionState> = {}): SubscriptionState => ({
   status: 'active',
   endsAt: END,
   autoRenew: true,
@@ -226,7 +226,7 @@ describe('several subscriptions', () => {
     expect(missingCredits(all, id, balance)).toBe(missing)
   })
 
-  test('miss no more than the price, and nothing if the credits cover all of them', () => {
+  test('lack at most the price of the renewal, and nothing if the credits cover all renewals', () => {
     const some = fc.array(
       fc.record({ quantity, periods, autoRenew: fc.boolean(), days: fc.nat(40) }),
       { minLength: 1, maxLength: 6 },
@@ -249,7 +249,7 @@ describe('several subscriptions', () => {
     )
   })
 
-  test('have these slots left at a time', () => {
+  test('have the slots of those that have not ended by a time', () => {
     const all = [
       one(1, { autoRenew: false, quantity: 1 }),
       one(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
@@ -263,11 +263,11 @@ describe('several subscriptions', () => {
   })
 
   test('end at the end of their term or grace, and not at all while they are renewed', () => {
-    expect(goneAt(one(1))).toBeUndefined()
-    expect(goneAt(one(1, { autoRenew: false }))).toEqual(END)
-    expect(goneAt(one(1, { status: 'grace' }))).toEqual(later(3))
-    expect(goneAt(one(1, { status: 'expired' }))).toEqual(END)
-    expect(goneAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
+    expect(slotsEndAt(one(1))).toBeUndefined()
+    expect(slotsEndAt(one(1, { autoRenew: false }))).toEqual(END)
+    expect(slotsEndAt(one(1, { status: 'grace' }))).toEqual(later(3))
+    expect(slotsEndAt(one(1, { status: 'expired' }))).toEqual(END)
+    expect(slotsEndAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
   })
 
   test('give the number of slots after each change, from the present number and the losses', () => {

@@ -71,7 +71,7 @@ const GRACE_MS = 72 * HOUR_MS
 const RENEWAL_TRIES_MS = [0, DAY_MS, 2 * DAY_MS]
 
 /** The fields of a subscription that decide when it changes. */
-export interface SubscriptionStatus {
+export interface SubscriptionState {
   readonly status: 'active' | 'grace' | 'expired'
   readonly endsAt: Date
   readonly autoRenew: boolean
@@ -80,7 +80,7 @@ export interface SubscriptionStatus {
 }
 
 /** Time of the next try to renew; undefined when none follows. */
-export function nextRenewal(subscription: SubscriptionStatus): Date | undefined {
+export function nextRenewal(subscription: SubscriptionState): Date | undefined {
   const { status, endsAt, autoRenew, failedRenewals } = subscription
   const after = RENEWAL_TRIES_MS[failedRenewals]
   if (status === 'expired' || !autoRenew || after === undefined) return undefined
@@ -93,7 +93,7 @@ export function nextRenewal(subscription: SubscriptionStatus): Date | undefined 
  * A term without automatic renewal ends at once. A term whose renewal failed has its grace, even if
  * automatic renewal is switched off meanwhile.
  */
-export function dueAt(subscription: SubscriptionStatus): Date | undefined {
+export function dueAt(subscription: SubscriptionState): Date | undefined {
   const { status, endsAt } = subscription
   if (status === 'expired') return undefined
   if (status === 'active') return endsAt
@@ -104,12 +104,12 @@ export function dueAt(subscription: SubscriptionStatus): Date | undefined {
  * Time at which the slots of a subscription end, if nothing changes; undefined while it renews
  * automatically.
  */
-export function goneAt({
+export function slotsEndAt({
   status,
   endsAt,
   autoRenew,
   failedRenewals,
-}: SubscriptionStatus): Date | undefined {
+}: SubscriptionState): Date | undefined {
   const hadGrace = status === 'expired' && failedRenewals > 0
   if (status === 'grace' || hadGrace) return new Date(endsAt.getTime() + GRACE_MS)
   if (status === 'expired') return endsAt
@@ -123,8 +123,8 @@ export interface Pause {
 }
 
 /**
- * Milliseconds by which a pause of billing moves an end: the part of the pause in which the term or trial
- * ran. A term that was due before the pause becomes due after the pause, so that no past time is charged.
+ * Milliseconds by which a pause of billing moves the end of a term or trial: the part of the pause in which it ran. The
+ * end of a term that was due before the pause moves to the end of the pause, so that time that has passed is not charged.
  */
 export function pausedMs(
   { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
@@ -138,7 +138,7 @@ export function pausedMs(
  * Applies a pause of billing to a subscription. A term continues with the time that was left; a term that
  * had ended keeps its slots for another 72 hours.
  */
-export function afterPause<Row extends SubscriptionStatus & { readonly startsAt: Date }>(
+export function afterPause<Row extends SubscriptionState & { readonly startsAt: Date }>(
   row: Row,
   pause: Pause,
 ): Row {
@@ -193,7 +193,7 @@ export function dueReminders(
 }
 
 /** A subscription among others of its wallet. */
-export interface RenewableSubscription extends SubscriptionStatus {
+export interface RenewableSubscription extends SubscriptionState {
   readonly id: number
   readonly quantity: number
   readonly periods: number
@@ -236,8 +236,8 @@ export function slotsLeft(
     .reduce((slots, { quantity }) => slots + quantity, 0)
 }
 
-function isThereAt(subscription: SubscriptionStatus, at: Date): boolean {
-  const end = goneAt(subscription)
+function isThereAt(subscription: SubscriptionState, at: Date): boolean {
+  const end = slotsEndAt(subscription)
   return end === undefined || end > at
 }
 
@@ -274,7 +274,7 @@ export function capacitySteps(
 
 /** The step due for a subscription at `now`. */
 export function dueStep(
-  subscription: SubscriptionStatus,
+  subscription: SubscriptionState,
   now: Date,
 ): 'nothing' | 'renew' | 'expire' {
   const due = dueAt(subscription)

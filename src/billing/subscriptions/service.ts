@@ -34,7 +34,7 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** Looks up the Telegram accounts linked to a wallet. A room above billing provides it. */
+/** Looks up the Telegram accounts linked to a wallet. `src/recipients`, which this room must not import, implements it. */
 interface LinkedAccounts {
   /** Returns the linked accounts and locks the links until the transaction ends. */
   lock(tx: Db, wallet: Address, now: Date): Promise<readonly number[]>

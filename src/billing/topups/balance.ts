@@ -45,8 +45,10 @@ export async function compareBalance(deps: Deps, signal: AbortSignal): Promise<v
 }
 
 /**
- * Compares one step. @returns `odd` if the balance differs and the range is too large to check its blocks
- * one by one; then nothing was saved
+ * Compares one step.
+ *
+ * @returns `odd` if the balance differs and the range is too large to check its blocks one by one; then nothing was
+ * saved
  */
 async function compareStep(
   deps: Deps,
@@ -80,7 +82,10 @@ async function compareStep(
   if (upTo - after > STEP_MIN) return 'odd'
   if (units === undefined && !balanceAssumed) {
     const fields = { fromBlock: after + 1, toBlock: upTo }
-    log.warn(fields, 'state is pruned: the balance is compared at the oldest block that has one')
+    log.warn(
+      fields,
+      'state is pruned: the balance is compared at the oldest block that has a state',
+    )
   }
   const span = { from: after + 1, to: upTo, before, after: units, explained }
   const transfers = await chain.internalTransfers(
@@ -136,7 +141,10 @@ async function beginAt(
       else [at, balanceUnits] = [middle, units]
     }
     const fields = { fromBlock: position, toBlock: at }
-    log.warn(fields, 'state is pruned: comparing balances begins at the oldest block that has one')
+    log.warn(
+      fields,
+      'state is pruned: comparing balances begins at the oldest block that has a state',
+    )
   }
   if (balanceUnits === undefined) return
   const balance = { balanceOf: payTo, balanceBlock: at, balanceUnits, balanceAssumed: false }
@@ -144,11 +152,11 @@ async function beginAt(
 }
 
 /**
- * Records coins received by a transaction that was submitted, in the caller's database transaction.
- * Payments of a block whose balance was compared are already recorded, perhaps together with those of
+ * Records coins that a submitted transaction brought without a plain transfer, in the caller's database transaction.
+ * Skips blocks whose balance has been compared: their payments are already recorded, perhaps together with those of
  * neighbouring blocks.
  */
-export async function recordNamed(
+export async function recordSubmittedTransfers(
   deps: Pick<SettleDeps, 'log' | 'clock'>,
   tx: Db,
   payTo: Address,

@@ -17,8 +17,8 @@ const SPAN_MAX = 1000
 const READINGS_PER_PASS = 10
 const SUBMISSIONS_PER_PASS = 50
 const PAYMENTS_PER_PAGE = 100
-/** Accepted difference between our clocks and the XRP Ledger's. */
-const CLOCK_TOLERANCE_MS = 600_000
+/** Accepted difference between the host's clock and the XRP Ledger's. */
+const XRPL_CLOCK_TOLERANCE_MS = 600_000
 
 /**
  * Runs one pass: reads payments since the last pass, settles payments that are deep enough, and then
@@ -43,7 +43,7 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
   throw failures.find((error) => !isUpstream(error)) ?? failures[0]
 }
 
-/** Stores the first balance before any block is read. */
+/** Starts the comparison of balances of a new payment address, before its blocks are read. */
 async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const cursor = await findCursor(deps.db, 'flare')
   if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
@@ -113,7 +113,7 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, xrpl, clock } = deps
   if (xrpl === undefined) return
   const cursor = await beginReading(deps, 'xrpl', signal)
-  const since = cursor.sinceAt.getTime() - CLOCK_TOLERANCE_MS
+  const since = cursor.sinceAt.getTime() - XRPL_CLOCK_TOLERANCE_MS
   let position = cursor.position ?? undefined
   for (let reading = 0; reading < READINGS_PER_PASS; reading += 1) {
     const { payments, upTo } = await xrpl.deposits(position, signal)

@@ -18,9 +18,9 @@ const AGAIN_MIN_MS = 10_000
 const AGAIN_MAX_MS = HOUR_MS
 
 /**
- * Counts a failed reading of a block that is deep enough, when the block itself is the cause. After ten
- * failed readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged
- * and counted in the quarantine.
+ * Counts a failed reading of a block that has enough confirmations, if no endpoint can read the block. After ten failed
+ * readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged and counted in the
+ * quarantine.
  *
  * @returns whether the block is a gap now
  */

@@ -3,9 +3,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
-import type { Receipt } from './receipt.ts'
+import type { PaymentReceipt } from './receipt.ts'
 import { readPayments } from './receipt.ts'
-import { restOf } from './remainder.ts'
+import { remainderOf } from './remainder.ts'
 import { isRenewable, renewTopup } from './renewal.ts'
 import { symbolOf } from './rules.ts'
 import { confirmTopup, findLinkedTopup, type TopupDeps } from './service.ts'
@@ -32,7 +32,7 @@ export interface PaymentPage extends PaymentStatus {
    * Remainder that can still be paid; undefined if there is none, or while another payment is on its way.
    */
   readonly rest: Topup | undefined
-  readonly receipts: readonly Receipt[]
+  readonly receipts: readonly PaymentReceipt[]
   readonly canRenew: boolean
 }
 
@@ -58,7 +58,7 @@ export async function readPaymentPage(
     readPayments(deps, topup.handle),
     isRenewable(deps, topup),
   ])
-  const rest = isOpen ? undefined : restOf(topup, deps.clock.now())
+  const rest = isOpen ? undefined : remainderOf(topup, deps.clock.now())
   return { topup, ...status, rest, receipts, canRenew }
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Attempt, outcomeOfNamed, topupOutcomeOf } from './outcome.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LATER = { expiresAt: new Date('2026-11-20T12:00:01Z') }
 const OVER = { expiresAt: NOW }
 
-function attempt(state: Attempt['state'], over: Partial<Attempt> = {}): Attempt {
+function attempt(state: TopupAttempt['state'], over: Partial<TopupAttempt> = {}): TopupAttempt {
   const nothing = { amountUnits: null, credits: 0, confirmations: 0, reason: null }
   return { txHash: `0x${state}`, state, ...nothing, ...over }
 }
@@ -66,8 +66,8 @@ describe('a top-up', () => {
     const reason = 'transaction_not_found'
     const paid = attempt('credited', { txHash: '0x1', amountUnits: 5n, credits: 50 })
     const unknown = attempt('unknown', { txHash: '0x2', reason })
-    const named = (tried: readonly Attempt[], txHash: string) =>
-      outcomeOfNamed(tried, { txHash, expiresAt: LATER.expiresAt }, NOW)
+    const named = (tried: readonly TopupAttempt[], txHash: string) =>
+      transactionOutcomeOf(tried, { txHash, expiresAt: LATER.expiresAt }, NOW)
     expect(named([paid, unknown], '0x2')).toEqual({ ...topupOutcomeOf([paid], LATER, NOW), reason })
     expect(named([paid, unknown], '0x1')).toEqual(topupOutcomeOf([paid], LATER, NOW))
     const refused = attempt('rejected', { txHash: '0x1', reason: 'too_small' })

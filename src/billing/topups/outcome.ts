@@ -1,7 +1,7 @@
 import type { TopupStatus } from './model.ts'
 
 /** What is known about a transaction that paid a top-up or was submitted for it. */
-export interface Attempt {
+export interface TopupAttempt {
   readonly txHash: string
   readonly state: 'credited' | 'confirming' | 'submitted' | 'rejected' | 'failed' | 'unknown'
   /** Amount received; null while no payment of the transaction is known. */
@@ -32,13 +32,13 @@ const RANKING = ['credited', 'confirming', 'submitted', 'rejected', 'failed', 'u
  * The state that follows from the attempts: the best of their states, or `draft` or `expired` by the clock
  * if there are none or all are unknown.
  *
- * Amounts and credits are those of all attempts in the best state. If transactions are unknown, the last
- * one is returned, because it corrects the earlier ones.
+ * Amounts and credits are those of all attempts in the best state. Hash, confirmations and reason are those of the first
+ * of them; if all are unknown, those of the last, which corrects the earlier ones.
  *
  * @param attempts oldest first
  */
 export function topupOutcomeOf(
-  attempts: readonly Attempt[],
+  attempts: readonly TopupAttempt[],
   { expiresAt }: { readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {
@@ -63,8 +63,8 @@ export function topupOutcomeOf(
  *
  * @param attempts all of the top-up, oldest first
  */
-export function outcomeOfNamed(
-  attempts: readonly Attempt[],
+export function transactionOutcomeOf(
+  attempts: readonly TopupAttempt[],
   { txHash, expiresAt }: { readonly txHash: string; readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {

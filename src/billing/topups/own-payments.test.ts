@@ -50,7 +50,7 @@ describe('an outgoing transfer', () => {
     expect(paysFor(move(over), coins)).toBe(false)
   })
 
-  test('of tokens pays for a quote of the same amount, whatever the address, because it is the treasury’s', () => {
+  test('of tokens pays for a quote of the same amount, whatever the receiver, because the router forwards to the treasury', () => {
     const paid = move({ asset: TOKEN, units: 500n, counterparty: WALLET })
     expect(paysFor(paid, tokens)).toBe(true)
     expect(paysFor({ ...paid, units: 501n }, tokens)).toBe(false)

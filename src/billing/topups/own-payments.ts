@@ -1,10 +1,10 @@
-/** Which payments of the chain are for a top-up of the wallet's own, also before they are recorded. */
+/** Finds out whether money that left a watched account paid a top-up of the watch's owner, even before the payment is recorded. */
 import type { Db } from '#src/db/connection.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { listQuotesWithPayments, type QuoteWithPayment } from './store.ts'
 
-/** Money that left an account, as its watch sees it. */
+/** Money that left a watched account. */
 export interface OutgoingMove {
   /** Wallet whose top-ups count: the owner of the watch. */
   readonly wallet: Address
@@ -16,7 +16,7 @@ export interface OutgoingMove {
   readonly at: Date
 }
 
-/** Payments may name a quote for a while after it has expired. */
+/** Time after the end of a quote in which a payment for the quote is still expected. */
 const LATE_MS = HOUR_MS
 /** Difference between the clocks of host and chain. */
 const SKEW_MS = 5 * MINUTE_MS

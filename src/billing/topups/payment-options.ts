@@ -117,7 +117,7 @@ async function isXrplUnreachable(view: View): Promise<boolean> {
   )
 }
 
-/** Results from the chain, each requested once. */
+/** Reads the chain. Feeds and the state of the router are read once, however often they are requested. */
 interface View {
   feed(name: FeedName): Promise<UsdPrice | undefined>
   router(): Promise<PaymentRouterState | undefined>

@@ -26,7 +26,7 @@ export async function savePayment(db: Db, payment: NewPayment): Promise<void> {
 }
 
 /** Payments of a transaction, settled or not, in order. */
-export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
+export function listPaymentsInTransaction(db: Db, txHash: string): Promise<PaymentRow[]> {
   return db
     .select()
     .from(topupPayments)
@@ -35,7 +35,7 @@ export function listPaymentsOf(db: Db, txHash: string): Promise<PaymentRow[]> {
 }
 
 /** Payments of a top-up, oldest first, with the reason of unmatched ones. */
-export function listPaymentsFor(
+export function listPaymentsOfTopup(
   db: Db,
   handle: string,
 ): Promise<{ payment: PaymentRow; reason: Refusal | null }[]> {
@@ -122,7 +122,7 @@ export function listOpenPayments(
     .limit(limit)
 }
 
-/** Deletes open payments of a transaction that are not in the given blocks any more. */
+/** Deletes payments of a transaction that are not settled and are stored with another block than `blockHash`. */
 export async function deleteMovedPayments(
   db: Db,
   txHash: string,
@@ -186,7 +186,7 @@ export async function notifyTopups(
     from unnest(${sql.param([...handles])}::text[]) as notified(handle)`)
 }
 
-/** Notifies that the open payments on Flare have another confirmation. */
+/** Notifies of all payments on Flare that are not settled, because a new block gives each a further confirmation. */
 export async function notifyOpenOnFlare(db: Db): Promise<void> {
   const { handle, settledAt, way } = topupPayments
   const open = await db

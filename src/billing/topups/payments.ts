@@ -69,7 +69,7 @@ export async function recordPayments(
   const matched = new Set<payments.PaymentRow>()
   for (const payment of found) {
     const gone = await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
-    const known = await payments.listPaymentsOf(tx, payment.txHash)
+    const known = await payments.listPaymentsInTransaction(tx, payment.txHash)
     const settled = known.filter(({ settledAt }) => settledAt !== null)
     const moved = settled.find((row) => {
       return !isListed(matched, row) && row.blockHash !== payment.block.hash && isSame(row, payment)
@@ -83,7 +83,7 @@ export async function recordPayments(
       )
       continue
     }
-    const topup = await findNamed(tx, payment)
+    const topup = await findTopupOfPayment(tx, payment)
     await payments.savePayment(tx, toRow(payment, topup, seenAt))
     const isKnown = known.some(({ logIndex }) => logIndex === payment.logIndex)
     await payments.notifyTopups(tx, isKnown ? gone : [...gone, { handle: topup?.handle ?? null }])
@@ -109,7 +109,7 @@ function isSame(row: payments.PaymentRow, { handle, tag, asset, amountUnits }: P
 }
 
 /** The top-up that a payment names; undefined if there is none. */
-export async function findNamed(
+export async function findTopupOfPayment(
   db: Db,
   { handle, tag }: Pick<Payment, 'handle' | 'tag'>,
 ): Promise<TopupRow | undefined> {
@@ -256,7 +256,10 @@ interface Pricing {
   readonly beyond: Rate | undefined
 }
 
-/** Judges a payment. If several payments share the amount at the locked price, the top-up is locked. */
+/**
+ * Judges a payment. If a part of it is beyond the amount of the quote, its top-up's row is locked (`FOR UPDATE`) before
+ * the other payments are summed, so that concurrent payments do not use the same amount at the locked price.
+ */
 async function judge(
   tx: Db,
   {

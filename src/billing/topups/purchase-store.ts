@@ -22,7 +22,11 @@ export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow |
   return row
 }
 
-/** Records that a purchase was made. @param done `handle`: the top-up whose payment paid for it */
+/**
+ * Records that a purchase was made.
+ *
+ * @param done `handle`: the top-up whose payment paid for it
+ */
 export async function markDone(
   tx: Db,
   handle: string,

@@ -1,11 +1,11 @@
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import { listPaymentsFor } from './payment-store.ts'
+import { listPaymentsOfTopup } from './payment-store.ts'
 import { requireTopup, type TopupDeps } from './service.ts'
 
 /** A payment that was credited. */
-export interface Receipt {
+export interface PaymentReceipt {
   /** Hash of the transaction, in the notation of its chain. */
   readonly txHash: string
   readonly blockNumber: number
@@ -21,11 +21,11 @@ export interface Receipt {
 }
 
 /** Payments of a top-up. */
-export interface Payments {
+export interface TopupPayments {
   /** Whether a payment is not settled yet. */
   readonly isOpen: boolean
   /** The credited payments, oldest first. */
-  readonly receipts: readonly Receipt[]
+  readonly receipts: readonly PaymentReceipt[]
 }
 
 /** Reads the payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
@@ -33,14 +33,17 @@ export async function getPayments(
   deps: TopupDeps,
   caller: Caller,
   handle: Hash,
-): Promise<Payments> {
+): Promise<TopupPayments> {
   await requireTopup(deps, caller, handle)
   return await readPayments(deps, handle)
 }
 
 /** Reads the payments of a top-up. */
-export async function readPayments({ db }: { readonly db: Db }, handle: Hash): Promise<Payments> {
-  const payments = await listPaymentsFor(db, handle)
+export async function readPayments(
+  { db }: { readonly db: Db },
+  handle: Hash,
+): Promise<TopupPayments> {
+  const payments = await listPaymentsOfTopup(db, handle)
   const receipts = payments.flatMap(({ payment }) => {
     const { txHash, blockNumber, blockAt: paidAt, amountUnits, payer } = payment
     if (payment.credits === null) return []

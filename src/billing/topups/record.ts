@@ -10,8 +10,8 @@ import type { TopupOutcome } from './outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 
-/** The service's settings that a record shows. */
-export interface RecordContext {
+/** The service's settings that a top-up in responses contains. */
+export interface TopupContext {
   readonly publicUrl: string
   readonly chainId: number
   readonly confirmations: number
@@ -26,9 +26,9 @@ export function requiredConfirmations(way: Payment['way'], confirmations: number
   return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
 }
 
-/** A top-up as the interface shows it: payment instructions and state. */
-export function toRecord(
-  context: RecordContext,
+/** Converts a stored top-up to a top-up in responses, with payment instructions and state. */
+export function toTopup(
+  context: TopupContext,
   topup: TopupRow,
   { outcome, purchase }: { readonly outcome: TopupOutcome; readonly purchase: Purchase | null },
   locale: Locale,
@@ -94,7 +94,7 @@ function payment(
 }
 
 function instructions(
-  { billing }: RecordContext,
+  { billing }: TopupContext,
   { asset, amountUnits, payTo, contractPayTo, destinationTag, handle }: TopupRow,
   locale: Locale,
 ): string {

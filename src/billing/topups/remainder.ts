@@ -7,7 +7,7 @@ import { xrpWalletLink } from './rules.ts'
  * The remainder of a partly paid quote, as a quote with the same destination and reference. The remainder
  * is credited at the same price until the quote expires. Undefined when no amount or no time is left.
  */
-export function restOf(topup: Topup, now: Date): Topup | undefined {
+export function remainderOf(topup: Topup, now: Date): Topup | undefined {
   const { status, paidAmount, expiresAt, handle, transaction, contractWallet, approval } = topup
   const left = topup.amount - (paidAmount ?? 0n)
   if (status !== 'credited' || left <= 0n || now >= expiresAt) return undefined

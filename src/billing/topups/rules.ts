@@ -14,7 +14,7 @@ export interface UsdPrice {
   readonly decimals: number
 }
 
-/** A price and the unit it refers to. */
+/** Prices of an asset and of credits, from which the credits of an amount follow. */
 export interface Rate {
   readonly price: UsdPrice
   /** Decimals of the asset's smallest unit. */

@@ -10,11 +10,11 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginReading, chainOf } from './deposits.ts'
 import { type NewPurchase, NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type Attempt, outcomeOfNamed, topupOutcomeOf } from './outcome.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
-import { listPaymentsFor, listPaymentsOf, type PaymentRow } from './payment-store.ts'
+import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
-import { type RecordContext, toRecord } from './record.ts'
+import { type TopupContext, toTopup } from './record.ts'
 import {
   assetOf,
   capUnits,
@@ -31,9 +31,9 @@ import * as store from './store.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
 
 /** Dependencies of top-ups. */
-export interface TopupDeps extends FollowDeps, RecordContext {
+export interface TopupDeps extends FollowDeps, TopupContext {
   readonly billing: FollowDeps['billing'] &
-    RecordContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
+    TopupContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
 }
 
 /** Handle of a top-up, and the language of its instructions. */
@@ -47,8 +47,8 @@ const TAG_MAX = 2 ** 32 - 1
 const TAG_ATTEMPTS = 5
 
 /**
- * Creates a quote for credits, locked for ten minutes. Without an asset: in the service's token, or FLR if
- * that is not available.
+ * Creates a quote for credits, whose price is locked for ten minutes. Without `asset` the quote is in the service's
+ * token, or in FLR if that token is not available.
  *
  * @throws AppError invalid `validation_failed` for an unknown asset, forbidden `terms_not_accepted`,
  * conflict `billing_disabled`, `asset_unavailable`, `asset_paused` or `cap_exceeded`, upstream
@@ -91,7 +91,7 @@ export async function createTopup(
   })
   const outcome = topupOutcomeOf([], topup, createdAt)
   const purchase = await findPurchase(deps.db, topup.handle)
-  return toRecord(deps, topup, { outcome, purchase }, locale)
+  return toTopup(deps, topup, { outcome, purchase }, locale)
 }
 
 /** Stores a quote with its purchase: the given one, or the purchase of the replaced quote. */
@@ -131,8 +131,8 @@ export async function readOffer(
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })
 
-/** Validation errors of the asset that a body names, in addition to those of the schema. */
-export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
+/** Returns errors of the asset in a body that the schema cannot detect, because the service's token is configured. */
+export function checkAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)
   if (named === undefined || names.has(named)) return []
@@ -146,7 +146,9 @@ export function wrongAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): rea
 function readAsset(deps: TopupDeps, text: string): AssetKey {
   const key = assetNames(deps).get(text)
   if (key !== undefined) return key
-  throw new AppError('invalid', 'validation_failed', { errors: wrongAsset(deps, { asset: text }) })
+  throw new AppError('invalid', 'validation_failed', {
+    errors: checkAsset(deps, { asset: text }),
+  })
 }
 
 function assetNames({ billing }: Pick<TopupDeps, 'billing'>): ReadonlyMap<string, AssetKey> {
@@ -267,7 +269,7 @@ export async function confirmTopup(
 
 async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise<void> {
   const { db, clock } = deps
-  const known = await listPaymentsOf(db, txHash)
+  const known = await listPaymentsInTransaction(db, txHash)
   const ours = known.filter(({ handle }) => handle === topup.handle)
   if (ours.length > 0 && ours.every(({ settledAt }) => settledAt !== null)) return
   const isOthers = known.some(({ handle }) => handle !== null && handle !== topup.handle)
@@ -305,13 +307,13 @@ async function show(
   const outcome =
     txHash === undefined
       ? topupOutcomeOf(attempts, { expiresAt }, now)
-      : outcomeOfNamed(attempts, { txHash, expiresAt }, now)
+      : transactionOutcomeOf(attempts, { txHash, expiresAt }, now)
   const purchase = await findPurchase(deps.db, topup.handle)
-  return toRecord(deps, topup, { outcome, purchase }, locale)
+  return toTopup(deps, topup, { outcome, purchase }, locale)
 }
 
-async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly Attempt[]> {
-  const payments = await listPaymentsFor(db, topup.handle)
+async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly TopupAttempt[]> {
+  const payments = await listPaymentsOfTopup(db, topup.handle)
   const submissions = await store.listSubmissions(db, topup.handle)
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
   const cursor = isCounting ? await cursors.findCursor(db, chainOf(topup.asset)) : undefined
@@ -332,12 +334,12 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   ]
 }
 
-/** State of a submitted transaction; `unknown` while, or because, no endpoint knows it. */
-function namedState({ state, reason }: store.SubmissionRow): Attempt['state'] {
+/** State of a submitted transaction; `unknown` if no endpoint knows it, also after the search for it has ended. */
+function namedState({ state, reason }: store.SubmissionRow): TopupAttempt['state'] {
   return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
 }
 
-function stateOf({ settledAt, credits }: PaymentRow): Attempt['state'] {
+function stateOf({ settledAt, credits }: PaymentRow): TopupAttempt['state'] {
   if (settledAt === null) return 'confirming'
   return credits === null ? 'rejected' : 'credited'
 }

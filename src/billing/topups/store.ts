@@ -78,7 +78,7 @@ export interface QuoteWithPayment {
   > | null
 }
 
-/** Quotes of these wallets since then, each as often as it has payments, and once without any. */
+/** Quotes of these wallets that were created after `since`: one row for each payment, or one row without a payment. */
 export function listQuotesWithPayments(
   db: Db,
   wallets: readonly Address[],
@@ -254,7 +254,7 @@ export async function deleteUnpaidQuotes(db: Db, instant: Date): Promise<void> {
   })
 }
 
-/** Looks again for a submitted transaction that was given up. */
+/** Makes the service look again for a submitted transaction that it had given up. */
 export async function renewSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,

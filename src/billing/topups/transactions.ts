@@ -5,7 +5,7 @@ import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { internalTransfersAt, recordNamed } from './balance.ts'
+import { internalTransfersAt, recordSubmittedTransfers } from './balance.ts'
 import * as cursors from './cursor-store.ts'
 import {
   NOT_FOUND,
@@ -15,11 +15,11 @@ import {
 } from './model.ts'
 import {
   deleteOpenPayments,
-  listPaymentsOf,
+  listPaymentsInTransaction,
   notifyOpenOnFlare,
   type PaymentRow,
 } from './payment-store.ts'
-import { findNamed, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
+import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
 import { requiredConfirmations, XRPL_CONFIRMATIONS } from './record.ts'
 import { assetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
@@ -63,7 +63,7 @@ export async function followTransaction(
     const { payments } = facts
     if (payments.some((payment) => names(topup, payment))) {
       await transact(db, (tx) => recordPayments(deps, tx, payments, checkedAt))
-      await settleOpen(deps, await listPaymentsOf(db, txHash), signal)
+      await settleOpen(deps, await listPaymentsInTransaction(db, txHash), signal)
     } else if (await nameOurs(db, payments)) {
       await store.deleteSubmission(db, { handle: topup.handle, txHash })
       return false
@@ -76,7 +76,7 @@ export async function followTransaction(
       // Payments that arrived are logged when they are deep enough, as all unmatched payments are.
       if (reached.length > 0) {
         const payTo = storedAddress(topup.payTo)
-        await transact(db, (tx) => recordNamed(deps, tx, payTo, reached))
+        await transact(db, (tx) => recordSubmittedTransfers(deps, tx, payTo, reached))
         await save('rejected', 'unsupported_transfer')
       } else {
         await save('rejected', payments.length === 0 ? 'wrong_recipient' : 'unknown_reference')
@@ -84,8 +84,8 @@ export async function followTransaction(
     }
   } else if (facts.status === 'reverted') {
     await save('failed', facts.reason ?? 'reverted')
-  } else if ((await listPaymentsOf(db, txHash)).length === 0) {
-    // Otherwise another endpoint, which is ahead, has seen the transaction.
+  } else if ((await listPaymentsInTransaction(db, txHash)).length === 0) {
+    // If payments are stored, an endpoint that is ahead of this one has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
     if (isOver) await save('dropped', NOT_FOUND)
@@ -127,7 +127,7 @@ function names(topup: TopupRow, { handle, tag }: Payment): boolean {
 
 /** Whether any of the payments names a known top-up. */
 async function nameOurs(db: Db, payments: readonly Payment[]): Promise<boolean> {
-  const named = await Promise.all(payments.map((payment) => findNamed(db, payment)))
+  const named = await Promise.all(payments.map((payment) => findTopupOfPayment(db, payment)))
   return named.some((topup) => topup !== undefined)
 }
 
@@ -233,7 +233,8 @@ async function settleOnFlare(
 }
 
 /**
- * Looks for a transaction whose block was replaced: as that of a payment, or as a submitted transaction.
+ * Looks again for a transaction whose block was replaced. Its payments move to its new block; if it has none now, it is
+ * followed as a submitted transaction.
  */
 async function relocate(deps: FollowDeps, row: PaymentRow, signal?: AbortSignal): Promise<void> {
   const { db, clock, log, billing } = deps

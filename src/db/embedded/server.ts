@@ -71,7 +71,7 @@ export async function startServer(
   createInterface({ input: child.stderr }).on('line', (line) => {
     state.lines = [...state.lines, line].slice(-LINES_KEPT)
     const isGrave = /^(FATAL|PANIC)/.test(line) && !state.stopping
-    logger[isGrave ? 'warn' : 'debug']({ line }, 'postgres says')
+    logger[isGrave ? 'warn' : 'debug']({ line }, 'log line of the embedded postgres')
   })
   const ended = once(child, 'close').then(() => undefined)
   if (child.pid === undefined || !(await becomesReady(child, cluster))) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { QUOTE_SECONDS, Topup, TopupDraft, type TopupStatus } from '#src/billing/topups/model.ts'
-import { toRecord } from '#src/billing/topups/record.ts'
+import { toTopup } from '#src/billing/topups/record.ts'
 import { quotedUnitsFor, usdRateOf, worthOf } from '#src/billing/topups/rules.ts'
 import type * as operations from '../topups.ts'
 import type { ExamplesOf } from './define.ts'
@@ -35,7 +35,7 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
   const amountUnits = quotedUnitsFor(story.TOPUP_CREDITS, rate)
   if (amountUnits === undefined) throw new Error(`${ASSET} has no price`)
   const isPaid = confirmations > 0
-  return toRecord(
+  return toTopup(
     {
       publicUrl,
       chainId: story.CHAIN_ID,

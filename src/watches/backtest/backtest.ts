@@ -12,7 +12,12 @@ import type { Address } from '#src/kernel/units.ts'
 import type { WatchType } from '../define.ts'
 import type { AlertCandidate } from '../evaluate/evaluate.ts'
 import type { Facts } from '../facts.ts'
-import { HISTORY_GAPS, type HistoryGap, type HistorySources, type LedgerEntry } from '../history.ts'
+import {
+  HISTORY_GAPS,
+  type HistoryGap,
+  type HistorySources,
+  type PastLedgerEntry,
+} from '../history.ts'
 import type { EvaluatedWatch, NewWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import { getWatchType } from '../types/index.ts'
@@ -61,7 +66,7 @@ export interface BacktestOutcome {
   /** Number of observations that were judged. */
   readonly observations: number
   readonly counts: AlertCounts
-  /** Alerts in each 24 hours of the asked time, oldest first. */
+  /** Number of alerts in each 24 hours of the requested time, oldest first. */
   readonly perDay: readonly DayCounts[]
   /** Newest first, at most `ALERTS_MAX`. */
   readonly alerts: readonly AlertCandidate[]
@@ -80,13 +85,13 @@ export interface Backtests {
   /**
    * Replays a checked watch over the last days.
    *
-   * @param input.meant the target in canonical form
+   * @param input.canonicalTarget the target in canonical form
    * @throws AppError rate_limited `too_many_backtests` when too many backtests of the wallet are waiting;
    * upstream `dependency_unavailable` when too many wallets are waiting; errors of the database
    */
   run(
     caller: Caller,
-    input: { readonly watch: NewWatch; readonly meant: unknown; readonly days: number },
+    input: { readonly watch: NewWatch; readonly canonicalTarget: unknown; readonly days: number },
   ): Promise<BacktestOutcome>
 }
 
@@ -101,23 +106,23 @@ interface Deps {
 export function createBacktests(deps: Deps): Backtests {
   const turns = createKeyedLimiter(TURNS)
   return {
-    run: (caller, { watch, meant, days }) =>
+    run: (caller, { watch, canonicalTarget, days }) =>
       turns.take(caller.wallet, async () => {
         const type = getWatchType(watch.type)
         const to = deps.clock.now()
         const span = { from: new Date(to.getTime() - days * DAY_MS), to }
         const judged = asEvaluated(type, watch, caller.wallet)
         const perDay = countDays(span.from, days)
-        const replay = startReplay(type, meant, judged, ALERTS_MAX, perDay.add)
+        const replay = startReplay(type, canonicalTarget, judged, ALERTS_MAX, perDay.add)
         const sources = sourcesOf(deps, caller.wallet)
-        const query = { target: meant, settings: watch.settings, ...span }
+        const query = { target: canonicalTarget, settings: watch.settings, ...span }
         const outcome = await replayHistory(type, sources, replay, query)
         return { ...outcome, perDay: perDay.counts() }
       }),
   }
 }
 
-/** Drives a replay with a type's history, and returns the covered time. */
+/** Replays the stored history of a target, and returns the result with the covered time. */
 async function replayHistory(
   type: WatchType,
   sources: HistorySources,
@@ -200,7 +205,7 @@ function isGap(gapMs: number | undefined, before: Date, after: Date): boolean {
   return gapMs !== undefined && after.getTime() - before.getTime() > gapMs
 }
 
-/** Builds the watch that an evaluator sees from a watch that is not stored. */
+/** Converts a watch that is not stored to the form that evaluators need. */
 function asEvaluated(type: WatchType, watch: NewWatch, wallet: Address): EvaluatedWatch {
   return {
     id: 0,
@@ -231,7 +236,7 @@ async function* ledgerPages(
   wallet: Address,
   from: Date,
   to: Date,
-): AsyncGenerator<readonly LedgerEntry[]> {
+): AsyncGenerator<readonly PastLedgerEntry[]> {
   let { entry, balanceCredits } = await readCreditsAt(db, wallet, from)
   yield [{ entry, balanceCredits, at: from }]
   for (;;) {

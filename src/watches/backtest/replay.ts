@@ -12,7 +12,7 @@ export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
 export interface Replay {
   /** Folds further observations, which follow the earlier ones. */
   add(observations: readonly Observed[]): void
-  /** Ends the replay: an alert whose cooldown ends by this time repeats. */
+  /** Ends the replay. An alert that the cooldown has deferred fires if the cooldown ends by this time. */
   end(to: Date): void
   readonly counts: () => AlertCounts
   /** The newest alerts, newest first, at most `keeping`. */

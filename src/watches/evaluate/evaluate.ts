@@ -154,7 +154,7 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       isNotifiable(signal, firing, stored, observation, watch.cooldownSeconds),
     )
     const alert = mostSevere(fresh.filter((firing) => !isRecoveryOf(signal, firing)))
-    // An alert that the cooldown defers has not opened its episode, so it may fire at the next observation.
+    // An alert that the cooldown defers has not started an episode, so it can fire at the next observation.
     const isDeferred = phase === 'firing' && alert === undefined && stored?.phase !== 'firing'
     const nextPhase = isDeferred ? 'pending' : phase
     const episodeSeverity = stored?.phase === 'firing' ? stored.severity : null
@@ -162,7 +162,8 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
       signal.firesOnce &&
       alert === undefined &&
       firings.some((firing) => !isRecoveryOf(signal, firing))
-    // If the state is unchanged, a recovery that comes together with a deferred alert would repeat.
+    // The state stays unchanged, so a recovery beside a deferred alert would fire now and again later. It is deferred,
+    // too.
     const taken = isUnnotified && after.stateIfDeferred === undefined ? [] : fresh
     state = isUnnotified ? (after.stateIfDeferred ?? state) : after.state
     stored = {
@@ -200,7 +201,10 @@ function startFold({ type, signal, view, isRecoveryNotified }: SignalOf, watch: 
   }
 }
 
-/** Start of a phase. An outage that an alert opens began before it was detected, where the alert says when. */
+/**
+ * Start of a phase: `since` in the data of its alert, because what the alert reports began before it was detected. The
+ * time of the observation if there is no such time.
+ */
 function startOf(alert: Firing | undefined, { at }: Observed): Date {
   const { data: since } = Instant.safeParse(alert?.data['since'])
   return since !== undefined && since <= at ? since : at

@@ -42,7 +42,7 @@ function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promi
  * Judges a target, so that a failure affects no other target. If judging the target as a whole fails, its
  * watches are judged one by one, and watches that fail are put into quarantine.
  */
-export async function judgeAlone(
+export async function judgeTarget(
   deps: JudgeDeps,
   type: ChainWatchType,
   targetId: number,
@@ -86,7 +86,7 @@ export function newObservations(
  * The last observation; null before the first. Also null if it cannot be parsed; the next observation then
  * replaces it.
  */
-export function lastOf(
+export function lastObservationOf(
   { quarantine }: Pick<JudgeDeps, 'quarantine'>,
   type: ChainWatchType,
   { id, observation }: store.TargetRow,
@@ -134,7 +134,9 @@ async function judge(
   await write(deps, async (tx) => {
     const row = await store.lockTarget(tx, targetId)
     const observed =
-      row === undefined ? [] : newObservations(type, row, observations, lastOf(deps, type, row))
+      row === undefined
+        ? []
+        : newObservations(type, row, observations, lastObservationOf(deps, type, row))
     const newest = observed.at(-1)
     if (newest === undefined) return
     const sum = summing(type, newest)
@@ -167,9 +169,9 @@ async function judge(
 }
 
 /**
- * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is
- * written the next is read and judged, unless batches are saved with savepoints: when a statement fails, a
- * concurrent statement of the transaction would fail, too.
+ * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is written the
+ * next is read and judged. With savepoints (`saveApart`) nothing is read meanwhile, because a failed statement would
+ * make a concurrent statement of the transaction fail, too.
  */
 async function forEachBatch(
   deps: JudgeDeps,

@@ -13,10 +13,10 @@ import type { HeldSlices } from '#src/db/slices.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { Balance, type LedgerWatchType } from '../define.ts'
-import { keyOfOwn, ownerOfKey } from '../manage/rules.ts'
+import { CreditsObservation, type LedgerWatchType } from '../define.ts'
+import { ledgerTargetKey, walletOfTargetKey } from '../manage/rules.ts'
 import type { EvaluatedWatch } from '../model.ts'
-import { pagesOf, sliceOf } from '../slice-pages.ts'
+import { readTargetPages, sliceOf } from '../slice-pages.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
@@ -59,7 +59,7 @@ export async function judgeLedgers(
     const held = deps.slices.held()
     const pages = wallets
       ? named(deps.db, type, held, wallets)
-      : pagesOf(deps.db, type.name, held, TARGETS_PER_READ)
+      : readTargetPages(deps.db, type.name, held, TARGETS_PER_READ)
     for await (const targets of pages) {
       const { quarantine } = deps
       const idOf = ({ id }: { readonly id: number }) => id
@@ -79,7 +79,7 @@ async function* named(
   wallets: ReadonlySet<string>,
 ): AsyncGenerator<readonly store.TargetRow[]> {
   const isHeld = new Set(held)
-  const keys = [...wallets].map(keyOfOwn).filter((key) => isHeld.has(sliceOf(key)))
+  const keys = [...wallets].map(ledgerTargetKey).filter((key) => isHeld.has(sliceOf(key)))
   for (let start = 0; start < keys.length; start += TARGETS_PER_READ) {
     const some = keys.slice(start, start + TARGETS_PER_READ)
     const targets = await store.listTargetsOf(db, type.name, held, some)
@@ -96,20 +96,20 @@ async function selectDueTargets(
   targets: readonly store.TargetRow[],
 ): Promise<readonly LedgerTarget[]> {
   const known = targets.map(({ id, slice, key, stale, observation }) => {
-    // An observation that cannot be parsed counts as new. When it is judged, only its own wallet fails.
-    const last = observation === null ? undefined : Balance.safeParse(observation)
+    // A target whose observation cannot be parsed is selected; judging it fails for its own wallet only.
+    const last = observation === null ? undefined : CreditsObservation.safeParse(observation)
     const isUnreadable = last?.success === false
     return {
       id,
       slice,
-      wallet: ownerOfKey(key),
+      wallet: walletOfTargetKey(key),
       stale: stale || isUnreadable,
       position: last?.data?.entry ?? 0,
     }
   })
   const moved = new Set(await listWalletsWithNewEntries(db, known))
   const ids = known.map(({ id }) => id)
-  const cooled = new Set(await store.listCooled(db, ids, clock.now()))
+  const cooled = new Set(await store.listTargetsWithEndedCooldown(db, ids, clock.now()))
   return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
 }
 
@@ -144,7 +144,8 @@ async function judge(
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
     const watches = await listEvaluated(tx, id, 0, FREE_WATCHES_MAX)
-    const before = target.observation === null ? undefined : Balance.parse(target.observation)
+    const before =
+      target.observation === null ? undefined : CreditsObservation.parse(target.observation)
     const fold = startFold(type, watches, nextRenewal, before)
     // A watch without states is new or was reset, so earlier entries do not concern it.
     const isNew = new Set(watches.flatMap(({ id, states }) => (states.length === 0 ? [id] : [])))
@@ -166,7 +167,7 @@ async function judge(
     const last = fold.last()
     if (last === undefined) return
     await store.saveObservation(tx, id, {
-      observation: z.encode(Balance, last),
+      observation: z.encode(CreditsObservation, last),
       observedAt: last.at,
     })
   })
@@ -189,14 +190,14 @@ function repeatMsOf({ states, cooldownSeconds }: EvaluatedWatch): number | undef
 function startFold(
   type: LedgerWatchType,
   watches: readonly EvaluatedWatch[],
-  nextRenewal: Balance['nextRenewal'],
-  before: Balance | undefined,
+  nextRenewal: CreditsObservation['nextRenewal'],
+  before: CreditsObservation | undefined,
 ) {
   let last = before
   let folded = watches
   let candidates: readonly AlertCandidate[] = []
   const add = (
-    { entry, balanceCredits }: Pick<Balance, 'entry' | 'balanceCredits'>,
+    { entry, balanceCredits }: Pick<CreditsObservation, 'entry' | 'balanceCredits'>,
     at: Date,
     isMeant: (watch: EvaluatedWatch) => boolean = () => true,
   ): void => {

@@ -27,10 +27,11 @@ export interface PastPrice {
 }
 
 /**
- * Retention of prices by grade, coarsest first: a grade keeps the first price of each interval, and windows
- * up to the grade's length compare with prices of that grade only. So a window always compares with the
- * same prices, whatever was deleted. Windows up to a day compare with every price. Grade 0 is no longer
- * assigned: it was the first price of every fifteen minutes, which is also the first price of five minutes.
+ * Retention of prices by grade, coarsest first. A price has the coarsest grade in whose interval (`stepMs`) it is the
+ * first price; an interval of 0 takes every price. A grade is kept for `windowMsMax`. A window compares with prices of
+ * the finest grade that is kept for its length, and of coarser grades, so it always compares with the same prices,
+ * whatever was deleted: a window of up to a day with every price. Grade 0, the first price of every fifteen minutes,
+ * is no longer assigned.
  */
 const GRADES = [
   { grade: 1, stepMs: 5 * MINUTE_MS, windowMsMax: 7 * DAY_MS },
@@ -163,7 +164,7 @@ export function createFeedFacts({
   }
 }
 
-/** The finest grade that a window of this length compares with. */
+/** The finest grade with whose prices a window of this length compares. */
 function gradeOf(windowMs: number): number {
   return GRADES.findLast(({ windowMsMax }) => windowMs <= windowMsMax)?.grade ?? GRADES[0].grade
 }

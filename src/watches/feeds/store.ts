@@ -12,8 +12,8 @@ export interface NewPoint {
 /**
  * Stores prices of one time; an existing time stays unchanged.
  *
- * @param grades coarsest first: a grade keeps only the first price of each interval; the interval 0 keeps
- * every price
+ * @param grades coarsest first. Each price gets the coarsest grade in whose interval it is the first price; with the
+ * interval 0 every price is
  */
 export async function insertPoints(
   db: Db,

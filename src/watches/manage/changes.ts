@@ -12,8 +12,8 @@ import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
 /**
- * Columns of a changed mute. A removed mute is stored as a mute that ends now, so that the job that ends
- * mutes sends the deferred messages.
+ * The columns of a watch that change with its mute. A removed mute is stored as a mute that ends now, so that the job
+ * that ends mutes sends the deferred messages.
  */
 export function muteOf(
   { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
@@ -40,6 +40,7 @@ export function mergeSettings(
   return parsed.data
 }
 
+/** Validates a new or changed watch against the chain. Finds no errors while the chain does not answer. */
 export async function checkOnChain(
   deps: { readonly chain: FspChain },
   type: WatchType,
@@ -85,7 +86,7 @@ export async function requestObservation(
   return joined
 }
 
-/** Wakes the observer of ledgers. The chain is observed at every tick anyway. */
+/** Wakes the job that judges ledgers, for a watch of the ledger. Watches of the chain are observed at every tick anyway. */
 export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
   if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
 }

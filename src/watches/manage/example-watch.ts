@@ -9,9 +9,11 @@ import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
- * The newest watch of the wallet that notifies a recipient, or the given watch if it notifies the
- * recipient, with an example alert of its first enabled signal, or else of its first signal. A group gets
- * no alerts about its owner's ledger. undefined if there is no such watch.
+ * The newest watch of the wallet that notifies a recipient, with an example alert of its first enabled signal, or else
+ * of its first signal. For groups, watches of the ledger are left out, because groups get no alerts about it.
+ *
+ * @param watchId restricts the search to this watch
+ * @returns undefined if there is no such watch
  */
 export async function findExampleWatch(
   { db, clock }: { readonly db: Db; readonly clock: Clock },

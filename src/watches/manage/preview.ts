@@ -10,7 +10,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
-import { Balance, type ChainWatchType, type WatchType } from '../define.ts'
+import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
 import type { Facts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
 import { CHAIN_TYPES, findWatchType } from '../types/index.ts'
@@ -95,7 +95,12 @@ async function observeNow(
   if (chainType !== undefined) return (await observeChain(deps, chainType, target)) ?? null
   const nextRenewal = (await findNextRenewal(deps.db, wallet)) ?? null
   const balance = await readBalance(deps.db, wallet)
-  return z.encode(Balance, { position: 0, at: deps.clock.now(), ...balance, nextRenewal })
+  return z.encode(CreditsObservation, {
+    position: 0,
+    at: deps.clock.now(),
+    ...balance,
+    nextRenewal,
+  })
 }
 
 async function observeChain(

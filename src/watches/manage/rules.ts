@@ -50,8 +50,8 @@ function checkParameter(
 }
 
 /**
- * Signal choices after a change: each changed signal is merged over its previous choices, parameters by
- * key.
+ * Signal choices after a change. The changed choices of a signal replace its previous ones; parameters that are not
+ * among the changes stay.
  */
 export function mergeSignals(
   before: readonly SignalChoice[],
@@ -76,16 +76,16 @@ export function targetKey(
   wallet: Address,
   keySettings?: unknown,
 ): string {
-  if (type.reads === 'ledger') return keyOfOwn(wallet)
+  if (type.reads === 'ledger') return ledgerTargetKey(wallet)
   return canonicalJson(keySettings === undefined ? target : { target, lens: keySettings })
 }
 
 /** Target key of a wallet's ledger. */
-export function keyOfOwn(wallet: string): string {
+export function ledgerTargetKey(wallet: string): string {
   return canonicalJson({ wallet })
 }
 
-/** The wallet in a target key of `keyOfOwn`. */
-export function ownerOfKey(key: string): Address {
+/** The wallet in a target key of `ledgerTargetKey`. */
+export function walletOfTargetKey(key: string): Address {
   return z.object({ wallet: Address }).parse(JSON.parse(key)).wallet
 }

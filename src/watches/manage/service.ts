@@ -65,7 +65,7 @@ export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<
 
 /** The target of a new watch in canonical form. */
 export interface CheckedTarget {
-  readonly meant: unknown
+  readonly canonicalTarget: unknown
 }
 
 /**
@@ -79,20 +79,19 @@ export async function checkNewWatch(
 ): Promise<CheckedTarget> {
   const type = getWatchType(input.type)
   if (type.reads === 'ledger') requireBilling(deps.billing)
-  const meant = await resolveTarget(deps, type, input.target)
+  const canonicalTarget = await resolveTarget(deps, type, input.target)
   const errors = [
     ...checkSignals(type.signals, input.signals ?? []),
-    ...(await checkOnChain(deps, type, meant, input.settings)),
+    ...(await checkOnChain(deps, type, canonicalTarget, input.settings)),
   ]
   refuse(errors)
-  return { meant }
+  return { canonicalTarget }
 }
 
 /**
  * Creates a watch in a free slot. The first observation is its baseline.
  *
- * Checks against the chain (such as whether an address is a token) are skipped when the chain does not
- * answer; the watch then starts with the first value that is observed.
+ * Checks against the chain, such as whether an address is a token, are skipped when the chain does not answer.
  *
  * @param checked result of `checkNewWatch`; required inside a transaction, where the chain is not called
  * @throws AppError invalid `validation_failed`, conflict `no_free_slot`; where billing is disabled
@@ -106,9 +105,9 @@ export async function createWatch(
 ): Promise<Watch> {
   const type = getWatchType(input.type)
   const signals = input.signals ?? []
-  const { meant } = checked ?? (await checkNewWatch(deps, input))
+  const { canonicalTarget } = checked ?? (await checkNewWatch(deps, input))
   const now = deps.clock.now()
-  const target = z.encode(type.target, meant)
+  const target = z.encode(type.target, canonicalTarget)
   const id = await deps.db.transaction(async (tx) => {
     await slots.occupySlot({ ...deps, db: tx }, caller.wallet, now)
     const keySettings = keySettingsOf(type, input.settings)
@@ -124,7 +123,7 @@ export async function createWatch(
       wallet: caller.wallet,
       type: type.name,
       targetId,
-      label: input.label ?? type.defaultLabel(meant),
+      label: input.label ?? type.defaultLabel(canonicalTarget),
       settings: z.encode(type.settings, input.settings),
       signals,
       recipientIds: input.recipientIds ?? null,
@@ -161,7 +160,7 @@ export async function updateWatch(
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** Maximum number of checks that are repeated because a concurrent change altered the settings. */
+/** Maximum number of checks. A check is repeated when a concurrent change has altered the settings meanwhile. */
 const CHECKS_MAX = 5
 
 interface WatchUpdate {

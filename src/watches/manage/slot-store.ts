@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 
-/** The wallet's watches, oldest first, each with its ordinal from 1. */
+/** Query for the wallet's watches, each with its ordinal from 1, the oldest first. */
 const inOrder = (wallet: Address) => sql`
   select id, row_number() over (order by created_at, id) as place from watches
   where wallet = ${wallet}`

@@ -5,7 +5,7 @@
 import {
   type ChangedCapacity,
   countSlots,
-  fitChanged,
+  forEachCapacityChange,
   lockSlots,
 } from '#src/billing/subscriptions/capacity.ts'
 import { type Db, transact } from '#src/db/connection.ts'
@@ -57,7 +57,7 @@ function labelsOf(rows: readonly slotStore.FittedRow[]): readonly string[] {
 }
 
 /** Labels of the wallet's running watches that would be suspended at a capacity. */
-export function listBeyond(db: Db, wallet: Address, capacity: number): Promise<string[]> {
+export function listLabelsToSuspend(db: Db, wallet: Address, capacity: number): Promise<string[]> {
   return slotStore.listLabelsBeyond(db, wallet, capacity)
 }
 
@@ -84,9 +84,9 @@ export async function fitChangedWallets(
     if (suspended.length + resumed.length === 0) return
     const { wallet, capacity } = changed
     const counts = { suspended: suspended.length, resumed: resumed.length }
-    deps.log.info({ wallet, capacity, ...counts }, 'watches were fitted to the slots of a wallet')
+    deps.log.info({ wallet, capacity, ...counts }, 'watches of a wallet were suspended or resumed')
   }
-  await fitChanged(deps, fit, signal)
+  await forEachCapacityChange(deps, fit, signal)
   if (!deps.billing.enabled) await resumeFree(deps, fit, signal)
 }
 

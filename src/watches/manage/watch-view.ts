@@ -5,6 +5,7 @@ import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
 import type * as store from '../store.ts'
 import { getWatchType } from '../types/index.ts'
 
+/** Converts a stored watch to a watch as callers see it, at `now`. */
 export function toWatch(row: store.WatchRow, now: Date): Watch {
   const type = getWatchType(row.type)
   const isQuiet =

@@ -8,12 +8,17 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { ChainWatchType, ObservationRequest, Span } from '../define.ts'
-import { type JudgeDeps, judgeAlone, lastOf, newObservations } from '../evaluate/judge.ts'
+import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
+import {
+  type JudgeDeps,
+  judgeTarget,
+  lastObservationOf,
+  newObservations,
+} from '../evaluate/judge.ts'
 import type { Facts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import type { Observed } from '../signal.ts'
-import { pagesOf, stalePagesOf } from '../slice-pages.ts'
+import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
 import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './slice-progress.ts'
@@ -39,11 +44,11 @@ export interface PassDeps extends ObserveDeps {
  * Runs one pass over the slices of this process, up to the published block: observes every distinct target
  * of every chain type once, and judges its watches only if the observation changed or a watch joined.
  *
- * Each target's states, alerts and last observation are one transaction, so nothing is lost or repeated if
- * the process stops at any point, or another process takes over a slice meanwhile. Targets that cannot be
- * read are not judged: the slice's cursor stays and records since when, and after a while the outage is
- * notified. A type that fails does not affect other types; a target or watch that cannot be judged is put
- * into quarantine and does not affect others.
+ * Each target's states, alerts and last observation are written in one transaction, so nothing is lost or repeated if
+ * the process stops at any point, or another process takes over a slice meanwhile. If the targets of a type cannot be
+ * read, they are not judged: the cursors of the slices keep their block and get the time of the first failure, from
+ * which `fireChainOutages` alerts after 90 seconds. A type that fails does not affect other types; a target or watch
+ * that cannot be judged is put into quarantine and does not affect others.
  *
  * @throws AppError upstream when no target could be read; database errors
  */
@@ -68,7 +73,7 @@ export async function observeSlices(given: PassDeps, signal: AbortSignal): Promi
   if (failures.length > 0 && observed === 0) throw failures[0]
 }
 
-/** Whether an error concerns only one type, and not what all types need: the database or the fence. */
+/** Whether an error concerns only one type. Errors of the database or the fence concern all types. */
 function isOfType(error: unknown): boolean {
   return error instanceof AppError || !isSharedFailure(error)
 }
@@ -146,13 +151,13 @@ async function observeSpans(
   const { db, chain, clock } = deps
   let after = cursor.blockNumber
   for (let batches = 0; batches < BATCHES_PER_PASS && !signal.aborted; batches++) {
-    // The published block comes from another endpoint or an earlier leader.
+    // The published block can be older than the observed one if another endpoint or process has read it.
     if (after !== null && tip.number < after) return
     const isWaiting = after === tip.number || (batches === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)
     if (upTo === undefined) return
     // Between two intervals only newly watched targets are observed.
-    const list = isWaiting ? stalePagesOf : pagesOf
+    const list = isWaiting ? readStaleTargetPages : readTargetPages
     for await (const targets of list(db, type.name, slices, TARGETS_PER_REQUEST)) {
       await observeTargets(deps, type, targets, { after, upTo }, signal)
     }
@@ -191,7 +196,7 @@ async function observeTargets(
   deps: ObserveDeps,
   type: ChainWatchType,
   all: readonly store.TargetRow[],
-  span: Span,
+  span: BlockSpan,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, chain, facts, clock, quarantine, slices } = deps
@@ -233,7 +238,7 @@ async function judgeInSlice(
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judgeAlone({ ...deps, fence: slices.fenceOf([slice]) }, type, id, request, observations)
+    await judgeTarget({ ...deps, fence: slices.fenceOf([slice]) }, type, id, request, observations)
   } catch (error) {
     if (!(error instanceof FenceError)) throw error
   }
@@ -251,6 +256,6 @@ function toRequest(
         ? undefined
         : z.decode(type.keySettings.schema, row.keySettings),
     isNew: row.observation === null,
-    last: lastOf(deps, type, row),
+    last: lastObservationOf(deps, type, row),
   }
 }

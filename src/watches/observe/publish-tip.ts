@@ -5,7 +5,7 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { TOLERANCE_MS } from '#src/kernel/clock.ts'
+import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { type ChainOutageDeps, fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
@@ -31,8 +31,8 @@ export async function publishTipAndOutages(deps: TipDeps, signal: AbortSignal): 
 }
 
 /**
- * Publishes the newest confirmed block. Also records the time of this check, and since when there has been
- * no new block.
+ * Publishes the newest confirmed block. Also records the time of this check, and the time since which there has been no
+ * new block.
  *
  * @throws AppError upstream when no block could be read; FenceError when another process took over;
  * database errors
@@ -80,5 +80,5 @@ function reportSlowClock(
 }
 
 function isAhead(blockAt: Date | null | undefined, now: Date | null | undefined): boolean {
-  return blockAt != null && now != null && blockAt.getTime() - now.getTime() > TOLERANCE_MS
+  return blockAt != null && now != null && blockAt.getTime() - now.getTime() > CLOCK_TOLERANCE_MS
 }

@@ -33,8 +33,8 @@ export interface ChainOutageDeps {
 }
 
 /**
- * Raises an alert for every watch of the chain when the chain was unreachable for 90 seconds, another alert
- * when the outage becomes critical, and a recovery when the chain is reachable again.
+ * Raises an alert for every watch of the chain when there was no answer of the chain, or no new block, for 90 seconds;
+ * another alert when the outage becomes critical; and a recovery when it is over.
  *
  * Watches are visited only on such a change, in batches. If the process stops, no alert is repeated or
  * lost. A watch or type that cannot be notified is put into quarantine and does not affect others.
@@ -61,8 +61,8 @@ async function fireForType(
 ): Promise<void> {
   const cursor = await store.findCursor(deps.db, type)
   const since = earliest(cursor?.failingSince, tip?.failingSince)
-  // The time of the last check counts, not the current time, because the clock may have jumped since. While
-  // there is no tip, no type is observed.
+  // The outage lasts until the last check, not until now, because the clock may have jumped since. While the tip
+  // cannot be read no type is observed, so the check of the tip counts, too.
   const isBlind = tip?.failingSince != null
   const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
   const severity = severityOf(since, checkedAt ?? now)

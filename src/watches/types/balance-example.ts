@@ -1,7 +1,7 @@
 import { shortAddress } from '#src/i18n/format.ts'
 
 /** Data of an example alert about a balance. */
-export const EXAMPLE = {
+export const BALANCE_EXAMPLE = {
   address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C',
   asset: 'FLR',
   symbol: 'FLR',

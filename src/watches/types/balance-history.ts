@@ -7,7 +7,7 @@ import type { History, HistoryGap } from '../history.ts'
 const SAMPLES = 15
 /** Number of samples that are read concurrently. */
 const AT_ONCE = 4
-/** Blocks over which the time between two blocks is first estimated. */
+/** Number of blocks from which the time between two blocks is first estimated. */
 const PACE_BLOCKS = 10_000
 
 interface Target {

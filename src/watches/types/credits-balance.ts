@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Credits, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { type Balance, defineLedgerWatchType, type EmptyTarget } from '../define.ts'
+import { type CreditsObservation, defineLedgerWatchType, type EmptyTarget } from '../define.ts'
 import { defineSignal, type Evaluation, type WatchView } from '../signal.ts'
 
 const LIMIT_CREDITS_MAX = 1_000_000_000
@@ -26,7 +26,7 @@ const Threshold = z.object({
  */
 export function creditsThreshold(
   _previous: State,
-  { balanceCredits, nextRenewal }: Balance,
+  { balanceCredits, nextRenewal }: CreditsObservation,
   { settings: { limit } }: Pick<WatchView<EmptyTarget, Settings>, 'settings'>,
 ): Evaluation<State> {
   const data = z.encode(Threshold, { balanceCredits, limitCredits: limit, nextRenewal })
@@ -60,7 +60,7 @@ function credits(count: number) {
 
 const nextRenewalExample = { at: '2026-12-20T12:00:00.000Z', credits: 1500 }
 
-const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, Balance, State>({
+const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, CreditsObservation, State>({
   id: 'credits-threshold',
   group: 'alerts',
   events: { alerts: ['credits.low-balance'], recovery: 'credits.recovered' },

@@ -5,7 +5,7 @@ import type { ExampleWatch } from '../signal.ts'
 import type { Price } from './feed-prices.ts'
 
 /** Data of an example alert about a price. */
-export const EXAMPLE = {
+export const PRICE_EXAMPLE = {
   feed: 'FLR/USD',
   feedId: '0x01464c522f55534400000000000000000000000000',
   fromPrice: '0.01997',
@@ -21,9 +21,9 @@ export const EXAMPLE = {
 
 /** Placeholder for the price before the first observation. */
 const UNSEEN_PRICE = { value: 1n, decimals: 0 }
-/** The maximum fall of a price, in percent. */
+/** 100 percent: the maximum fall of a price. */
 export const PERCENT_ALL = 100
-/** Decimals of percentages as whole numbers. */
+/** Number of decimals with which percentages are converted to whole numbers (bigint). */
 export const PERCENT_DECIMALS = 6
 /** Additional decimals of the price before a move, so that its rounding is not visible. */
 const MORE_DECIMALS = 6
@@ -69,7 +69,7 @@ export function exampleMove({ target, settings, observation, at }: PriceWatch) {
   const since = new Date(at.getTime() - settings.windowSeconds * 1000)
   const baseline = { ...priceBefore(price, settings.percent, settings.direction), at: since }
   const feed = observation?.feed ?? feedName(target.feed) ?? target.feed
-  const feedId = observation?.feedId ?? EXAMPLE.feedId
+  const feedId = observation?.feedId ?? PRICE_EXAMPLE.feedId
   const now = { feed, feedId, position: 0, price, at, updatedAt: at, oldest: baseline }
   return { baseline, now }
 }

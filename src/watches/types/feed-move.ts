@@ -6,7 +6,7 @@ import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
-import { EXAMPLE, exampleMove, PERCENT_ALL, PERCENT_DECIMALS } from './feed-example.ts'
+import { exampleMove, PERCENT_ALL, PERCENT_DECIMALS, PRICE_EXAMPLE } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
 import { decimalOf, movePercent, Point, Price, toCommonDecimals } from './feed-prices.ts'
 
@@ -147,7 +147,7 @@ const Summary = z.object({
 })
 type Summary = z.output<typeof Summary>
 
-/** Tolerance of rounded baseline prices: a price this close to the threshold counts as reached. */
+/** Relative rounding error of prices as floating-point numbers. A price this close to a threshold is judged. */
 const ROUNDING = 1e-9
 
 const prefilter: Prefilter<Settings, Observation, Summary> = {
@@ -217,7 +217,7 @@ function presentMoved(_event: string, data: JsonObject): Presentation {
 /** Data of an example: the smallest move that fires and ends at the last observed price. */
 function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
   const { baseline, now } = exampleMove(watch)
-  return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? EXAMPLE
+  return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? PRICE_EXAMPLE
 }
 
 const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
@@ -231,7 +231,7 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   initial: { baseline: null, firedAt: null },
   evaluate: priceMove,
   present: presentMoved,
-  examples: { 'feed-move.threshold': EXAMPLE },
+  examples: { 'feed-move.threshold': PRICE_EXAMPLE },
   ownExample,
 })
 

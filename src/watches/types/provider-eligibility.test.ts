@@ -8,7 +8,7 @@ const provider = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 
 interface Seen {
   readonly registered: boolean
-  /** null: no publication decides. */
+  /** null: no published data says whether the provider is eligible. */
   readonly eligible: boolean | null
 }
 

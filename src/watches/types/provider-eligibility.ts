@@ -29,7 +29,7 @@ const Observation = z.object({
   /** The reward epoch in force. */
   rewardEpochId: z.int(),
   registered: z.boolean(),
-  /** null if no publication decides. */
+  /** null if no published data says whether the provider is eligible. */
   eligible: z.boolean().nullable(),
   eligibilityEpochId: z.int().nullable(),
   passes: z.number().nullable(),
@@ -44,7 +44,7 @@ const State = z.object({
   /** Registration as last observed; null if it was never observed. */
   registered: z.boolean().nullable(),
   eligible: z.boolean().nullable(),
-  /** What was lost and alerted, and has not come back. */
+  /** What the provider has lost and not got back. */
   lost: z.array(z.enum(PARTS)),
 })
 type State = z.output<typeof State>

@@ -53,7 +53,10 @@ function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): E
   }
 }
 
-/** A vote as it stood at a time: a signature of any result counts until it is concluded. Unknown if it is concluded and its end is not known. */
+/**
+ * A vote as it stood at a time. Until the vote is concluded, a signature of any result counts. `isKnown` is false if
+ * the vote is concluded now and the time of its conclusion is not known.
+ */
 function voteAt(vote: Vote, at: Date): Vote {
   const concludedAt = nullIfAfter(vote.concludedAt, at)
   const isConcluded = concludedAt !== null

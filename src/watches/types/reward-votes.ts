@@ -14,7 +14,7 @@ export const AFTER_OPEN_MS = REMINDER_MS - OPEN_MS
 const KINDS = ['uptime', 'rewards'] as const
 type Kind = (typeof KINDS)[number]
 
-/** One vote on an epoch, as far as it concerns the provider. */
+/** One vote on an epoch: its times, and whether the provider signed. */
 const Vote = z.object({
   openedAt: Instant.nullable(),
   concludedAt: Instant.nullable(),

@@ -6,9 +6,9 @@ import { servedChain } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
-import { defineWatchType, type Sources, type Span } from '../define.ts'
+import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
-import { EXAMPLE, unseenAsset } from './balance-example.ts'
+import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
 import { WalletAsset } from './own-coin.ts'
 
@@ -84,7 +84,10 @@ const Moved = z.object({
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
 })
-/** `data` of alerts of any release. Alerts of earlier releases have the watch's direction, and no cause. */
+/**
+ * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
+ * cause of the change is missing.
+ */
 const StoredMoved = Moved.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
@@ -192,7 +195,7 @@ function ownExample({
   const before = isUp ? after : after + threshold
   const next = { ...known, balanceUnits: isUp ? after + threshold : after }
   const [firing] = balanceChange({ balanceUnits: before }, next, { target, settings }).firings
-  return firing?.data ?? EXAMPLE
+  return firing?.data ?? BALANCE_EXAMPLE
 }
 
 const balanceChangeSignal = defineSignal({
@@ -204,7 +207,7 @@ const balanceChangeSignal = defineSignal({
   initial: { balanceUnits: null },
   evaluate: balanceChange,
   present: presentMoved,
-  examples: { 'wallet-balance.moved': EXAMPLE },
+  examples: { 'wallet-balance.moved': BALANCE_EXAMPLE },
   ownExample,
 })
 
@@ -304,9 +307,9 @@ interface Change extends ChangedBalance {
  * they are unknown.
  */
 async function movementsOf(
-  { chain, facts }: Sources,
+  { chain, facts }: ObservationSources,
   changes: readonly Change[],
-  { after, upTo }: Span,
+  { after, upTo }: BlockSpan,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<number, z.output<typeof Movement>>> {
   if (changes.length === 0 || after === null) return new Map()

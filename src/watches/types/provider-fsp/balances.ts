@@ -13,7 +13,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Whole FLR below which an address counts as low. */
 const MINIMUM_FLR: Parameter = {
@@ -40,7 +40,7 @@ export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefi
 }
 
 const LowState = z.object({
-  /** Addresses that were low and have not risen well above the limit since. */
+  /** Addresses that were below the limit and have not risen to 1.2 times the limit since. */
   low: z.array(Address),
 })
 
@@ -107,9 +107,9 @@ function presentLow(_event: string, json: JsonObject): Presentation {
 }
 
 const lowExample = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   role: 'submit',
-  address: EXAMPLE.address,
+  address: PROVIDER_EXAMPLE.address,
   balanceWei: '18200000000000000000',
   limitWei: '25000000000000000000',
 }
@@ -196,7 +196,7 @@ function presentUnclaimed(_event: string, json: JsonObject): Presentation {
 const WaitingState = z.object({ isWaiting: z.boolean() })
 
 const unclaimedExample = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   epochs: [449, 450, 451],
   amountWei: '184500000000000000000000',
   expiresAt: '2027-02-08T07:00:00.000Z',

@@ -5,7 +5,7 @@ import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** The minimal conditions of a reward epoch, judged over the last rounds with evidence. */
 
@@ -80,7 +80,7 @@ export function shareOf(counts: readonly (readonly [number, number])[]): number 
   return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
 
-/** Phase and firings for a share, which is low or not. */
+/** Phase and firings of a condition, by whether its rate is low. */
 function verdictOf(id: string, isLow: boolean, data: JsonObject) {
   const firing = isLow
     ? ({ event: `fsp.${id}`, severity: 'warning', data } as const)
@@ -105,7 +105,7 @@ function presentRate(_event: string, json: JsonObject): Presentation {
 
 function rateSignal(condition: RateCondition, rate: number) {
   const example = {
-    provider: EXAMPLE.provider,
+    provider: PROVIDER_EXAMPLE.provider,
     rewardEpochId: 452,
     votingRoundId: 1_519_400,
     rate,
@@ -227,7 +227,7 @@ function presentUptime(_event: string, json: JsonObject): Presentation {
 
 const EXAMPLE_NODE = 'NodeID-EPLACd344ouymyJAQYXZBvbmU3NJ6ooeB'
 const uptimeExample = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   nodeId: EXAMPLE_NODE,
   rate: 0.74,
   threshold: MINIMUM,
@@ -329,13 +329,13 @@ export const validatorNotListed = defineSignal<
   claim: (json, { block }) => ({ kind: 'listing', block, ...Listing.parse(json) }),
   examples: {
     'fsp.validator-not-listed': {
-      provider: EXAMPLE.provider,
+      provider: PROVIDER_EXAMPLE.provider,
       nodeIds: [EXAMPLE_NODE],
       listed: 1,
       stakeEndsAt: '2026-11-20T12:00:00.000Z',
     },
     'fsp.validator-not-listed.recovered': {
-      provider: EXAMPLE.provider,
+      provider: PROVIDER_EXAMPLE.provider,
       nodeIds: [EXAMPLE_NODE],
       listed: 2,
     },

@@ -12,7 +12,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Parameter: probability below which a silence causes an alert. */
 const PROBABILITY: Parameter = {
@@ -31,7 +31,7 @@ const Rule = z.enum(['probability', 'one-percent'])
 const State = z.object({
   /** Whether the silence is too long and continues. */
   isSilent: z.boolean(),
-  /** The last update for more feeds than there are, while no shorter one has followed. */
+  /** The last update for more feeds than there are, until an update for existing feeds only follows. */
   tooLong: LongUpdate.nullable().default(null),
   /** Time of the first of these long updates. */
   longSince: Instant.nullable().default(null),
@@ -66,11 +66,11 @@ const Silence = z.object({
   sampleSize: z.number(),
   onePercentBlocks: z.int(),
   weightShare: z.number(),
-  /** Rule that fired; says nothing where a reason is given. */
+  /** Rule that fired. Without meaning where `reason` is present. */
   rule: Rule,
   /**
-   * Given if nothing but the length of an update is wrong. It is no rule, because an earlier release, which may run
-   * beside this one, reads alerts and states with the rules that it knows.
+   * Present if the only problem is an update for more feeds than there are. It is not a value of `rule`, because an
+   * earlier release, which may run at the same time, cannot parse alerts and states with an unknown rule.
    */
   reason: z.literal('too-long').exactOptional(),
   /** Of an update for more feeds than there are, also where it explains a silence. */
@@ -79,7 +79,7 @@ const Silence = z.object({
   feedsSent: z.int().exactOptional(),
   feedCount: z.int().exactOptional(),
   isAccepted: z.boolean().exactOptional(),
-  /** The last update before the silence, or the first that was too long. */
+  /** Time of the last update before the silence, or of the first update that was too long. */
   since: Instant,
   /** Seconds from `since` to now or, in a recovery, to the update that ended the silence. */
   gapSeconds: z.int(),
@@ -211,7 +211,7 @@ function present(event: string, json: JsonObject): Presentation {
 }
 
 const example = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   rewardEpochId: 452,
   blocksSinceUpdate: 463,
   lastUpdateBlock: 41_879_660,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
-/** A bit vote in every voting round with attestation requests. */
+/** Alerts when the provider sends no bit vote in a voting round with attestation requests. */
 const fdcBitvote = roundSignal({
   id: 'fdc-bitvote',
   group: 'fdc',
@@ -19,7 +19,7 @@ const fdcBitvote = roundSignal({
   example: { reason: 'missing', tx: null, requests: 5 },
 })
 
-/** A signature of the result of such a round. */
+/** Alerts when the provider does not sign the result of a voting round with attestation requests. */
 const fdcSignature = roundSignal({
   id: 'fdc-signature',
   group: 'fdc',
@@ -37,7 +37,7 @@ const fdcSignature = roundSignal({
   },
 })
 
-/** FDC data in `submit1`, which the protocol ignores. */
+/** Alerts on FDC data in `submit1`, which the protocol ignores. */
 const fdcSubmit1 = roundSignal({
   id: 'fdc-submit1',
   group: 'fdc',
@@ -45,10 +45,10 @@ const fdcSubmit1 = roundSignal({
   isStreak: false,
   severity: 'warning',
   role: 'submit',
-  example: { tx: EXAMPLE.tx, payloadLength: 3 },
+  example: { tx: PROVIDER_EXAMPLE.tx, payloadLength: 3 },
 })
 
-/** Bit votes for another number of requests than the round had. */
+/** Alerts on bit votes for another number of requests than the round had. */
 const fdcBitvoteLength = roundSignal({
   id: 'fdc-bitvote-length',
   group: 'fdc',
@@ -58,7 +58,7 @@ const fdcBitvoteLength = roundSignal({
   severity: 'warning',
   role: 'submit',
   facts: lengths,
-  example: { sentLength: 4, expectedLength: 5, tx: EXAMPLE.tx },
+  example: { sentLength: 4, expectedLength: 5, tx: PROVIDER_EXAMPLE.tx },
 })
 
 function lengths(data: JsonObject): DisplayValues {
@@ -71,7 +71,7 @@ function lengths(data: JsonObject): DisplayValues {
   }
 }
 
-/** Bit votes that lack requests of the consensus. */
+/** Alerts on bit votes that lack requests of the consensus. */
 const fdcConsensus = roundSignal({
   id: 'fdc-consensus',
   group: 'fdc',

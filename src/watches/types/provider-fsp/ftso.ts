@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
 /** Counts of a reveal whose values do not fit the feeds. */
@@ -10,7 +10,7 @@ function feedCountsOf(data: unknown) {
   return FeedCounts.safeParse(data).data
 }
 
-/** A commit in every voting round. */
+/** Alerts when the provider does not commit in a voting round. */
 const ftsoCommit = roundSignal({
   id: 'ftso-commit',
   group: 'ftso',
@@ -22,8 +22,8 @@ const ftsoCommit = roundSignal({
 })
 
 /**
- * A reveal in the first half of the next round, with a value for each feed. A missing reveal after a commit
- * is penalized.
+ * Alerts when the provider does not reveal a value for each feed in the first half of the next round. A missing reveal
+ * after a commit is penalized.
  */
 const ftsoReveal = roundSignal({
   id: 'ftso-reveal',
@@ -48,10 +48,10 @@ const ftsoReveal = roundSignal({
     const kind = penalised === true ? 'penalised' : 'unpenalised'
     return { loss: { kind: 'term', key: `messages:fsp.ftso-reveal.loss.${kind}` } }
   },
-  example: { reason: 'late', tx: EXAMPLE.tx, commitPresent: true, penalised: true },
+  example: { reason: 'late', tx: PROVIDER_EXAMPLE.tx, commitPresent: true, penalised: true },
 })
 
-/** A signature of the result in the second half of the next round. */
+/** Alerts when the provider does not sign the result in the second half of the next round. */
 const ftsoSignature = roundSignal({
   id: 'ftso-signature',
   group: 'ftso',

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { DisplayValues } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 import { roundSignal } from './round-streak.ts'
 
-/** A reveal that does not match its commit. */
+/** Alerts on a reveal that does not match its commit. */
 const revealOffence = roundSignal({
   id: 'reveal-offence',
   group: 'offences',
@@ -31,7 +31,7 @@ const revealOffence = roundSignal({
   example: {
     commit: '0x05a93355a28127ff0ca2d8136648c1fd682e0041f8367ba4567586b3d4149d54',
     computed: '0x6ae081fd19f4890fa29ece8c3ee9585cca38f9869acd7db2b64a0bed2ec5cb50',
-    submit1Tx: EXAMPLE.tx,
+    submit1Tx: PROVIDER_EXAMPLE.tx,
     submit2Tx: '0x1c9e0f3b7a52d8e6f4a1b0c3d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f607',
   },
 })
@@ -39,7 +39,7 @@ const revealOffence = roundSignal({
 const PROTOCOL_NAMES = { ftso: 'FTSO', fdc: 'FDC' } as const
 const Protocol = z.enum(['ftso', 'fdc'])
 
-/** A signature by another key than the provider's. */
+/** Alerts on a signature by another key than the provider's. */
 const signatureMismatch = roundSignal({
   id: 'signature-mismatch',
   group: 'offences',
@@ -68,12 +68,12 @@ const signatureMismatch = roundSignal({
     expectedSigner: '0x84824513537A6d24cfcEDdc1Ab8f4079a6Bd4CFb',
     digestTried: ['legacy', 'chain-bound'],
     merkleRoot: '0xa711d4ac935765adb0a0283d15a4e7dd6c8771554b524c454c1ff6ad28c37b2c',
-    tx: EXAMPLE.tx,
+    tx: PROVIDER_EXAMPLE.tx,
     doubleSigned: false,
   },
 })
 
-/** A signature that was too late to be rewarded. */
+/** Alerts on a signature that was too late to be rewarded. */
 const signatureGrace = roundSignal({
   id: 'signature-grace',
   group: 'offences',
@@ -96,11 +96,11 @@ const signatureGrace = roundSignal({
     signatureAt: '2026-11-20T12:02:35.000Z',
     deadlineAt: '2026-11-20T12:02:30.000Z',
     secondsLate: 5,
-    tx: EXAMPLE.tx,
+    tx: PROVIDER_EXAMPLE.tx,
   },
 })
 
-/** A bit vote that covers the consensus, without the signature. */
+/** Alerts on a bit vote that contains all requests of the consensus and is not followed by a signature. */
 const fdcRevealOffence = roundSignal({
   id: 'fdc-reveal-offence',
   group: 'offences',
@@ -109,7 +109,7 @@ const fdcRevealOffence = roundSignal({
   isStreak: false,
   severity: 'critical',
   role: 'submitSignatures',
-  example: { tx: EXAMPLE.tx },
+  example: { tx: PROVIDER_EXAMPLE.tx },
 })
 
 export const OFFENCE_SIGNALS = [

@@ -11,7 +11,7 @@ import {
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Minutes from the opening of registration to the alert. */
 const MINUTES: Parameter = {
@@ -106,7 +106,7 @@ function presentRegistration(_event: string, json: JsonObject): Presentation {
 }
 
 const registrationExample = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   rewardEpochId: 453,
   openedAt: '2026-11-23T05:02:30.000Z',
   closesAtEarliest: '2026-11-23T05:32:30.000Z',
@@ -217,7 +217,7 @@ function presentMembership(_event: string, json: JsonObject): Presentation {
 }
 
 const membershipExample = {
-  provider: EXAMPLE.provider,
+  provider: PROVIDER_EXAMPLE.provider,
   rewardEpochId: 453,
   startVotingRoundId: 1_522_080,
   voters: 98,

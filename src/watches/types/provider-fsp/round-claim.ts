@@ -1,4 +1,4 @@
-/** Claims about the chain of alerts about voting rounds. Pure. */
+/** The claims about the chain that alerts about voting rounds make. Pure. */
 import { z } from 'zod'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'

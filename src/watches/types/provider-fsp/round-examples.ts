@@ -1,8 +1,8 @@
 /** Examples of alerts about a data provider. Pure. */
 import type { JsonObject } from '#src/kernel/units.ts'
 
-/** Addresses of the provider in examples. */
-export const EXAMPLE = {
+/** Addresses and a transaction of the provider in examples. */
+export const PROVIDER_EXAMPLE = {
   provider: '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',
   address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
   tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
@@ -15,9 +15,9 @@ export function examplesOf(one: {
   readonly example: JsonObject
 }): Readonly<Record<string, JsonObject>> {
   const common = {
-    provider: EXAMPLE.provider,
+    provider: PROVIDER_EXAMPLE.provider,
     rewardEpochId: 452,
-    address: EXAMPLE.address,
+    address: PROVIDER_EXAMPLE.address,
   }
   const streak = one.isStreak ? 2 : 1
   return {

@@ -38,7 +38,7 @@ export const StreakState = z.object({
   /** The last judged round; a gap resets the streak. */
   lastRound: z.int().nullable(),
   streak: z.int(),
-  /** First bad round since the last good one, with its start. */
+  /** First bad round since the last good one, and its start in epoch seconds. */
   firstRound: z.int().nullable(),
   firstAt: z.int().nullable(),
   /** Number of bad rounds since the last good one. */

@@ -84,7 +84,10 @@ function checks(
   )
 }
 
-/** Folds observations as the watch does: state through storage, news only. */
+/**
+ * Folds observations as a watch does: the state is encoded and decoded between them. `notified` has the alerts and
+ * recoveries that a watch would send, each with the index of its observation.
+ */
 function fold(
   signal: FspSignal,
   observations: readonly ProviderObservation[],
@@ -162,7 +165,7 @@ describe.each(STREAKS)('%s', (id, check) => {
     ['GGG', []],
     ['UUU', []],
   ])('with the parameter of two rounds, %s gives %j', (pattern, notified) => {
-    // Gaps leave the indexes of later rounds unchanged.
+    // A gap in the pattern is no observation, so later observations have lower indexes than their rounds.
     const found = fold(find(id), rounds(pattern, check)).notified
     expect(found).toEqual(notified)
   })
@@ -390,7 +393,7 @@ describe('fast-updates', () => {
         parts.map((part, index) => observation(index, part)),
       )
 
-    test('is a warning, and over with the first shorter one that is accepted', () => {
+    test('is a warning until an update for existing feeds is accepted', () => {
       const seen = [silent(1, 5, 90), long(100, true), silent(1, 40, 100), silent(1, 5, 180)]
       expect(all(seen).notified).toEqual(['1 warning', '3 recovered'])
       expect(all(seen).steps[1]?.firings[0]).toMatchObject({
@@ -426,12 +429,12 @@ describe('fast-updates', () => {
       expect.assertions(4)
     })
 
-    test('that was refused is no update: nothing but an accepted one ends the warning', () => {
+    test('that was refused is a warning until an update is accepted', () => {
       const seen = [silent(1, 5, 90), long(90, false, 120), silent(2, 60, 90), silent(1, 5, 180)]
       expect(all(seen).notified).toEqual(['1 warning', '3 recovered'])
     })
 
-    test('explains the silence that follows, which is critical', () => {
+    test('is part of the critical alert about the silence that follows it', () => {
       const seen = [long(90, false, 120), silent(17, 450, 90), silent(1, 5, 700)]
       expect(all(seen).notified).toEqual(['0 warning', '1 critical', '2 recovered'])
       const [alert] = all(seen).steps[1]?.firings ?? []
@@ -440,7 +443,7 @@ describe('fast-updates', () => {
       expect(shown).toMatchObject({ advice: 'long-update', facts: { feedCount: { value: 9 } } })
     })
 
-    test('that was accepted for days is not when a silence began', () => {
+    test('repeated for days, the last of these updates is the start of the silence that follows', () => {
       const last = 259_200
       const seen = [
         long(100, true),
@@ -467,7 +470,7 @@ describe('fast-updates', () => {
       expect(since).toEqual([first, second, second])
     })
 
-    test('is not over between two rounds, where the length of updates is not known', () => {
+    test('is not over between two round ends, when the length of updates is not known', () => {
       const between = { ...silent(3, 60, 150), isBetween: true } as const
       const seen = [long(100, true), between, long(170, true), silent(1, 5, 300)]
       expect(all(seen).notified).toEqual(['0 warning', '3 recovered'])

@@ -5,7 +5,7 @@ import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { eventsOf } from './events.ts'
-import { EXAMPLE } from './round-examples.ts'
+import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** `data` of both events of `tx-failed`. */
 const Failed = z.object({
@@ -94,9 +94,9 @@ function presentFailed(_event: string, json: JsonObject): Presentation {
 }
 
 const failedExample = {
-  provider: EXAMPLE.provider,
-  tx: EXAMPLE.tx,
-  from: EXAMPLE.address,
+  provider: PROVIDER_EXAMPLE.provider,
+  tx: PROVIDER_EXAMPLE.tx,
+  from: PROVIDER_EXAMPLE.address,
   role: 'submit',
   to: '0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f',
   contract: 'Submission',

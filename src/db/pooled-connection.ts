@@ -3,9 +3,9 @@ import { arrayText } from './arrays.ts'
 import { connectionLost, postgresError } from './session.ts'
 
 /** A parameter of a statement, as postgres.js accepts it. */
-export type Value = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
+export type StatementParameter = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
 
-/** Options of a query. `prepare`: the statement stays prepared even beyond the limits below. */
+/** Options of a query. `prepare`: the statement stays prepared, even if it exceeds the limits below. */
 export interface QueryOptions {
   readonly prepare?: boolean
 }
@@ -15,8 +15,8 @@ export interface Statement extends Promise<unknown> {
   values(): Promise<unknown>
 }
 
-/** One connection of the pool, held by one user at a time. Never used again once `lost`. */
-export interface Slot {
+/** One connection of a pool, used by one query or transaction at a time. Never used again once `lost`. */
+export interface PooledConnection {
   readonly client: Sql
   /** Statements that the server keeps prepared on this connection. */
   readonly prepared: Set<string>
@@ -36,10 +36,10 @@ const PREPARED_MAX = 256
 const PREPARED_TEXT_MAX = 4096
 
 /** Sends one statement on a connection that the caller holds. */
-export async function send(
-  slot: Slot,
+export async function sendStatement(
+  slot: PooledConnection,
   text: string,
-  values: Value[] = [],
+  values: StatementParameter[] = [],
   options: QueryOptions & { readonly raw?: boolean } = {},
 ): Promise<unknown> {
   if (slot.lost) throw connectionLost()
@@ -59,8 +59,10 @@ export async function send(
   }
 }
 
-/** Runs a query after the caller could ask for arrays with `values()`, like queries of postgres.js. */
-export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
+/**
+ * Runs a query in the next microtask, so that the caller can first call `values()`, as with queries of postgres.js.
+ */
+export function startStatement(run: (raw: boolean) => Promise<unknown>): Statement {
   let raw = false
   const rows = Promise.resolve().then(() => run(raw))
   const values = () => {
@@ -74,7 +76,7 @@ export function statement(run: (raw: boolean) => Promise<unknown>): Statement {
  * Fails a statement at the deadline without waiting for the connection to close, which takes a while when
  * the server is frozen.
  */
-function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void {
+function watchForAnswer(slot: PooledConnection, fail: (error: unknown) => void): () => void {
   if (slot.answerMs === 0) return () => undefined
   const giveUp = () => {
     const error = connectionLost()
@@ -90,7 +92,11 @@ function watchForAnswer(slot: Slot, fail: (error: unknown) => void): () => void 
  * Whether a statement is prepared, which saves a round trip. The number is bounded, so that generated
  * statements do not accumulate.
  */
-function keepsPrepared(slot: Slot, text: string, values: readonly Value[]): boolean {
+function keepsPrepared(
+  slot: PooledConnection,
+  text: string,
+  values: readonly StatementParameter[],
+): boolean {
   if (values.length === 0 || text.length > PREPARED_TEXT_MAX) return false
   if (slot.prepared.has(text)) return true
   if (slot.prepared.size >= PREPARED_MAX) return false
