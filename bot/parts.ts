@@ -1,5 +1,5 @@
 import type { BotParts } from './core/feature.ts'
-import { BACKTEST_READERS } from './features/backtests.ts'
+import { BACKTEST_SCREENS } from './features/backtests.ts'
 import { notifyConnectOutcomes } from './features/connect/notifications.ts'
 import { REGISTRY } from './features/index.ts'
 import { inlineQueries } from './features/inline/handlers.ts'
@@ -9,7 +9,7 @@ import { followUp } from './features/recipients/follow-ups.ts'
 export const PARTS: BotParts = {
   features: REGISTRY,
   inlineQueries,
-  backtests: BACKTEST_READERS,
+  backtests: BACKTEST_SCREENS,
   followUp,
   notifyConnected: notifyConnectOutcomes,
 }

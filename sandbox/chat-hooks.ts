@@ -10,7 +10,7 @@ import { listen, stopListening } from './loopback.ts'
 /** A message in a channel. */
 export interface PostedMessage {
   readonly service: 'discord' | 'slack' | 'ntfy' | 'pagerduty'
-  /** Its webhook, topic or integration key. */
+  /** The webhook, topic or integration key to which it was posted. */
   readonly hook: string
   readonly id: string
   readonly body: unknown
@@ -19,7 +19,7 @@ export interface PostedMessage {
   /** Time of the first version. */
   readonly at: Date
   readonly edits: number
-  /** Of an alert in PagerDuty: the last action. */
+  /** The last action on an alert in PagerDuty. */
   readonly action?: PagerEvent['event_action']
 }
 
@@ -43,7 +43,7 @@ export interface ChatHooks {
   slackUrl(): string
   ntfyUrl(): string
   pagerDutyUrl(): string
-  /** In their present state, oldest first. */
+  /** The messages in their present state, oldest first. */
   readonly messages: readonly PostedMessage[]
   /** Refused bodies, with the reason. */
   readonly refused: readonly string[]
@@ -65,8 +65,8 @@ const PAGERDUTY_PATH = '/v2/enqueue'
 const ACTIONS = ['trigger', 'acknowledge', 'resolve'] as const
 
 /**
- * Starts all of them on one port of this machine. Long because the four services share the messages, faults
- * and listeners.
+ * Starts the four services on one port of this machine. Long because they share the messages, faults and
+ * listeners.
  */
 export async function startChatHooks(options: { clock?: Clock } = {}): Promise<ChatHooks> {
   const { clock = systemClock } = options
@@ -187,7 +187,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     return { status: 200, body: JSON.stringify({ id, event: 'message', topic }) }
   }
 
-  /** An event about a resolved alert opens another one if it triggers, and changes nothing otherwise. */
+  /** For a resolved alert, `trigger` opens a new alert; any other action changes nothing. */
   function takePagerDuty(body: string): Exclude<HookFault, string> {
     const json = readJson(body)
     const event = checkPagerDuty(json)

@@ -12,7 +12,7 @@ export interface CompiledContract {
 
 const ROOT = new URL('..', import.meta.url).pathname
 const SOURCES = ['src/chain/router/*.sol', 'sandbox/contracts/*.sol']
-/** Flare need not support newer instructions; and without metadata the same source gives the same bytes. */
+/** Paris is old enough for Flare to support all its instructions. Without metadata, equal code gives equal bytes. */
 const SETTINGS = {
   evmVersion: 'paris',
   optimizer: { enabled: true, runs: 200 },

@@ -102,7 +102,7 @@ export function createControlPanel({
     token = (await signedIn).token
     return signedIn
   }
-  /** With the present token, or a new one if it is invalid. */
+  /** Runs work as Alice. Signs in again if her token is no longer valid. */
   const asAlice = async <T>(work: (alice: Customer) => Promise<T>): Promise<T> => {
     const known = await customer?.catch(() => undefined)
     if (known === undefined) return work(await enter())
@@ -164,7 +164,7 @@ export function createControlPanel({
         await alice.call('PUT', '/channels/email', mail)
         const hook = { json: { url: receiver.url(HOOK) }, status: 200, body: Hooked }
         const { secret } = await alice.call('PUT', '/channels/webhook', hook)
-        // Only present when it is created.
+        // The secret is returned only when the webhook is created.
         if (secret !== undefined) receiver.setSecret(HOOK, secret)
       }),
     askForCredits: (asset, credits) =>
@@ -241,7 +241,7 @@ async function acceptTerms(alice: Customer): Promise<void> {
   await alice.call('POST', path, { json: { version: currentVersion }, status: 200, body: Terms })
 }
 
-/** Once per wallet; later attempts are refused. */
+/** Starts the trial, unless the wallet has had it. */
 async function startTrial(alice: Customer): Promise<void> {
   try {
     await alice.call('POST', '/subscriptions/trial', { status: 201, body: ANY_BODY })

@@ -16,7 +16,7 @@ interface Wanted<Body extends z.ZodType> {
 
 /** A program with a token. */
 export interface Customer {
-  /** For the header `Authorization: Bearer`. */
+  /** API token, which the header `Authorization: Bearer` contains. */
   readonly token: string
   /**
    * Sends a request below `/api/x402` and returns the answer's body.
@@ -58,7 +58,7 @@ export class UnexpectedAnswerError extends Error {
   }
 }
 
-/** For answers without a body, or with an irrelevant one. */
+/** Schema for answers whose body does not matter, or is missing. */
 export const ANY_BODY = z.unknown()
 
 const ANSWER_TIMEOUT_MS = 10_000

@@ -29,7 +29,7 @@ export interface DevnetOptions {
 /** A local chain with Flare's chain id 14, or another, and Multicall3 at its address on Flare. */
 export interface Devnet {
   readonly rpcUrl: string
-  /** Its WebSocket, which reports new heads. */
+  /** URL of the chain's WebSocket, which reports new heads. */
   readonly socketUrl: string
   /** Interval between blocks; undefined while each transaction creates its own. */
   readonly blockTimeSeconds: number | undefined
@@ -60,15 +60,15 @@ export interface FurnishedDevnet extends Devnet {
 
 /** Initial balance of each person: 10,000 FLR. */
 const START_BALANCE_WEI = 10_000n * 10n ** 18n
-/** Room for everything that a world begins with. */
+/** Gas limit of a block: enough for all transactions that set up a world. */
 const BLOCK_GAS = 500_000_000
 /**
- * States kept for questions about the past, each with a copy of all storage and of all block hashes; beyond
- * this anvil would write to disk. A chain that makes blocks by the clock lives for long: it keeps fewer.
+ * Number of past states that can be queried. Each has a copy of all storage and of all block hashes; anvil would
+ * write more of them to disk. A chain with a block time runs for long and keeps fewer.
  */
 const KEPT_STATES = 1000
 const KEPT_STATES_LIVE = 120
-/** Blocks of a chain by the clock whose transactions and receipts are kept, about 90 kB each when busy. */
+/** Number of blocks whose transactions and receipts a chain with a block time keeps: about 90 kB each. */
 const KEPT_BLOCKS_LIVE = 3000
 
 /**

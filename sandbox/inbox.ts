@@ -16,9 +16,9 @@ export type MailboxAnswer = Exclude<InboxMode, 'down'>
 
 /** A mail server that stores every mail. */
 export interface Inbox {
-  /** For `SMTP_URL`: no encryption, no password. */
+  /** Value for `SMTP_URL`, without encryption and password. */
   readonly url: string
-  /** Oldest first. */
+  /** Received mails, oldest first. */
   readonly mails: readonly Mail[]
   readonly mode: InboxMode
   /** Sets the response from now on; `down` also drops open connections. */

@@ -113,7 +113,7 @@ export function acceptForms(app: FastifyInstance): void {
   )
 }
 
-/** @param before text before that of the file */
+/** Serves a file of the folder `browser`. @param before text that precedes the content of the file */
 function serveFile(app: FastifyInstance, path: string, type: string, before = ''): void {
   const content = before + readFileSync(new URL(`.${path}`, BROWSER), 'utf8')
   app.get(path, (_request, reply) =>

@@ -18,14 +18,14 @@ export interface FullAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Delay before it. */
+  /** Delay before the answer. */
   readonly delayMs?: number
 }
 
 /** The signatures of a delivery, each verified as by a customer with the secret of its hook. */
 export interface Verdicts {
   readonly watchdog: SignatureVerdict
-  /** Only present during a rotation of the secret. */
+  /** Signature with the next secret, which is sent during a rotation of the secret only. */
   readonly watchdogNext: SignatureVerdict
   readonly standard: SignatureVerdict
 }
@@ -44,7 +44,7 @@ export interface ReceivedRequest {
   readonly json: unknown
   /** Undefined while the hook has no secret. */
   readonly verdicts: Verdicts | undefined
-  /** The response, sent or coming. */
+  /** The response that was sent or will be sent. */
   readonly answer: Answer
 }
 
@@ -52,7 +52,7 @@ export interface ReceivedRequest {
 export interface Receiver {
   /** URL of a hook; `main` by default. Each name is a hook of its own. */
   url(hook?: string): string
-  /** Oldest first. */
+  /** Received deliveries, oldest first. */
   readonly deliveries: readonly ReceivedRequest[]
   /** Responses for the next deliveries. */
   readonly nextAnswers: readonly Answer[]

@@ -17,7 +17,7 @@ import { createUserActions, type UserActions } from './telegram/user-actions.ts'
 
 /** Options of a local Bot API. */
 export interface TelegramApiOptions {
-  /** Of the form `<number>:<letters>`; the number is the bot's id. */
+  /** Token of the bot, in the form `<number>:<letters>`; the number is the bot's id. */
   readonly token: string
   /** The bot's username, without `@`. */
   readonly username: string
@@ -60,11 +60,11 @@ export interface TelegramApi extends People, UserActions {
   waitFor<T>(look: () => T | undefined | null | false, timeoutMs?: number): Promise<T>
   /** Calls the listener with every change; returns a function that ends it. */
   onChange(listener: (change: Change) => void): () => void
-  /** Makes calls fail: the next ones, or those of one method. */
+  /** Makes the next calls fail, or the next calls of one method. */
   failNext(filter: FaultFilter, fault: Fault): void
   /** Removes unused faults. */
   clearFaults(): void
-  /** Breaks hanging calls. */
+  /** Closes the connections of hanging calls. */
   release(): void
   /** Refuses connections until `up()`. */
   down(): Promise<void>

@@ -9,9 +9,9 @@ import type { TelegramApi } from './telegram-api.ts'
 
 /** HTML around the chat, inserted unescaped. */
 export interface ChatPageOptions {
-  /** Above the chat. */
+  /** HTML above the chat. */
   readonly topBar?: string
-  /** In the page's head: style and script of the top bar. */
+  /** HTML in the page's head: style and script of the top bar. */
   readonly head?: string
 }
 

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** The headers of a request as in Node: lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Result of verifying one signature. The age is that of its timestamp, in seconds. */
+/** Result of verifying one signature. `ageSeconds` is the age of its timestamp. */
 export type SignatureVerdict =
   | { readonly ok: true; readonly ageSeconds: number }
   | {

@@ -78,7 +78,7 @@ const BROWSER = new URL('./browser/', import.meta.url)
 /** Pages that look for a wallet. */
 const ASKING = /src="\/scripts\/(?:connect|pay)\.js"/
 
-/** Adds the wallet to a service's server, and to those of its pages that look for one. */
+/** Adds the wallet to a service's server, and its script to the pages that look for a wallet. */
 export function serveWallet(server: FastifyInstance, rpcUrl: string): void {
   const wallet = createSandboxWallet(rpcUrl)
   for (const [name, type] of [

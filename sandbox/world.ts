@@ -27,11 +27,11 @@ import { startXrpl } from './xrpl.ts'
 /** Options of a world. Given ports are required; others have a default, or else any free one. */
 export interface WorldOptions {
   readonly log: Logger
-  /** Of the sandbox's pages; 8090 by default. 0 uses any free one, also for the others. */
+  /** Port of the sandbox's pages; 8090 by default. With 0 all three ports are any free ones. */
   readonly port?: number | undefined
-  /** Of the service; 8080 by default. */
+  /** Port of the service; 8080 by default. */
   readonly servicePort?: number | undefined
-  /** Of the service's health and metrics; 9090 by default. */
+  /** Port of the service's health and metrics; 9090 by default. */
   readonly internalPort?: number | undefined
   /** The anvil program; by default the one from npm. */
   readonly anvilPath?: string | undefined
@@ -51,7 +51,7 @@ const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as con
  * hour.
  */
 const BLOCK_TIME_SECONDS = 3
-/** Providers of equal weight; the first is the one with faults. */
+/** Providers of equal weight; scenarios give faults to the first. */
 const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
 /** Longest time that is simulated in full; a longer one is skipped except for its end. */
 const FULL_SECONDS = 3 * 3600
@@ -106,7 +106,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     keep(startXrpl({ clock })),
     keep(startDataUpstream({ clock })),
   ] as const
-  // All of them must have ended before anything is undone.
+  // Every start must have ended before anything is undone.
   await Promise.allSettled(starting)
   signal?.throwIfAborted()
   const [database, chain, telegram, inbox, receiver, hooks, xrpl, data] =
@@ -166,7 +166,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   }
   const keepingUp = new AbortController()
   const upToDate = simulation.keepUp(clock, keepingUp.signal, (error) =>
-    log.warn({ err: error }, 'the data providers stumbled'),
+    log.warn({ err: error }, 'simulated data providers failed; they are tried again'),
   )
   undo.defer(async () => {
     keepingUp.abort()
@@ -177,7 +177,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
   return parts
 }
 
-/** Two skips at once follow each other. */
+/** Creates the function that advances the time. Concurrent calls run one after another. */
 function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldParts['skip'] {
   const inTurn = createTurns()
   return (choose) =>
@@ -238,7 +238,7 @@ async function startChain(
   }
 }
 
-/** Before anything is started, so that a taken port is reported at once. */
+/** Chooses the ports before anything is started, so that a taken port is reported at once. */
 async function choosePorts(options: WorldOptions) {
   const choose = async (name: keyof typeof USUAL_PORTS) => {
     const named = options[name]

@@ -12,7 +12,7 @@ import { METHODS, type ServerView } from './xrpl/methods.ts'
 export interface XrplOptions {
   /** The account that receives deposits; `XRPL_DEPOSIT_ADDRESS` by default. */
   readonly address?: string
-  /** Its initial balance; 10 XRP by default. With 0 it does not exist until it is paid. */
+  /** The account's initial balance; 10 XRP by default. With 0 the account does not exist until it is paid. */
   readonly balanceDrops?: bigint
   readonly clock?: Clock
   /** 0, the default, uses any free port. */
@@ -39,7 +39,7 @@ export interface XrplServer {
   count(method: string): number
   /** Limits the transactions per page. */
   limitPages(transactions: number): void
-  /** Removes the ledgers before this one. */
+  /** Removes the ledgers before an index. */
   forgetBefore(ledgerIndex: number): void
   /** Lags behind the network by a number of ledgers. */
   lag(ledgers: number): void

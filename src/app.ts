@@ -34,7 +34,7 @@ import { storedContracts } from '#src/fsp/indexer/rounds.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
-import { nameChain } from '#src/i18n/translate.ts'
+import { writeChainNames } from '#src/i18n/translate.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
@@ -125,7 +125,7 @@ export function createApp(
 ): Service {
   const { log, clock = systemClock, hostClock = clock } = given
   const { heartbeatUrl } = config
-  nameChain(serveChain(config.chain.id))
+  writeChainNames(serveChain(config.chain.id))
   const meters = createMeters()
   const waits = (pool: string) => ({
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),

@@ -1,8 +1,8 @@
 /** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
 import { claimAll } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
-import { type BacktestReaders, type TryWatch, tryWatch } from './backtests.ts'
-import { change, isFollowed, isOver, type LiveMessageDeps } from './live-messages.ts'
+import { type BacktestScreens, type TryWatch, tryWatch } from './backtests.ts'
+import { change, isFollowed, isMessageGone, type LiveMessageDeps } from './live-messages.ts'
 import {
   BACKTEST_MESSAGES,
   type BacktestKind,
@@ -14,18 +14,16 @@ import {
 import { privateState } from './middleware/identify.ts'
 import { findChat } from './store.ts'
 
-/** Lease of one message, which is longer than its backtests take. */
+/** Lease of one message: longer than all its backtests take together. */
 const LEASE_MS = 90_000
 const RETRY_MS = 10_000
-/** Pause before a screen whose time is over is tried again. */
+/** Pause after a failed attempt to show that the results were not ready in time. */
 const LATE_RETRY_MS = 60_000
-/**
- * Number of messages at once in this process, so that a message with long backtests does not delay others.
- */
+/** Number of messages that one process handles at once, so that long backtests of one delay no other. */
 const AT_ONCE = 2
 
 interface BacktestMessageDeps extends LiveMessageDeps {
-  readonly readers: BacktestReaders
+  readonly screens: BacktestScreens
 }
 
 /**
@@ -34,7 +32,7 @@ interface BacktestMessageDeps extends LiveMessageDeps {
  *
  * @param signal when aborted, no further message is started; the next run handles the remaining messages
  */
-export async function changeBacktests(
+export async function showBacktestResults(
   notifier: BacktestMessageDeps,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -53,7 +51,7 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
   try {
     await show(notifier, row)
   } catch (error) {
-    if (!isOver(error)) {
+    if (!isMessageGone(error)) {
       const { chatId, stage, shown } = row
       app.log.warn({ chatId, error: describe(error) }, 'backtest could not be shown')
       const pauseMs = isLate(notifier, row) ? LATE_RETRY_MS : RETRY_MS
@@ -66,14 +64,14 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
 }
 
 async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
-  const { app, username, readers } = notifier
+  const { app, username, screens } = notifier
   const known = await findChat(app.db, row.chatId)
   if (known === undefined) return
   const state = await privateState(app, known, username)
   const link = state.links.find(({ wallet }) => wallet === row.wallet)
   if (link === undefined) return
   const tryOne = isLate(notifier, row) ? notReady : tryWatch
-  const view = await readers[row.kind as BacktestKind](state, link, row, tryOne)
+  const view = await screens[row.kind as BacktestKind](state, link, row, tryOne)
   if (view !== undefined) await change(notifier, row, view, state.t.locale)
 }
 

@@ -1,5 +1,4 @@
-/** Backtests for screens that do not wait for them: the job `show-backtests` adds their result later. */
-
+/** Backtests whose results are added to a message later, by the job `show-backtests`. */
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -16,19 +15,21 @@ const BACKTEST_MS = 15_000
 const FOLLOWED_MS = 2 * MINUTE_MS
 
 /**
- * Builds the screen of a message with the results. @param tryOne replays a watch @returns undefined when
- * the message shows another screen by now
+ * Runs the backtests of a message and builds its screen with the results.
+ *
+ * @param tryOne runs one backtest
+ * @returns undefined if the message shows another screen by now
  */
-export type ReadBacktests = (
+export type BacktestScreen = (
   state: ChatState,
   link: Membership,
   row: Pick<LiveRow, 'handle'>,
   tryOne: TryWatch,
 ) => Promise<View | undefined>
 
-export type BacktestReaders = Readonly<Record<BacktestKind, ReadBacktests>>
+export type BacktestScreens = Readonly<Record<BacktestKind, BacktestScreen>>
 
-/** Requests that the results are added to a message. */
+/** Stores that a message waits for the results of backtests, and wakes the job that adds them. */
 export async function followBacktests(
   { db, clock }: Pick<App, 'db' | 'clock'>,
   message: { readonly chatId: number; readonly messageId: number },
@@ -59,7 +60,7 @@ export type TryWatch = (
   link: Membership,
 ) => Promise<TriedWatch>
 
-/** Runs the backtest, for a limited time. */
+/** Runs the backtest. Returns `failed` if it is refused or takes longer than 15 seconds. */
 export const tryWatch: TryWatch = async ({ call }, body, link) => {
   let tried: TriedWatch = 'failed'
   const work = call(backtestWatch, { body, query: {} }, link).then((backtest) => {

@@ -1,4 +1,4 @@
-import { privateMatter } from '../views/notices.ts'
+import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext, Membership } from './context.ts'
 import { send } from './show.ts'
@@ -30,7 +30,7 @@ export function topicOf({ msg }: BotContext): number | undefined {
 export async function linkToPrivateChat(ctx: BotContext, payload: string): Promise<void> {
   const url = deepLink(ctx.reader, payload)
   if (ctx.callbackQuery !== undefined) return ctx.answer(undefined, { url })
-  await send(ctx, privateMatter(ctx.reader, url))
+  await send(ctx, onlyInPrivateChat(ctx.reader, url))
 }
 
 /** Whether the chat is linked, and no link may change watches. */

@@ -76,7 +76,7 @@ export interface PendingQuestion {
   /** The message that asks. */
   readonly messageId: number
   readonly askedAt: Date
-  /** Whether a question was asked meanwhile: the same question again, or the next. */
+  /** Whether the handler of the answer has asked a question: the same one again, or the next one. */
   isAsked: boolean
 }
 

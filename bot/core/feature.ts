@@ -10,8 +10,8 @@
  *    `back(…)` or `menuButton(…)`. Views of several features are in `bot/views/`.
  * 4. Data comes from `ctx.call(operation, input, link)`, the same gate as for REST. A thrown `AppError`
  *    becomes a sentence above the pressed message, with `Retry`.
- * 5. `show(ctx, view, task)` edits the pressed message, or the one of a typed answer; `send` sends a new
- *    one. Every press gets a response; `ctx.answer(text)` gives it a text, once.
+ * 5. `show(ctx, view, task)` edits the pressed message, or the message of the answered question; `send` sends
+ *    a new message. Every press gets a response; `ctx.answer(text)` gives it a text, once.
  * 6. The rights of `onPress` (`PressRights`) say who may press: what is private, what needs no link, what
  *    every member of a group may do. Other verbs need a link, and in a group an administrator who linked
  *    the wallet that owns the object (`findWatch`). `middleware/guard.ts` checks them.
@@ -21,9 +21,9 @@ import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
 import { builtKey } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
-import { privateMatter } from '../views/notices.ts'
+import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
-import type { BacktestReaders } from './backtests.ts'
+import type { BacktestScreens } from './backtests.ts'
 import type { BotContext } from './context.ts'
 import { type PressRights, registerVerb } from './handled.ts'
 import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
@@ -55,17 +55,17 @@ export interface Feature {
   readonly composer: Composer<BotContext>
   /** Questions that the feature asks. */
   readonly questions?: readonly Question[]
-  /** Checks of the feature's messages that change while their subject changes, by unique kinds. */
+  /** Checks of the feature's live messages, by their kind. A kind is unique among all features. */
   readonly live?: LiveChecks
 }
 
 /** What the bot consists of. `bot/core` imports no feature: `bot/parts.ts` gives it these. */
 export interface BotParts {
-  /** In the order of handling. */
+  /** Features, in the order in which they handle an update. */
   readonly features: readonly Feature[]
   /** Answers inline queries; they come from no chat, and need no identity. */
   readonly inlineQueries: (app: App) => Middleware<BotContext>
-  readonly backtests: BacktestReaders
+  readonly backtests: BacktestScreens
   /** Changes the messages whose follow-up is due. */
   readonly followUp: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
@@ -97,7 +97,7 @@ export function onCommand(
   const { privately, unlinked = false } = options
   composer.command(name, async (ctx) => {
     if (ctx.reader.isGroup && privately !== undefined) {
-      await send(ctx, privateMatter(ctx.reader, deepLink(ctx.reader, privately)))
+      await send(ctx, onlyInPrivateChat(ctx.reader, deepLink(ctx.reader, privately)))
     } else if (ctx.links.length === 0 && !unlinked) {
       await send(ctx, unlinkedHome(ctx.reader, ctx.knownChat.title))
     } else {

@@ -1,9 +1,9 @@
 /**
- * Every update is stored in a table, with its id as key. So an update exists once, even if Telegram sends
- * it again; the updates of a chat are handled in order, one at a time; and updates survive a `kill -9`.
+ * Every update is stored in a table, with its id as key. Therefore an update that Telegram sends again is
+ * handled once, the updates of a chat are handled in order, one at a time, and updates survive a `kill -9`.
  *
- * The inbox has a separate loop (docs/decisions/0010): the next update is taken as soon as one of 32 is
- * done.
+ * The inbox has a loop of its own, apart from the job runner (docs/decisions/0010): it claims the next update
+ * as soon as one of 32 is done.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Update } from 'grammy/types'
@@ -25,14 +25,14 @@ import { deleteExpired } from './session-store.ts'
 
 /** Maximum number of updates in progress at once, all of different chats. */
 const AT_ONCE_MAX = 32
-/** Interval of claims without notification. */
+/** Interval of claims while no notification about new updates arrives. */
 const POLL_MS = 1000
 /** Time for which handled updates are stored; Telegram repeats updates for a day. */
 const KEPT_MS = 72 * HOUR_MS
 const PRUNE_MS = HOUR_MS
 /** Maximum time for which a stop waits for updates in progress. */
 const STOP_MS = 10_000
-/** Maximum number of attempts after a bug, and while Telegram or the database is unavailable. */
+/** Maximum number of attempts: after an unexpected error, and while Telegram or the database is unavailable. */
 const TRIES_MAX = 3
 const PASSING_TRIES_MAX = 10
 /** Maximum number of attempts to record that an update is handled: six seconds in total. */
@@ -148,7 +148,7 @@ export async function startInbox(
 
   /**
    * Fills all free places with one claim, because consecutive claims would wait for each other's commit.
-   * @returns whether there may be more
+   * @returns whether more updates may be due
    */
   async function takeMore(): Promise<boolean> {
     await deps.clock.sync()

@@ -1,7 +1,7 @@
 /**
- * Updates live messages, such as a top-up until it is credited. Features say how messages of their kinds are
- * checked (`Feature.live`). The subject of each message is stored, so a restart loses nothing. The job
- * `show-live-messages` runs this.
+ * Updates live messages: messages that change with their subject, such as a top-up until it is credited.
+ * Features define how their messages are checked (`Feature.live`). The subject of each message is stored, so a
+ * restart loses nothing. The job `show-live-messages` runs this.
  */
 
 import { createHash } from 'node:crypto'
@@ -82,7 +82,7 @@ interface CheckDeps extends LiveMessageDeps {
  *
  * @param signal Once aborted, no further message is checked; the rest are retried after their lease.
  */
-export async function changeLive(
+export async function updateLiveMessages(
   notifier: CheckDeps,
   handles: ReadonlySet<string> = new Set(),
   signal?: AbortSignal,
@@ -110,7 +110,7 @@ async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
       leasedUntil: isChanged ? restsUntil : null,
     })
   } catch (error) {
-    if (isOver(error)) return await deleteLive(app.db, row)
+    if (isMessageGone(error)) return await deleteLive(app.db, row)
     const { chatId, stage, shown } = row
     app.log.warn({ chatId, error: describe(error) }, 'live message could not be changed')
     const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? RETRY_MS))
@@ -119,7 +119,7 @@ async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
 }
 
 /** Whether an error says that the message, its chat or its subject is gone. */
-export function isOver(error: unknown): boolean {
+export function isMessageGone(error: unknown): boolean {
   if (error instanceof AppError) return error.kind === 'not_found'
   return isRefused(error, 400, 403)
 }

@@ -16,12 +16,12 @@ const QUEUE = {
   dueAt: 'dueAt',
   leasedUntil: 'leasedUntil',
 } as const satisfies Queue<typeof liveMessages>
-/** Messages that are due; a lease also spaces out changes. */
+/** Queue of live messages. After a change the lease is kept for a second, so that changes have a distance. */
 export const LIVE_MESSAGES: Queue<typeof liveMessages> = {
   ...QUEUE,
   where: notInArray(liveMessages.kind, [...BACKTEST_KINDS]),
 }
-/** Messages that wait for backtests, which take long. */
+/** Queue of messages that wait for backtests. It is separate, because backtests take long. */
 export const BACKTEST_MESSAGES: Queue<typeof liveMessages> = {
   ...QUEUE,
   where: inArray(liveMessages.kind, [...BACKTEST_KINDS]),
@@ -29,7 +29,7 @@ export const BACKTEST_MESSAGES: Queue<typeof liveMessages> = {
 
 type MessageName = Pick<LiveRow, 'chatId' | 'messageId'>
 
-/** Stores what a message follows; replaces what it followed before. */
+/** Stores the subject of a live message, in place of an earlier subject. */
 export async function putLive(db: Db, row: LiveRow): Promise<void> {
   await db
     .insert(liveMessages)
@@ -121,8 +121,8 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
 }
 
 /**
- * Stores the result of a check and the time of the next check: right after the interval if the subject
- * changed meanwhile. Skips messages that show another screen by now.
+ * Stores the result of a check and the time of the next check. If the subject changed during the check, the
+ * message stays due and is checked when the lease ends. Changes nothing if the message shows another screen.
  */
 export async function settleLive(
   db: Db,

@@ -7,16 +7,16 @@ import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
 import { describe, isPassing } from '#src/telegram/errors.ts'
-import { changeBacktests } from './backtest-messages.ts'
+import { showBacktestResults } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type BotParts, liveChecks } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
-import { changeLive } from './live-messages.ts'
+import { updateLiveMessages } from './live-messages.ts'
 import { repeatUntilAnswered } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
-import { mountWebhook, pointWebhook, type WebhookServer } from './webhook.ts'
+import { mountWebhook, registerWebhook, type WebhookServer } from './webhook.ts'
 
 const RESTART_MS = 5000
 /** Maximum time for which a stop waits for calls in progress. */
@@ -54,15 +54,14 @@ export interface BotService {
 /** Access to Telegram. With a secret, updates arrive at a webhook, else by long polling. */
 export interface BotSettings extends PacedAccess {
   readonly webhookSecret: string | undefined
-  /** Clock of the leases of updates: the database's, or that of a test. */
+  /** Clock for the leases of updates: the clock of the database, or of a test. */
   readonly leaseClock: SyncedClock
   readonly parts: BotParts
 }
 
 /** Creates the bot. The bot sends no request before it is introduced or started. */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
-  const { webhookSecret, leaseClock, parts } = settings
-  const { token, apiRoot, pace } = settings
+  const { webhookSecret, leaseClock, parts, token, apiRoot, pace } = settings
   const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
@@ -88,7 +87,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     await Promise.all([
       webhookSecret === undefined
         ? poll(app, sql, pollApi, signal)
-        : pointWebhook(app, bot.api, webhookSecret, signal),
+        : registerWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, parts.features, signal),
     ])
   }
@@ -106,10 +105,11 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       if (bot.isInited()) await whileAvailable(() => parts.notifyConnected(sender(), until))
     },
     showLive: async (until, handles) => {
-      if (bot.isInited()) await changeLive({ ...sender(), checks }, handles, until)
+      if (bot.isInited()) await updateLiveMessages({ ...sender(), checks }, handles, until)
     },
     showBacktests: async (until) => {
-      if (bot.isInited()) await changeBacktests({ ...sender(), readers: parts.backtests }, until)
+      if (bot.isInited())
+        await showBacktestResults({ ...sender(), screens: parts.backtests }, until)
     },
     start: async () => {
       running ??= run()

@@ -47,7 +47,7 @@ export interface Question {
    * Whether the subject can be decoded. It may not be possible if another version of the service stored it.
    */
   reads(about: unknown): boolean
-  /** @returns why the answer is invalid */
+  /** Handles a typed answer. @returns why the answer is invalid; undefined if it is valid */
   take(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
   /** Repeats the question, with the reason above it. */
   askAgain(ctx: BotContext, row: QuestionRow, refusal: Refusal): Promise<void>

@@ -21,7 +21,7 @@ import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
  *
  * @param task task whose current message the message becomes; only the current message of each task has
  * buttons
- * @param options `isForm`: whether the view is the screen of a form; that of the wizard is
+ * @param options `isForm`: whether the view is the screen of a form; by default for the task `wizard` only
  * @returns the message's id
  */
 export async function show(
@@ -65,7 +65,7 @@ export async function ask(ctx: BotContext, view: View): Promise<number> {
  * notice. Deletes a form, or a screen whose next screen is a form, that has an alert or notice below it, and
  * returns undefined.
  *
- * @param isNextForm whether the next screen is that of a form
+ * @param isNextForm whether the next screen is the screen of a form
  */
 async function pressedScreen(ctx: BotContext, isNextForm: boolean): Promise<number | undefined> {
   if (await isDelivered(ctx)) return undefined
@@ -165,7 +165,10 @@ export async function remove(ctx: BotContext, messageId: number): Promise<boolea
   }
 }
 
-/** Stores the current message of a task. A screen without buttons is not stored. */
+/**
+ * Stores the current message of a task, and removes the buttons of the previous one. A screen without
+ * buttons is not stored.
+ */
 export async function storeCurrent(
   ctx: BotContext,
   messageId: number,
@@ -253,7 +256,7 @@ export async function showAbove(
   }
 }
 
-/** Replaces the text of an earlier message, if that is still possible. */
+/** Edits a message into a screen, if Telegram still allows that. */
 export async function rewrite(ctx: BotContext, messageId: number, view: View): Promise<void> {
   await edit(ctx, messageId, view)
 }
@@ -269,7 +272,7 @@ async function edit(ctx: BotContext, messageId: number, view: View): Promise<boo
   return posted.kind !== 'gone'
 }
 
-/** Ends what other parts of the bot would still do with a message: live updates, progress, a code's end. */
+/** Ends every other change of a message: live updates, the progress indication, the outcome of a connect code. */
 async function release(ctx: BotContext, messageId: number): Promise<void> {
   const message = { chatId: ctx.knownChat.id, messageId }
   await Promise.all([

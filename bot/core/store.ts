@@ -29,7 +29,7 @@ export async function findChat(db: Db, id: number): Promise<KnownChat | undefine
 }
 
 /** Inserts a chat, or updates kind and title of a known one. */
-export async function keepChat(
+export async function upsertChat(
   db: Db,
   chat: Pick<KnownChat, 'id' | 'kind' | 'title' | 'locale'>,
   now: Date,

@@ -145,7 +145,7 @@ export const liveMessages = pgTable(
     /** Time of the next check. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
     /**
-     * No check before this time, because a process is checking, or the message was changed a moment ago.
+     * No check begins before this time, because a process is checking the message, or has just changed it.
      */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
     /** Time after which the message is no longer edited; null if there is no end. */

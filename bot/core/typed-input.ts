@@ -61,7 +61,7 @@ export function readDuration(
 const DURATION_PART =
   /(?:(?:and|und|et|এবং|और)\s+|و\s*)?([\p{Nd}.,٫٬]+)\s*(\p{L}[\p{L}\p{M}]*[.॰]?)[\s,،]*/gu
 
-/** Arabic writes one and two of a unit without a number: `ساعة`, `ساعتان`. */
+/** Inserts the number where Arabic leaves it out, for one and two of a unit: `ساعة`, `ساعتان`. */
 function withCounts(text: string): string {
   return text
     .replace(/(دقيق|ساع)ت(?:ان|ين)/gu, '2 $1ة')

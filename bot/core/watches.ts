@@ -2,7 +2,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { readFunds, readWatches } from '../views/wallet.ts'
-import { isOwnMatter } from '../views/watch-facts.ts'
+import { isPrivateType } from '../views/watch-facts.ts'
 import type { BotContext, ChatState, Membership } from './context.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { BotContext, ChatState, Membership } from './context.ts'
  * group.
  */
 export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
-  return reader.isGroup && isOwnMatter(type)
+  return reader.isGroup && isPrivateType(type)
 }
 
 /**

@@ -41,7 +41,7 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** Registers the webhook's URL with Telegram, and repeats until Telegram accepts it. */
-export async function pointWebhook(
+export async function registerWebhook(
   app: Pick<App, 'log' | 'publicUrl'>,
   api: Api,
   secret: string,

@@ -29,12 +29,12 @@ export function valueLine(t: Translate, value: string, tried: TriedWatch): strin
   return `${daysPicture(tried)} ${line}`
 }
 
-/** Whether a line has a picture of its days. */
+/** Whether the line of a backtest has a glyph for each day. */
 export function hasDays(tried: TriedWatch): boolean {
   return tried !== 'failed' && isKnown(tried)
 }
 
-/** Whether any time is covered: a first observation alone is a baseline. */
+/** Whether the backtest covers any time. A single observation covers none: it is the baseline. */
 function isKnown({ from, to }: Backtest): boolean {
   return from !== null && to !== null && from < to
 }
@@ -53,7 +53,7 @@ function daysPicture({ perDay, from, to }: Backtest): string {
     .join('')
 }
 
-/** Whether alerts may be missing; a coarse history has all days. */
+/** Whether alerts may be missing. Coarse prices are a gap, too, but they cover all days. */
 function isPartial({ gaps }: Backtest): boolean {
   return gaps.some(({ code }) => code !== 'coarse_prices')
 }

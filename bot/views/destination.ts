@@ -5,7 +5,12 @@ import type { Destination } from '#src/recipients/destination-list.ts'
 
 const NAME_MAX = 60
 
-/** Name of a destination, or its relation to the reader. */
+/**
+ * Name of a destination on a screen: *This chat*, for the wallet's own one a text about its channel, else its
+ * stored name.
+ *
+ * @param hereId id of the destination that is the reader's chat
+ */
 export function destinationName(
   t: Translate,
   { id, own, channel, name }: Pick<Destination, 'id' | 'own' | 'channel' | 'name'>,

@@ -4,15 +4,15 @@ import type { ExampleKind } from '#src/alerts/example.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { act } from './view.ts'
 
-/** What a button of the example does; `s` opens it. */
+/** What a button of the example does: `s` opens it, `a` acknowledges, `m` mutes, others open a part of the help. */
 export type ExamplePart = 's' | 'a' | 'm' | HelpPart
 
-/** Letters of the parts of the example for holders of FLR. */
-export const CAPITALS = { s: 'S', a: 'A', m: 'M', w: 'W', c: 'C', d: 'D' } as const
+/** The same parts in button data of the example for wallets. Data of the example for providers has the keys. */
+export const WALLET_PARTS = { s: 'S', a: 'A', m: 'M', w: 'W', c: 'C', d: 'D' } as const
 
-/** Letter of a part in one kind of example. */
+/** Letter of a part in button data of one kind of example. */
 export function partOfKind(part: ExamplePart, kind: ExampleKind): ArgumentsOf<'demo'>['part'] {
-  return kind === 'wallet' ? CAPITALS[part] : part
+  return kind === 'wallet' ? WALLET_PARTS[part] : part
 }
 
 /** Button that opens an example. */

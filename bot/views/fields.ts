@@ -30,7 +30,7 @@ const WATCH_FIELDS: readonly SettingField[] = [
   },
 ]
 
-/** The setting with this short name among those of a type and of every watch. */
+/** The setting of a type, or of every watch, with this short name. */
 export function findField(type: string, code: string): SettingWithOwner | undefined {
   const own = formOf(type)?.settings.find((field) => field.code === code)
   if (own !== undefined) return { owner: type, field: own }
@@ -222,7 +222,7 @@ export function cut(text: string): string {
 }
 
 /** Key of the prompt for a number, percentage or duration, below buttons with choices. */
-export function sendKey(field: SettingField) {
+export function promptKey(field: SettingField) {
   if (field.kind === 'duration') return 'bot:edit.sendDuration'
   if (field.kind === 'integer') return 'bot:edit.sendWhole'
   return field.kind === 'decimal' && field.unit === 'percent'

@@ -64,7 +64,7 @@ export function withRefusal(
  * Answer in a group to a private request.
  * @param link into the private chat
  */
-export function privateMatter({ t }: Reader, link: string): View {
+export function onlyInPrivateChat({ t }: Reader, link: string): View {
   return screen(
     [t.html('bot:group.private')],
     [[{ label: t('bot:button.openPrivate'), url: link }]],

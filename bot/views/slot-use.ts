@@ -18,7 +18,7 @@ export function slotUse({
   available,
 }: Pick<Capacity, 'purchased' | 'trial' | 'used'> & Partial<Capacity>): SlotUse {
   const slots = purchased + trial
-  // Without counted slots only the limit of watches applies.
+  // Without billing there are no slots, and the limit of watches is the total.
   const total =
     slots === 0 && available !== undefined && available > 0 ? watches + available : slots
   const used = Math.min(watches, total)

@@ -30,7 +30,7 @@ export function formOf(type: string): SignalForm | undefined {
 }
 
 /** Whether watches of a type show private data of the wallet, which groups do not see. */
-export function isOwnMatter(type: string): boolean {
+export function isPrivateType(type: string): boolean {
   return findWatchType(type)?.reads === 'ledger'
 }
 
@@ -39,7 +39,7 @@ export function typeName(t: Translate, type: string): string {
   return t(builtKey(`bot:button.type.${type}`))
 }
 
-/** Display values of a watch. Data that no longer fits its type is omitted. */
+/** Display values of a watch. Values of data that its type can no longer parse are omitted. */
 export function factsOf(watch: WatchDescription): DisplayValues {
   return read(watch)?.facts ?? {}
 }

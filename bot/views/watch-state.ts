@@ -37,12 +37,12 @@ export function glyphOf(watch: Watch, now: Date): string {
   return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[status]
 }
 
-/** Emoji of the most severe firing of these watches. */
+/** Emoji of the highest severity among the firing signals of these watches; of a warning if none fires. */
 export function worstGlyph(firing: readonly Watch[] = []): string {
   return SEVERITY_GLYPHS[worstSeverity(firing.map(severityOf)) ?? 'warning']
 }
 
-/** The highest severity of the firing signals. */
+/** The highest severity of the firing signals; `warning` if none fires. */
 export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Severity {
   const open = signalStates.filter(({ state }) => state === 'firing')
   return worstSeverity(open.map(({ severity }) => severity)) ?? 'warning'
@@ -68,7 +68,7 @@ export function isMuted(watch: Watch, now: Date): boolean {
   return watch.mutedUntil !== null && watch.mutedUntil > now
 }
 
-/** Sorts watches by status, the most severe first, then by name. */
+/** Sorts watches by status and severity, the most severe first, then by name, then by id. */
 export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
   const rank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
   const loudness = (watch: Watch) =>

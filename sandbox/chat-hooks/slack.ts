@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** Slack's webhook format, as far as this project sends it. Lengths as published. */
 
-/** Control characters must be escaped; a remaining `<…>` is a link, or a mention, which is refused. */
+/** Whether a text has a `<`, `>` or `&` that is neither escaped nor part of a link, as a mention has. */
 function hasStray(text: string): boolean {
   const bare = text.replace(/&(amp|lt|gt);/g, '').replace(/<https?:\/\/[^<>|\s]+\|[^<>|]*>/g, '')
   return /[<>&]/.test(bare)

@@ -11,7 +11,7 @@ export interface DevPerson {
 /**
  * Three wallets for experiments: Alice is the owner, Bob another user, Carol read-only.
  *
- * They are the first three of the mnemonic `test test test test test test test test test test test junk` at
+ * Their keys are the first three of the mnemonic `test test test test test test test test test test test junk` at
  * `m/44'/60'/0'/0/n`, which every development chain funds.
  */
 export const PEOPLE = {

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 
 /** A running anvil with its guarding shell. */
 export interface AnvilProcess {
-  /** Its JSON-RPC URL. */
+  /** JSON-RPC URL of anvil. */
   readonly url: string
   /** Stops it and waits until it and its files are gone. Idempotent. */
   close(): Promise<void>

@@ -1,8 +1,8 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import {
-  type ContractPlaces,
   mintData,
+  type PaymentContractAddresses,
   ROUTER_ABI,
   setAllowedData,
   setFeedData,
@@ -11,10 +11,10 @@ import {
 import type { MinedTransaction, Outgoing, Send } from './sending.ts'
 
 /** The router, tokens and mocks of Flare's contracts, with their actions. */
-export interface DevnetContracts extends ContractPlaces {
+export interface DevnetContracts extends PaymentContractAddresses {
   /**
-   * Approves the router for the amount and pays through it. Returns the payment, even if it failed: the
-   * router decides.
+   * Approves the router for the amount and pays through it. Returns the transaction of the payment, also if it
+   * was reverted.
    */
   pay(from: Address, handle: Hash, token: Address, amountUnits: bigint): Promise<MinedTransaction>
   /** Sends coins, optionally with data. */
@@ -33,7 +33,7 @@ export interface DevnetContracts extends ContractPlaces {
 }
 
 /** Actions on deployed contracts. */
-export function useContracts(places: ContractPlaces, send: Send): DevnetContracts {
+export function useContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
   const { operator, router, ftsoV2 } = places
   const one = async (...transactions: readonly Outgoing[]) => {
     const last = (await send(...transactions)).at(-1)

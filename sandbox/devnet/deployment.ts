@@ -28,7 +28,7 @@ import {
 } from './fsp/writer.ts'
 
 /** Addresses of the contracts of payments. */
-export interface ContractPlaces {
+export interface PaymentContractAddresses {
   /** Owner of the router. */
   readonly operator: Address
   /** Receives every payment of the router. */
@@ -74,7 +74,7 @@ const OPERATOR = getAddress('0x00000000000000000000000000000000000f1a01')
 const TREASURY = getAddress('0x00000000000000000000000000000000000f1a02')
 const PAY_TO = getAddress('0x00000000000000000000000000000000000f1a03')
 const OPERATOR_WEI = 1000n * 10n ** 18n
-/** More than each of the transactions needs. */
+/** Gas limit of each transaction: more than any of them needs. */
 const GAS = 2_500_000
 /** Initial amount of every token for each person. */
 const START_TOKENS = '100000'
@@ -98,7 +98,7 @@ export const PRICES = [
 export async function deployContracts(
   client: DevnetClient,
   chain: WrittenChain,
-): Promise<ContractPlaces> {
+): Promise<PaymentContractAddresses> {
   const { data } = await client.call({ data: bytecodeOf(registry) })
   if (data === undefined) throw new Error('the contract registry did not construct')
   await client.setCode({ address: CONTRACT_REGISTRY_ADDRESS, bytecode: data })
@@ -122,7 +122,7 @@ export async function deployContracts(
 
 type Unsigned = Omit<CallOrCreation, 'from'>
 
-/** In the order expected by `placesOf`. */
+/** The creation of each contract, in the order on which `placesOf` relies. */
 function creationCodes(): readonly Unsigned[] {
   const symbol = (text: string) => stringToHex(text, { size: 32 })
   return [
@@ -134,7 +134,7 @@ function creationCodes(): readonly Unsigned[] {
   ]
 }
 
-function placesOf(firstNonce: number): ContractPlaces {
+function placesOf(firstNonce: number): PaymentContractAddresses {
   const at = (place: number) =>
     getContractAddress({ from: OPERATOR, nonce: BigInt(firstNonce + place) })
   return {
@@ -150,7 +150,7 @@ function placesOf(firstNonce: number): ContractPlaces {
   }
 }
 
-function setUp(places: ContractPlaces): readonly Unsigned[] {
+function setUp(places: PaymentContractAddresses): readonly Unsigned[] {
   const { serviceToken, wflr, fxrp, ftsoV2 } = places
   const name = (text: string, address: Address): Unsigned => ({
     to: places.registry,

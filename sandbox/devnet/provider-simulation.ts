@@ -26,7 +26,7 @@ import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/wr
 /** Options of a simulated provider. */
 export interface ProviderOptions {
   readonly name: string
-  /** Its weight, in whole FLR; equal for all by default. */
+  /** Stake in whole FLR, which decides the weight; equal for all providers by default. */
   readonly stake?: number
   /** Whether it pre-registers, instead of registering at the opening. */
   readonly preRegisters?: boolean

@@ -32,7 +32,7 @@ export interface RpcFaults {
   readonly refusals: RpcRefusal[]
   /** Ratio of refused requests, 0 to 1. */
   readonly share: { part: number; status: number; seed: number }
-  /** By method. */
+  /** Changes of results, by method. */
   readonly changes: Map<string, RpcChange>
 }
 

@@ -36,7 +36,7 @@ export interface RpcProxy {
   delay(ms: number): void
   /**
    * Refuses the next requests: with a status, that many HTTP requests; with an error, that many calls.
-   * Given a method, only its calls. Refused requests do not reach the endpoint.
+   * With a method, only calls of the method are refused. Refused requests do not reach the endpoint.
    */
   failNext(times: number, fault: RpcFault, method?: string): void
   /** Refuses a ratio of all requests from now on, 0 to 1, with a status. */

@@ -33,7 +33,7 @@ export function createSender(client: DevnetClient, mine: boolean): Send {
   return async (...transactions) => {
     const hashes: Hash[] = []
     for (const { from, ...transaction } of transactions) {
-      // Without a chain to compare, its id is not asked for before each transaction.
+      // `null`: viem does not request the chain's id before each transaction.
       const call = { account: from, gas: GAS, chain: null, ...transaction }
       hashes.push(await client.sendTransaction(call))
     }

@@ -34,7 +34,7 @@ export async function homePage(
     return () => clearInterval(timer)
   })
 
-  /** Runs an action as Alice and redirects to a page; an error is shown on this one. */
+  /** Runs an action as Alice and redirects to a page. After an error, redirects to this page, which shows it. */
   const act = async (reply: FastifyReply, work: () => Promise<string>) => {
     try {
       const next = await work()

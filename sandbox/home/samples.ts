@@ -13,9 +13,9 @@ export interface Link {
 export interface Sample {
   readonly id: string
   readonly label: string
-  /** The newest existing one. */
+  /** Link to the newest page of this kind; undefined if there is none. */
   find(): Promise<string | undefined>
-  /** Creates the data for one, as Alice or Ann. */
+  /** Creates the data for such a page, as Alice or Ann. */
   make(): Promise<void>
 }
 
@@ -116,7 +116,7 @@ async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
   return link
 }
 
-/** The link to the alert’s page in a webhook’s body; those of tests lead elsewhere. */
+/** The link to the alert’s page in a webhook’s body; undefined for a test, whose link leads to another page. */
 function alertIn({ service }: WorldParts, json: unknown): string | undefined {
   const link = WithLink.safeParse(json).data?.renderedMessage.link
   return link?.startsWith(`${service.publicUrl}/a/`) ? link : undefined

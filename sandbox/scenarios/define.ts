@@ -6,7 +6,7 @@ export interface ScenarioReading {
 
 /** A lasting state, until a person ends it. */
 interface Lasting {
-  /** Its description. */
+  /** Description of the state. */
   readonly state: string
   /** Label of the button that ends it. */
   readonly endLabel: string
@@ -39,7 +39,7 @@ export interface Scenario {
 
 /** How far a running scenario is. */
 export interface Progress {
-  /** From 0 to 1. */
+  /** Completed share, from 0 to 1. */
   readonly share: number
   readonly text: string
 }

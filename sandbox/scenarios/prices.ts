@@ -60,7 +60,7 @@ function move(world: WorldParts, percent: number): Scenario {
   }
 }
 
-/** The price stays that of twelve minutes ago, until the scenario is ended. */
+/** A scenario in which the feed was last updated twelve minutes ago, until a person ends it. */
 function standStill({ simulation, clock }: WorldParts): Scenario {
   let isStill = false
   return {

@@ -3,7 +3,7 @@ import type { GroupChat, PrivateChat } from './model.ts'
 
 /** The initial people and groups of a sandbox. */
 export interface TelegramAccounts {
-  /** By username: `ann`, `ben`, `chloe`, `devi`, `bithi`, `chen`, `salma`. */
+  /** Private chats by username: `ann`, `ben`, `chloe`, `devi`, `bithi`, `chen`, `salma`. */
   readonly people: ReadonlyMap<string, PrivateChat>
   readonly nodeCrew: GroupChat
   readonly opsForum: GroupChat

@@ -12,7 +12,7 @@ export interface UploadedFile {
  * and decodes JSON where a method expects an object.
  */
 export interface Arguments {
-  /** As received, for later inspection. */
+  /** The parameters as received, for the list of calls. */
   readonly given: Readonly<Record<string, unknown>>
   readonly texts: ReadonlyMap<string, string>
   readonly files: ReadonlyMap<string, UploadedFile>
@@ -93,7 +93,7 @@ export function readableArguments(args: Arguments): Readonly<Record<string, unkn
 
 const NUMBERS = ['chat_id', 'message_id', 'message_thread_id', 'reply_to_message_id']
 
-/** In a form everything is text: objects, lists and common ids are converted as in JSON. */
+/** A value of a form, which is text: objects, lists and common ids are converted to JSON values. */
 function decoded(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
   if (NUMBERS.includes(name) && /^-?\d+$/.test(value)) return Number(value)

@@ -13,7 +13,7 @@ import type {
   Wire,
 } from './model.ts'
 
-/** A person as others see them; `language` is that of their app. */
+/** A person as others see them; `language` is the language of their app. */
 export interface PersonView {
   readonly id: number
   readonly name: string
@@ -62,7 +62,7 @@ export interface FileView {
   readonly height: number | undefined
 }
 
-/** Summary of the message that another one replies to. */
+/** Summary of the message to which a message replies. */
 export interface ReplyView {
   readonly id: number
   readonly name: string

@@ -15,7 +15,7 @@ export type Fault =
   /** No answer until `release()`; then the connection breaks. */
   | 'hang'
 
-/** Calls that a fault applies to: the next ones, of any method but `getUpdates`, or those of one method. */
+/** Calls to which a fault applies: the next calls of any method but `getUpdates`, or the calls of one method. */
 export type FaultFilter =
   | number
   | string

@@ -14,7 +14,7 @@ export interface Messages {
   /** Replaces a message. */
   replace(message: ChatMessage): ChatMessage
   remove(chatId: number, id: number): void
-  /** In the order they were sent. */
+  /** The messages of a chat, in the order in which they were sent. */
   all(chatId: number): readonly ChatMessage[]
 }
 

@@ -62,7 +62,7 @@ export interface People {
   /** Blocks the bot: it is notified and gets 403 from then on. */
   block(chatId: number): void
   unblock(chatId: number): void
-  /** Adds the bot to a group, with `/start@bot payload` for such a link. */
+  /** Adds the bot to a group; with a payload, as a link with `startgroup` does, which sends `/start@bot payload`. */
   addBot(chatId: number, options?: { from?: number; admin?: boolean; payload?: string }): void
   /** Removes the bot from a group. */
   kick(chatId: number): void

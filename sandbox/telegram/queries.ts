@@ -22,7 +22,7 @@ export interface Queries {
   openInline(personId: number): string
   /**
    * Answers an inline query.
-   * @throws Refusal 400 as above
+   * @throws Refusal 400 for an unknown query, a late or a second answer
    */
   answerInline(queryId: string, answer: Omit<InlineAnswer, 'queryId' | 'personId'>): void
   answers(): readonly CallbackAnswer[]

@@ -21,8 +21,8 @@ export interface Rates {
 }
 
 /**
- * Creates limits on the given clock: 1 message per second in a chat, 20 per minute in a group, 30 per
- * second in all, with short bursts.
+ * Creates limits on the given clock: 1 message per second in a chat, 20 per minute in a group, 30 per second
+ * in total, with short bursts.
  */
 export function createRates(clock: Clock): Rates {
   const buckets = new Map<string, { level: number; at: number }>()

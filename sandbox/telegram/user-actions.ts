@@ -18,7 +18,7 @@ import { chatWire, messageWire, personWire } from './wire.ts'
 
 /** Author and position of a message. */
 export interface SendOptions {
-  /** In groups: the author. The owner by default. */
+  /** Author of a message in a group; the owner by default. */
   readonly from?: number
   readonly threadId?: number
   /** Id of the message it replies to. */
@@ -30,7 +30,7 @@ export interface SendOptions {
 /** A message sent by a person. */
 export interface SentByPerson {
   readonly message: ChatMessage
-  /** Undefined when the bot does not receive it: privacy mode, or an excluded kind of update. */
+  /** Undefined if the bot gets no update: by privacy mode, or because it excluded this type of update. */
   readonly updateId: number | undefined
 }
 

@@ -14,8 +14,8 @@ interface WebhookTarget {
 /** Delivery of updates to the bot's own server. */
 export interface Webhook {
   target(): WebhookTarget | undefined
-  /** Starts delivery to a URL, including queued updates. Undefined ends it. */
-  point(target: WebhookTarget | undefined): void
+  /** Starts the delivery of updates to a URL, also of queued ones; `undefined` ends the delivery. */
+  setTarget(target: WebhookTarget | undefined): void
   /** The last failure since the URL was set. */
   lastError(): { readonly at: Date; readonly message: string } | undefined
   close(): void
@@ -25,8 +25,8 @@ const ANSWER_TIMEOUT_MS = 60_000
 const PAUSE_MAX_MS = 60_000
 
 /**
- * Delivers updates like Telegram: those of one queue (a chat; the presses of one person) in sequence,
- * different queues concurrently, each repeated with growing pauses until a 2xx answer.
+ * Delivers updates like Telegram: the updates of one queue (a chat, or the presses of one person) in sequence,
+ * different queues concurrently. Each is repeated with growing pauses until a 2xx answer.
  *
  * @param firstPauseMs pause after the first failure; doubles up to a minute
  */
@@ -75,7 +75,7 @@ export function createWebhook(deps: {
   return {
     target: () => target,
     lastError: () => error,
-    point(next) {
+    setTarget(next) {
       halt()
       target = next
       error = undefined

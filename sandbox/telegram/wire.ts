@@ -117,7 +117,7 @@ const ADMINISTRATOR_RIGHTS = {
   can_delete_stories: false,
 } as const
 
-/** A `Message`. The message it replies to is included, but not that one's own, like in Telegram. */
+/** A `Message`. It contains the message to which it replies, without that message's own reply, as in Telegram. */
 export function messageWire(sources: WireLookups, message: ChatMessage, withReply = true): Wire {
   const chat = sources.chats.get(message.chatId)
   const reply =

@@ -7,7 +7,7 @@ import { openPage } from './web-page.ts'
 /** Expected values of an alert. */
 export interface ExpectedAlert {
   readonly label: string
-  /** In the asset's smallest unit, with its sign if negative. */
+  /** Change of the balance in the asset's smallest unit, with a sign if it is negative. */
   readonly changeAmount: string
 }
 

@@ -3,7 +3,7 @@ import { UnexpectedAnswerError } from '../customer.ts'
 /** A page as a person sees it. */
 export interface WebPage {
   readonly url: string
-  /** Its text, without markup. */
+  /** Text of the page, without markup. */
   readonly text: string
   readonly html: string
 }

@@ -6,7 +6,7 @@ import { findPostmaster } from '#src/db/embedded/postmaster.ts'
 /** Folder of a world. */
 export interface DataDir {
   readonly path: string
-  /** Deletes it with the database in it, wherever that is. */
+  /** Deletes the folder and the database, which may be in another place. */
   remove(): Promise<void>
 }
 
@@ -15,7 +15,7 @@ const PREFIX = `watchdog-sandbox-${hostname().replaceAll(/[^\w.]/g, '_')}-`
 const ESRCH = 'ESRCH'
 
 /**
- * Creates a temporary folder that the database's own user may enter, and removes those of killed worlds.
+ * Creates a temporary folder that the database's own user may enter, and removes the folders of killed worlds.
  *
  * @param base parent folder
  */
@@ -27,7 +27,7 @@ export async function makeDataDir(base = tmpdir()): Promise<DataDir> {
 }
 
 async function remove(path: string): Promise<void> {
-  // A link if the database's user could not reach it here.
+  // `postgres` is a link if the database's user cannot reach this folder.
   const cluster = await clusterIn(path)
   if (cluster !== undefined) await rm(cluster, { recursive: true, force: true })
   await rm(path, { recursive: true, force: true })
@@ -45,7 +45,7 @@ async function removeStale(base: string): Promise<void> {
     if (Number.isNaN(pid) || isAlive(pid)) continue
     const path = join(base, name)
     const cluster = await clusterIn(path)
-    // Its database ends a moment after its world; the next start finds it ended.
+    // The database of a killed world may run for a moment longer; then a later start removes its folder.
     const isRunning = cluster !== undefined && (await findPostmaster(cluster)) !== undefined
     if (!isRunning) await remove(path)
   }

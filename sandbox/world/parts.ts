@@ -36,7 +36,7 @@ export interface WorldParts {
   readonly telegramAccounts: TelegramAccounts
   readonly inbox: Inbox
   readonly receiver: Receiver
-  /** Discord and Slack. */
+  /** Discord, Slack, ntfy and PagerDuty. */
   readonly hooks: ChatHooks
   /**
    * Advances the time of the chain and of all other parts.

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ephemeral ports of common systems, one of which could be taken before it is used. */
+/** Ports below the ephemeral ports of common systems, which a system may give to another program meanwhile. */
 const FIRST = 20_000
 const AFTER_LAST = 32_768
 const TRIES_MAX = 100

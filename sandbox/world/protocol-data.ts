@@ -25,7 +25,7 @@ const VALIDATOR_DAYS = 60
 const DAY_S = 86_400
 const WEIGHT = '5000000000000000'
 
-const TopupQuestion = z.object({
+const PChainRequest = z.object({
   id: z.unknown(),
   method: z.string(),
   params: z
@@ -149,7 +149,7 @@ async function askPChain(
   clock: Clock,
   history: PChainHistory,
 ): Promise<Answer> {
-  const asked = TopupQuestion.safeParse(parseJson(await text(request)))
+  const asked = PChainRequest.safeParse(parseJson(await text(request)))
   if (!asked.success) return { status: 400, body: { error: 'not a call' } }
   const { id, method, params } = asked.data
   const current = validatorsOf(simulation, clock)
@@ -166,7 +166,7 @@ async function askPChain(
 /** The result of a method; undefined for an unknown one, or an unknown height. */
 function answerOf(
   method: string,
-  { nodeIDs: wanted = [], height = -1 }: NonNullable<z.output<typeof TopupQuestion>['params']>,
+  { nodeIDs: wanted = [], height = -1 }: NonNullable<z.output<typeof PChainRequest>['params']>,
   current: ReturnType<typeof validatorsOf>,
   history: PChainHistory,
 ): object | undefined {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
-import type { ContractPlaces } from '../devnet/deployment.ts'
+import type { PaymentContractAddresses } from '../devnet/deployment.ts'
 import { FSP } from '../devnet/fsp/places.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
@@ -15,7 +15,7 @@ export interface Places {
   readonly telegramUrl: string
   readonly smtpUrl: string
   readonly termsUrl: string
-  readonly contracts: ContractPlaces
+  readonly contracts: PaymentContractAddresses
   readonly xrpl: { readonly url: string; readonly address: string }
   /** URLs of the metered data. */
   readonly dataUrls: DataUpstream['urls']

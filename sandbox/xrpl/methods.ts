@@ -7,7 +7,7 @@ import { closeTimeOf, entryOf, isoTime, type JsonObject, transactionOf } from '.
 /** The history that a server has, possibly incomplete. */
 export interface ServerView {
   readonly history: LedgerHistory
-  /** Oldest and newest of its validated ledgers. */
+  /** Indexes of the server's oldest and newest validated ledger. */
   range(): { readonly min: number; readonly max: number }
   /** Upper limit of the transactions per page. */
   pageSize(): number

@@ -155,7 +155,7 @@ export interface ChainAccess {
 
 /**
  * Facts read from the chain. Every method rejects with AppError upstream `dependency_unavailable` when no
- * endpoint answers in time, and with the signal's reason when the caller aborts; none returns a guess.
+ * endpoint answers in time, and with the signal's reason when the caller aborts.
  */
 export interface Chain {
   /**

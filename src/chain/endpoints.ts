@@ -85,7 +85,7 @@ export interface EndpointOptions {
   readonly rpcHeaders?: readonly Readonly<Record<string, string>>[] | undefined
   /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
   readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
-  /** The chain id that endpoints must have; others are never used. */
+  /** The chain id that endpoints must have; endpoints of another chain are never used. */
   readonly chainId: number
   readonly log: Logger
   readonly clock: Clock
@@ -307,7 +307,7 @@ function connect(url: string, connection: Connection): RpcClient {
   })
 }
 
-/** Name of an endpoint for the operator: its path and query may hold a key. */
+/** Host of an endpoint, its name for the operator. Path and query are left out, because they may be a key. */
 export function hostOf(url: string): string {
   return new URL(url).host
 }

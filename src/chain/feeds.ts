@@ -50,6 +50,7 @@ const APART_AT_ONCE = 4
  * methods share the list of feeds and the set of failing feeds.
  */
 export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
+  /** Feeds without a valid price, for which that was logged. */
   const silent = new Set<FeedName>()
   /**
    * Feeds that had no valid price in a common request. They are read alone, so that the other feeds do not

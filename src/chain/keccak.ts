@@ -1,7 +1,7 @@
 import { createKeccak } from 'hash-wasm'
 import type { Hex } from 'viem'
 
-/** Begins and ends each hash in one call, so that all callers can share it. */
+/** Shared by all callers: each call below begins a hash and ends it. */
 const hasher = await createKeccak(256)
 
 /** Keccak-256 of bytes, computed in WebAssembly, which takes a tenth of the time of viem's JavaScript. */

@@ -16,7 +16,7 @@ interface Transfer {
   readonly asset: ChangedBalance['asset']
   readonly hash: Hash
   readonly from: Address
-  /** undefined for the creation of a contract. */
+  /** Receiver; undefined for the creation of a contract. */
   readonly to: Address | undefined
   readonly units: bigint
   /** Maximum of the sender's fee for the transaction, in coins; 0 for tokens. */

@@ -27,7 +27,7 @@ const BATCH_GAS = 30_000_000
  * Returns the results of the calls, in order, all read in one request; undefined for a call that failed.
  *
  * @throws viem's error of the request; `isExecutionFailure` tells whether the batch failed as a whole
- * @throws EndpointError when the number of results differs from that of the calls
+ * @throws EndpointError when the number of results differs from the number of calls
  */
 export async function readBatch(
   client: RpcClient,

@@ -29,9 +29,9 @@ const Seconds = z.preprocess(
   z.int().min(0).max(SECONDS_MAX),
 )
 /**
- * Validators of the primary network, as nodes of all versions answer: times are texts or numbers, delegators are there
- * or not. A validator whose name is none makes the answer useless: it could be one that was asked for, which would count
- * as gone.
+ * Validators of the primary network, as nodes of all versions return them: times are texts or numbers, delegators
+ * are present or not. A response with a malformed node id is refused: the id may be of a requested node, which
+ * would count as not listed.
  */
 const Answer = z.object({
   result: z.object({

@@ -65,7 +65,10 @@ export async function settleEvents(
   return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
 }
 
-/** Reads the events of a block from its receipts; undefined where no endpoint returns the receipts. */
+/**
+ * Reads the events of a block from its receipts. Returns none, as uncertain, if the receipts do not match the
+ * block; undefined if no endpoint returns receipts.
+ */
 async function proveEvents(
   endpoints: Endpoints,
   filter: LogFilter,

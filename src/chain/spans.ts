@@ -75,12 +75,11 @@ const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622
  * Reads the blocks from `from` on, up to `to` and limited by the size of a step, each with all its events.
  * If a block is unavailable, the blocks before it are returned.
  *
- * Every block and every range of events is a separate request, which is sent to another endpoint if the
- * first fails. A missing transaction is detected by the root in the header. Events are requested from all
- * healthy endpoints; where their results differ, or the header indicates further events, the block's
- * receipts decide.
+ * Every block is a separate request, which is sent to another endpoint if the first fails. A missing
+ * transaction is detected by the root in the header. Events are requested from all healthy endpoints; where
+ * their results differ, or the header indicates further events, the block's receipts decide.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has the first of these blocks
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all blocks of the step
  */
 export async function readSpan(
   source: SpanSource,
@@ -161,7 +160,7 @@ async function readApart(
   return { blocks: read, logsByEndpoint: within }
 }
 
-/** Reads all parts from one endpoint, where endpoints are on different forks. */
+/** Reads all parts from one endpoint, because those of several do not fit, as when they are on different forks. */
 async function readTogether(
   { endpoints, logs: reader }: SpanSource,
   filter: LogFilter,

@@ -43,7 +43,7 @@ function nodeOf(leaves: readonly Leaf[], depth: number): Item {
     const below = byNibble.get(nibble)
     return below === undefined ? '0x' : refTo(nodeOf(below, depth + 1))
   })
-  // No index is a prefix of another one, so no branch has a value.
+  // No index is a prefix of another index, so no branch has a value.
   return [...branches, '0x']
 }
 

@@ -15,7 +15,7 @@ export interface WorkLimiter {
 
 const RETRY_AFTER_SECONDS = 5
 
-/** Limits of concurrent and of waiting work: a queue must not outlive its callers. */
+/** Limits of running and of waiting work. */
 export interface WorkLimits {
   readonly atOnce: number
   /** Maximum number of waiting callers; further ones are refused. */

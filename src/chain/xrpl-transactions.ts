@@ -66,7 +66,10 @@ const Node = z.looseObject({
 })
 const Drops = z.string().regex(/^\d{1,19}$/)
 
-/** An entry of `tx` and `account_tx`; version 1 of the API has it in another place. */
+/**
+ * A result of `tx`, or an entry of `account_tx`. Version 2 of the API has the transaction in `tx_json`, version 1
+ * in `tx` or among the fields of the result.
+ */
 const RawEntry = z.looseObject({
   tx_json: Fields.optional(),
   tx: Fields.optional(),
@@ -163,8 +166,8 @@ export function toPayment(
 
 /**
  * XRP that an address received without a payment: from an escrow, a payment channel or a check. The amount
- * is the change of the address's account; the tag is that of the entry that held the amount. Undefined
- * where the address received nothing.
+ * is the change of the address's account; the tag is the tag of the entry that held the amount. Undefined if
+ * the address received nothing.
  */
 export function otherReceipt(
   { fields, meta, txHash }: ValidatedTransaction,

@@ -3,7 +3,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
 
-/** Form of an API token, valid or not. */
+/** Prefix of every API token, valid or not. */
 const TOKEN_SHAPE = /^fwd_/
 
 /**

@@ -7,7 +7,7 @@ const RETRY_SECONDS = 10
 
 /**
  * Refuses connections beyond `max` open ones from one IPv4 address or IPv6 /64, so that no client exhausts
- * the shared limit. The address is that of the connection, so behind a proxy it is the proxy's.
+ * the shared limit. The address is the one of the TCP connection: behind a proxy, the address of the proxy.
  */
 export function limitConnections(server: FastifyInstance, max: number): void {
   const open = new Map<string, number>()

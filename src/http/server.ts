@@ -28,7 +28,7 @@ export interface ServerTimes {
   readonly requestMs: number
   /** Timeout for receiving a request to `/data`, whose body is streamed. */
   readonly dataRequestMs: number
-  /** Timeout of a connection without traffic, such as that of a client that does not read its answer. */
+  /** Timeout of a connection without traffic, as when a client does not read its answer. */
   readonly stillMs: number
   /** Timeout for sending an answer, plus a second for each 2048 bytes of the answer. */
   readonly readMs: number
@@ -104,7 +104,7 @@ export function createServer(
   // hook.
   server.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
-    // The absolute form names another server, and would give one target many names.
+    // A request target in absolute form can name any server, so one resource would have many URLs.
     if (!request.url.startsWith('/')) done(new AppError('not_found', 'not_found'))
     // Checked before the body is read, because an unknown path accepts no body.
     else if (request.is404) done(refusalOfUnknown(request, reply))

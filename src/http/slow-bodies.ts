@@ -11,7 +11,7 @@ export function cutSlowBodies(server: FastifyInstance, ms: number): void {
     if (request.url?.startsWith('/data/') || !hasBody(request)) return
     const timer = setTimeout(() => {
       if (request.complete) return
-      // Already refused before its body was complete.
+      // The request was refused before its body was complete.
       if (response.headersSent) return void request.socket.destroy()
       const error = Object.assign(new Error('slow body'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
       server.server.emit('clientError', error, request.socket)

@@ -16,14 +16,15 @@ interface Answer {
   waitedMs: number
 }
 
+/** Minimum number of checks within the grace time. */
 const CHECKS = 10
 const POLL_MS_MAX = 1000
 
 /**
  * Closes connections whose client reads an answer more slowly than `rate`.
  *
- * Only time in which bytes wait for the client counts, not time in which the client waits for this service
- * or an upstream. A connection without any traffic is closed by the server's own `connectionTimeout`.
+ * The time in which bytes wait for the client counts; the time in which the client waits for this service or an
+ * upstream does not. The server's own `connectionTimeout` closes a connection without any traffic.
  */
 export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void {
   const answers = new Set<Answer>()

@@ -8,8 +8,8 @@ type Amount = Extract<DisplayValue, { readonly kind: 'amount' }>
 type Decimal = Extract<DisplayValue, { readonly kind: 'decimal' }>
 
 /**
- * Values that are shown together, with rounded amounts. Different amounts stay different: what is below a limit
- * never reads as the limit.
+ * Values that are shown together, with rounded amounts. Different amounts never have the same text, so an amount
+ * below a limit does not read as the limit.
  */
 export function withRoundedAmounts(facts: DisplayValues): DisplayValues {
   const compared = Object.values(facts).filter(isCompared)
@@ -36,7 +36,7 @@ function isCompared(fact: DisplayValue): fact is Amount | Decimal {
 function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
   const value = plainValue(amount)
   const alike = all.filter((other) => other.symbol === amount.symbol)
-  // As the decimal of the same value, which is shown with every digit.
+  // A typed decimal is shown with every digit, and so is an amount that equals it.
   if (alike.some((other) => other.kind === 'decimal' && plainValue(other) === value)) {
     return { ...amount, rounded: 'none' }
   }
@@ -51,8 +51,9 @@ function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
 }
 
 /**
- * A text in the precision of an amount that is compared. A decimal is shown with every digit, but if both differ
- * in this precision, the amount is shown on its side of the decimal.
+ * Text of a value in one precision, for comparison only. A decimal is compared in the precision of the amount,
+ * although it is shown with every digit: if both texts differ, the amount reads as smaller or greater than the
+ * decimal, as it is.
  */
 function textOf(value: Amount | Decimal, how: Pick<Amount, 'rounded'>): string {
   return value.kind === 'amount'

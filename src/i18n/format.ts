@@ -41,7 +41,8 @@ export function formatAmount(
 }
 
 /**
- * An amount in whole units, as decimal text, with its symbol: at most 4 decimals, or as `rounded` says.
+ * An amount in whole units, as decimal text, with its symbol. It has at most 4 decimals; with `rounded` `whole`
+ * at most 2 if it is 1 or more; with `none` all.
  *
  * A value that would round to 0 and is not 0 keeps its first two significant digits. Dollars with cents have
  * two decimals.
@@ -145,8 +146,8 @@ export function formatTime(
 }
 
 /**
- * A time in a message: the time of day, and the date before it if it is another day than the one on which the
- * message is read. A time with its date has no seconds.
+ * A time in a message: the time of day, with the date before it unless the message is shown on the same day. A
+ * time with its date has no seconds.
  *
  * @param options `isPhrase`: the text before the time is a preposition such as *since*
  */

@@ -75,8 +75,8 @@ export const listFormat = remembered(
 )
 
 /**
- * Caches the results of a constructor by its arguments. Emptied when full: zone names come from users, in
- * any case.
+ * Caches the results of a constructor by its arguments. A full cache is emptied; it can fill, because users type
+ * the names of zones in upper and lower case.
  */
 function remembered<Arguments extends readonly string[], Made>(
   make: (...values: Arguments) => Made,

@@ -222,7 +222,7 @@ const formatter = {
 const engine = createInstance()
 // `init` completes synchronously, because the texts are in memory.
 engine.use(formatter).init({
-  // A copy: `nameChain` replaces the texts.
+  // A copy: `writeChainNames` replaces the texts.
   resources: Object.fromEntries(
     Object.entries(TEXTS).map(([locale, files]) => [locale, { ...files }]),
   ),
@@ -237,11 +237,11 @@ engine.use(formatter).init({
   },
 })
 
-/** The chain that the texts name; in their files it is Flare. */
+/** The chain that the texts name now. In the files of texts it is Flare. */
 let named: Pick<ServedChain, 'name' | 'symbol'> = { name: 'Flare', symbol: 'FLR' }
 
 /** Writes the names of this chain and of its coin into every text, unless they are there already. */
-export function nameChain(chain: Pick<ServedChain, 'name' | 'symbol'>): void {
+export function writeChainNames(chain: Pick<ServedChain, 'name' | 'symbol'>): void {
   if (chain.name === named.name && chain.symbol === named.symbol) return
   named = chain
   for (const locale of LOCALES) {

@@ -4,8 +4,8 @@ import { LARGE_CITIES } from './large-cities.ts'
 import data from './zone-names.json' with { type: 'json' }
 
 /**
- * Search for time zones by city, by large cities without a zone of their own, by country, in all seven
- * languages, and by IANA name.
+ * Search for time zones by IANA name and, in all seven languages, by country and by city. Large cities after
+ * which no zone is named are found, too.
  */
 
 interface Zone {

@@ -9,7 +9,10 @@ const NONE = {
   balanceCredits: null,
 } satisfies Partial<NoticeFacts>
 
-/** What a notice counts; undefined if it is never added up and names no end. Pure. */
+/**
+ * Figures of a notice, by which several notices of one message are added up: number, end, prices. Undefined for
+ * kinds that have none. Pure.
+ */
 export function factsIn(notice: Notice): NoticeFacts | undefined {
   switch (notice.kind) {
     case 'slots-end': {

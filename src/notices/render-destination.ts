@@ -98,7 +98,10 @@ function whoIsLinked(notice: NoticeOf<'linked'>, t: Translate): readonly [TextKe
   return [key, { name: typed(name), rights }]
 }
 
-/** Whether a name is the address itself, which is shown shortened. */
+/**
+ * Whether a destination's name is its own address.
+ * @param target the address, as it is shown: its middle may be replaced by `…`
+ */
 function isNameOf(target: string, name: string): boolean {
   const [start = '', ...rest] = target.split('…')
   return rest.length === 0

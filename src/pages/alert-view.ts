@@ -22,7 +22,7 @@ export interface AlertFacts {
   readonly now: Date
 }
 
-/** Input of the page's action from its form; empty for an unknown action. */
+/** The action that the page's form requests, and the alerts that the page showed; empty for an unknown action. */
 export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>) {
   const act = ALERT_ACTS.find((each) => each === answer)
   if (act === undefined) return {}
@@ -30,7 +30,7 @@ export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>)
   return { act, seen: ids.filter((each) => Id.safeParse(each).success).slice(0, SEEN_MAX) }
 }
 
-/** The page's alert and the others that it acknowledges. */
+/** Maximum number of alerts in the form: the page's alert, and the other open ones. */
 const SEEN_MAX = OPEN_OTHERS_MAX + 1
 
 /** Parts of the help that follow the facts; what to do comes before them. */
@@ -115,7 +115,7 @@ function reaches({ rounds }: ProviderView, { message, recoveredAt, closedAt }: A
   return endedAt === undefined || (oldest !== undefined && oldest.startsAt <= endedAt)
 }
 
-/** Whether it has recovered, or is a recovery. */
+/** Whether the page's alert has recovered, or is a recovery. */
 function isOver({ message, recoveredAt }: AlertPage): boolean {
   return recoveredAt !== null || message.isRecovery
 }
@@ -132,7 +132,7 @@ function recoveredLine(t: Translate, page: AlertPage): string | undefined {
 /** Start of the outage of an alert that can recover, or time of any other alert. */
 function startText(t: Translate, { message, startedAt, recoveredAt, timezone }: AlertPage): string {
   const time = formatDateTime(startedAt, t.locale, timezone)
-  // Once it is over, the line below has the end.
+  // After the recovery, the line below has start and end.
   return message.canRecover && recoveredAt === null ? t('pages:alert.since', { time }) : time
 }
 
@@ -182,7 +182,7 @@ function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']
     : t('pages:alert.event.escalatedTo', { names: formatList(to, t.locale) })
 }
 
-/** Actions that the link may take: the same as in the chat. */
+/** The page's buttons: the actions that a chat offers for the alert, too. */
 function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   const { acknowledged, muted, closedAt } = page
   const act = (answer: Exclude<AlertAct, 'ackAll'>, isPrimary = false): Act => ({
@@ -191,7 +191,7 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
     label: t(`pages:alert.act.${answer}`),
   })
   const all = allAct(t, page)
-  // What is over needs no acknowledgement and no mute; a mute that lasts can be ended.
+  // An alert that is over needs neither acknowledgement nor mute; a mute that still lasts can be ended.
   if (isOver(page) || closedAt !== null) return [...all, ...(muted == null ? [] : [act('unmute')])]
   const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
   const quiet =
@@ -203,7 +203,7 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   return [...all, ...(mayAcknowledge(page) ? [one] : seen), ...quiet]
 }
 
-/** The act on all open alerts that the page shows; none if there is no other. */
+/** The button that acknowledges all open alerts that the page shows; none if there is only the page's alert. */
 function allAct(t: Translate, page: AlertPage): readonly Act[] {
   if (page.openOthers.length === 0) return []
   const key = mayAcknowledge(page) ? 'pages:alert.act.ackAll' : 'pages:alert.act.ackOthers'
@@ -224,12 +224,12 @@ function seenAlerts(page: AlertPage): readonly number[] {
   return [...own, ...openOthers]
 }
 
-/** Whether nobody has acknowledged it, and it is not over. */
+/** Whether the page's alert is open, and nobody has acknowledged it. */
 function mayAcknowledge(page: AlertPage): boolean {
   return page.acknowledged === null && !isOver(page) && page.closedAt === null
 }
 
-/** When and to how many recipients it was sent first: one event for those that got it within a minute. */
+/** Events of the first sending, with the number of recipients. Recipients of one minute share an event. */
 function sentEvents(t: Translate, { sentAt }: AlertPage): readonly (readonly [Date, string])[] {
   const parts: { readonly at: Date; count: number }[] = []
   for (const at of sentAt) {

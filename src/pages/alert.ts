@@ -36,8 +36,7 @@ export function alertPage(server: FastifyInstance, app: App): void {
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
       const found = await read(request)
-      // If the alert still has a page, it is shown again: the object of the action was deleted
-      // meanwhile.
+      // The watch or alert was deleted meanwhile. If the alert still has a page, that page is shown again.
       if (found.page === undefined) return sendGone(app, request, reply, found)
     }
     return reply.redirect(request.url, 303)

@@ -38,7 +38,7 @@ export function homePage(server: FastifyInstance, app: App): void {
   })
 }
 
-/** The text of the box, without invisible characters. */
+/** The text of the box: control characters become spaces, and a longer text is cut. */
 function typedIn(request: FastifyRequest): string {
   const { q = '' } = queryOf(request)
   return q

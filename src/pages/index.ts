@@ -20,7 +20,7 @@ import { providerFiles } from './provider-files.ts'
 import { providersPage } from './providers.ts'
 import { unsubscribePage } from './unsubscribe.ts'
 
-/** Every page, ordered by path. */
+/** Every page of the service. `notFoundPage` answers the other paths. */
 const PAGES = [
   homePage,
   docsPage,

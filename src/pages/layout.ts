@@ -62,7 +62,7 @@ export interface Page {
 export interface Share {
   readonly description: string
   readonly url: string
-  /** Address of a PNG, its size in pixels, and what it shows. */
+  /** URL of a PNG; its width and height in pixels and its description follow. */
   readonly image: string
   readonly width: number
   readonly height: number

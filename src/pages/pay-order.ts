@@ -105,7 +105,8 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
 }
 
 /**
- * Remarks on the order: the price of a unit and its validity; for a whole order also the minimum top-up.
+ * Remarks on the order: the price of one unit of the asset and until when it is valid, the renewal of the
+ * ordered slots, and for a whole order of the smallest size the minimum top-up.
  */
 export function orderRemarks(
   t: Translate,

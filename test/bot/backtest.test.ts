@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeBacktests } from '#bot/core/backtest-messages.ts'
+import { showBacktestResults } from '#bot/core/backtest-messages.ts'
 import { deleteDraft } from '#bot/core/session-store.ts'
-import { BACKTEST_READERS } from '#bot/features/backtests.ts'
+import { BACKTEST_SCREENS } from '#bot/features/backtests.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { packed, unpacked } from '#src/actions/codec.ts'
 import { findFeed } from '#src/chain/feed-names.ts'
@@ -63,7 +63,7 @@ async function storePrices(): Promise<void> {
 
 const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
 const show = () =>
-  changeBacktests({ app: world.app, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
+  showBacktestResults({ app: world.app, api: api(), username: BOT_NAME, screens: BACKTEST_SCREENS })
 const waiting = () => world.sql`select kind from telegram_live_messages`
 const callsOf = (method: string) =>
   world.telegram.calls.filter((call) => call.method === method).length
@@ -116,7 +116,12 @@ describe('the last step of the wizard', () => {
     await lastStep()
     const run = () => Promise.reject(new AppError('upstream', 'dependency_unavailable'))
     const busy = { ...world.app, backtests: { run } }
-    await changeBacktests({ app: busy, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
+    await showBacktestResults({
+      app: busy,
+      api: api(),
+      username: BOT_NAME,
+      screens: BACKTEST_SCREENS,
+    })
     expect(ann.last().text).toContain('🕘 Last 7 days: not available right now')
     expect(ann.labels()[0]).toEqual(['Create'])
   })
@@ -129,11 +134,11 @@ describe('the last step of the wizard', () => {
     await chat.press('\u2068My wallet\u2069')
     await chat.press('100\u00a0FLR')
     const sender = createApi({ token: BOT_TOKEN, apiRoot: away.telegram.url }, 10)
-    await changeBacktests({
+    await showBacktestResults({
       app: away.app,
       api: sender,
       username: BOT_NAME,
-      readers: BACKTEST_READERS,
+      screens: BACKTEST_SCREENS,
     })
     expect(chat.last().text).toContain('🕘 Last 7 days: not available right now')
     await chat.press('Create')
@@ -159,11 +164,11 @@ describe('the last step of the wizard', () => {
   test('is not overwritten by a backtest that ends after the press', async () => {
     await lastStep()
     const slow = { ...world.app, backtests: heldBacktests() }
-    const shown = changeBacktests({
+    const shown = showBacktestResults({
       app: slow,
       api: api(),
       username: BOT_NAME,
-      readers: BACKTEST_READERS,
+      screens: BACKTEST_SCREENS,
     })
     await slow.backtests.begun
     await ann.press('Create')
@@ -249,7 +254,7 @@ describe('“Try other values”', () => {
     const refuse = () => Promise.reject(new Error('nothing is computed any more'))
     const late = { ...world.app, backtests: { run: refuse } }
     const showLate = () =>
-      changeBacktests({ app: late, api: api(), username: BOT_NAME, readers: BACKTEST_READERS })
+      showBacktestResults({ app: late, api: api(), username: BOT_NAME, screens: BACKTEST_SCREENS })
     await showLate()
     expect(ann.last().text).toContain('⏳')
     world.clock.advance(61)

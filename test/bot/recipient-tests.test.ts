@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeLive } from '#bot/core/live-messages.ts'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createApi } from '#src/telegram/api.ts'
@@ -26,7 +26,7 @@ beforeEach(() => world.clock.advance(90))
 const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
 const look = async () => {
   world.clock.advance(2)
-  await changeLive({ app: world.app, api: api(), username: BOT_NAME, checks: LIVE_CHECKS })
+  await updateLiveMessages({ app: world.app, api: api(), username: BOT_NAME, checks: LIVE_CHECKS })
 }
 const deliver = () => alertsIn(world).deliver()
 const shown = (messageId: number) => ann.all().find(({ id }) => id === messageId)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { changeLive } from '#bot/core/live-messages.ts'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
@@ -25,7 +25,7 @@ const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
 async function follow(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await changeLive({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+  await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
 }
 
 /** Records that the chain was read up to a block of this age. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { changeLive } from '#bot/core/live-messages.ts'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
@@ -172,7 +172,7 @@ describe('a test', () => {
     const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
     const look = async () => {
       world.clock.advance(2)
-      await changeLive({
+      await updateLiveMessages({
         app: world.app,
         api: api(),
         username: BOT_NAME,

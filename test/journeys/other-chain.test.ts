@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { TEXTS } from '#src/i18n/catalogue.ts'
-import { nameChain, translate } from '#src/i18n/translate.ts'
+import { translate, writeChainNames } from '#src/i18n/translate.ts'
 import { CHAINS, serveChain } from '#src/kernel/chains.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
@@ -18,7 +18,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
   })
   afterAll(async () => {
     await world.close()
-    nameChain(serveChain(14))
+    writeChainNames(serveChain(14))
   })
 
   test('an alert names the coin and the chain in chat, mail and webhook', async () => {

@@ -170,7 +170,7 @@ test('providers vote on uptime, then on rewards once they are published, and cla
 describe('a provider with a behaviour', () => {
   test.each<[Behaviour, string]>([
     ['unregistered', 'does not register'],
-    ['not-in-policy', 'is pushed out'],
+    ['not-in-policy', 'is removed'],
   ])('“%s” %s, and is not in the next policy', async (behaviour) => {
     await begin()
     await simulation.behave('Alpha', behaviour)

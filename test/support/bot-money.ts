@@ -1,4 +1,4 @@
-import { changeLive } from '#bot/core/live-messages.ts'
+import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
@@ -67,7 +67,7 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     follow: async (seconds = 5) => {
       clock.advance(seconds)
       await catchUp()
-      await changeLive({ app, api, username: BOT_NAME, checks: LIVE_CHECKS })
+      await updateLiveMessages({ app, api, username: BOT_NAME, checks: LIVE_CHECKS })
     },
     /** Searches for payments once. */
     look: async () => {

@@ -7,7 +7,7 @@ import type { BotContext } from '../context.ts'
 /** Maximum number of presses and messages in the window. */
 const PRESSES_MAX = 30
 const WINDOW_MS = 10_000
-/** Duration of the penalty, during which presses are limited to one per interval. */
+/** Duration of the penalty, in which one press is accepted in each `PACE_MS`. */
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
 /** Number of people in memory beyond which inactive people are removed. */

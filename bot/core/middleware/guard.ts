@@ -6,8 +6,9 @@ import { rightsTo } from '../handled.ts'
 import { show } from '../show.ts'
 
 /**
- * Checks the right to a press. In groups only administrators may press, and only those who linked the
- * wallet; presses about private data are refused in groups, and presses about a wallet in an unlinked chat.
+ * Checks the right to a press. If the verb has no other rights (`PressRights`), only administrators who linked
+ * a wallet may press in a group, and nobody in an unlinked chat. Presses about private data are refused in
+ * groups.
  */
 export const guard: Middleware<BotContext> = async (ctx, next) => {
   if (ctx.callbackQuery === undefined) return next()

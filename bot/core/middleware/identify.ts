@@ -8,7 +8,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, BotState, ChatState, Membership } from '../context.ts'
-import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, keepChat } from '../store.ts'
+import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, upsertChat } from '../store.ts'
 
 /** Telegram's account for administrators who write in the group's name. */
 const ANONYMOUS_ADMINISTRATOR_ID = 1_087_968_824
@@ -115,7 +115,7 @@ async function storeChat(app: App, { chat, kind, from }: Source): Promise<KnownC
   const known = await findChat(app.db, chat.id)
   if (known?.title === title && known.kind === kind) return known
   const locale = localeOfTag(from.language_code) ?? 'en'
-  return keepChat(app.db, { id: chat.id, kind, title, locale }, app.clock.now())
+  return upsertChat(app.db, { id: chat.id, kind, title, locale }, app.clock.now())
 }
 
 function titleOf(chat: Chat): string {

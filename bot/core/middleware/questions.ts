@@ -8,8 +8,9 @@ import { openQuestion, placeOf, type Question, type Refusal } from '../session.t
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 
 /**
- * Passes typed text to its question. A command closes the question and continues, unless the command is
- * unknown; a press on the question's message closes it, too. A question that cannot be decoded is closed.
+ * Passes typed text to the open question. A command closes the question and is handled; an unknown command
+ * leaves it open. A press on the question's message closes it, too. A question that cannot be decoded is
+ * closed.
  *
  * @param all returns the questions of every feature
  */

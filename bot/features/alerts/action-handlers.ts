@@ -179,7 +179,7 @@ onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
 onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined) return
-  // In a group no single person may remove the message.
+  // In a group one person must not delete the message for all members.
   if (ctx.reader.isGroup) return removeButtons(ctx, messageId)
   await remove(ctx, messageId)
 })

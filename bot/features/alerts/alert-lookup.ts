@@ -119,7 +119,7 @@ export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | u
   return undefined
 }
 
-/** What the chat itself may do, whoever presses there. */
+/** Rights of the chat, which are the same for every person who presses a button there. */
 function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
   return { isReceiveOnly: !scopes.includes('write') }
 }

@@ -10,7 +10,7 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { isOwnMatter, typeName } from '../../views/watch-facts.ts'
+import { isPrivateType, typeName } from '../../views/watch-facts.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { filterText } from './filter-view.ts'
 
@@ -119,7 +119,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
 
 /** Title of an alert in one line; in a group the type of watch if details are private. */
 export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): string {
-  return isGroup && isOwnMatter(type) ? typeName(t, type) : title
+  return isGroup && isPrivateType(type) ? typeName(t, type) : title
 }
 
 /** Glyph of an alert's severity, or of a recovered alert. */

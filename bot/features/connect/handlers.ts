@@ -99,7 +99,7 @@ onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, ter
   await openWizard(ctx, '')
 })
 
-/** Starts the trial. If it was used meanwhile, says so, continues with what is possible, returns undefined. */
+/** Starts the trial. If it was used meanwhile, says so, shows the draft or the wizard, and returns undefined. */
 async function trialStarted(ctx: BotContext): Promise<Trial | undefined> {
   try {
     return await ctx.call(startTrial)

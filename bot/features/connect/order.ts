@@ -1,4 +1,4 @@
-/** The purchase for which a chat requests the right to spend, as lines of the screen with the code: HTML. */
+/** Lines of HTML about the purchase for which a chat requests the right to spend, for the screen with the code. */
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'

@@ -6,7 +6,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { CAPITALS, type ExamplePart, partOfKind } from '../../views/example-start.ts'
+import { type ExamplePart, partOfKind, WALLET_PARTS } from '../../views/example-start.ts'
 import { act, back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
 
@@ -104,7 +104,7 @@ export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
   readonly kind: ExampleKind
   readonly part: ExamplePart
 } {
-  const small = EXAMPLE_PARTS.find((one) => CAPITALS[one] === part)
+  const small = EXAMPLE_PARTS.find((one) => WALLET_PARTS[one] === part)
   if (small !== undefined) return { kind: 'wallet', part: small }
   return { kind: 'provider', part: EXAMPLE_PARTS.find((one) => one === part) ?? 's' }
 }

@@ -24,7 +24,7 @@ composer.on('callback_query', async (ctx) => {
   await send(ctx, await freshScreen(ctx))
 })
 
-/** The screen that the button belonged to, if known, else the home screen. */
+/** The card of the watch that the button's data names, else the home screen. */
 async function freshScreen(ctx: BotContext): Promise<View> {
   const id = watchBehind(ctx.callbackQuery?.data ?? '')
   if (id === undefined) return homeScreen(ctx)

@@ -41,7 +41,7 @@ onPress(composer, 'mute.list', (ctx) => showMuted(ctx))
 
 onPress(composer, 'mute.all', async (ctx, { duration }) => {
   const until = chatEnd(ctx, duration)
-  // Below an alert only the press is answered, and the alert stays.
+  // The button belongs to an alert or notice: the press gets an answer, and the message stays as it is.
   if (!(await isDelivered(ctx))) return muteChat(ctx, until)
   await setMute(ctx, until)
   const { t, reader } = ctx

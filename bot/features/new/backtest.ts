@@ -1,7 +1,7 @@
 /**
  * The line in the last step of the wizard about what the drafted watch would have sent in the last week.
  */
-import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
+import { type BacktestScreen, followBacktests } from '../../core/backtests.ts'
 import type { BotContext } from '../../core/context.ts'
 import { type Draft, readDraft } from './draft.ts'
 import { bodyOf } from './moves.ts'
@@ -24,7 +24,7 @@ export async function followDraft(
 }
 
 /** Builds the last step with the line. */
-export const readDraftBacktest: ReadBacktests = async (state, link, { handle }, tryOne) => {
+export const readDraftBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
   const draft = await readDraft(state)
   if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined
   return stepView(state, draft, await tryOne(state, bodyOf(state.t, draft), link))

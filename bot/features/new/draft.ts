@@ -16,7 +16,7 @@ export const WIZARD_QUESTION = 'new'
 
 /**
  * Steps of the wizard. `target`: target of the watch. `rule`: when it alerts. `choose`: enabled signals.
- * `check`: summary of everything.
+ * `check`: summary of all choices. `people`: recipients. `done`: the watch was created.
  */
 export const STEPS = ['target', 'rule', 'choose', 'check', 'people', 'done'] as const
 export type Step = (typeof STEPS)[number]
@@ -31,7 +31,7 @@ const Preview = z.object({
   target: JsonRecord,
   label: z.string(),
   observation: z.unknown(),
-  /** Of a provider: whether it exists; true while this is uncertain. */
+  /** Whether the target, a provider, exists; true while that is uncertain, and for other targets. */
   isKnown: z.boolean().default(true),
   /** The public name of a provider. */
   providerName: z.string().nullable().default(null),
@@ -99,7 +99,7 @@ export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
  */
 const WORKED_ON_MS = HOUR_MS
 
-/** Whether the person worked on a draft for this wallet a moment ago. */
+/** Whether the person changed a draft for this wallet in the last hour. */
 export async function isDraftRecent(state: ChatState, wallet: string): Promise<boolean> {
   const place = placeOf(state)
   if (place === undefined) return false

@@ -10,8 +10,8 @@ import {
   fieldsOf,
   fieldText,
   presetsOf,
+  promptKey,
   type SettingWithOwner,
-  sendKey,
   valueText,
 } from '../../views/fields.ts'
 import { act, inRows, pageRow, type Reader, screen, type View } from '../../views/view.ts'
@@ -73,7 +73,7 @@ export function ruleStep(
   }
   const questions = fields.flatMap((owned) => [
     fieldQuestion(t, owned),
-    ...(owned.field === sole?.field ? [t.html(sendKey(owned.field))] : []),
+    ...(owned.field === sole?.field ? [t.html(promptKey(owned.field))] : []),
   ])
   const signals = fields.length === 0 ? signalLines(reader, draft) : []
   return screen(
@@ -92,7 +92,7 @@ export function ruleStep(
 
 /** Hint about the values that can be typed; a choice has buttons only. */
 function askedHint(t: Translate, { field }: SettingWithOwner): readonly string[] {
-  return field.kind === 'choice' ? [] : [t.html(sendKey(field))]
+  return field.kind === 'choice' ? [] : [t.html(promptKey(field))]
 }
 
 /** The presets of a type, and a button for each value; undefined for a type without presets. */

@@ -93,7 +93,7 @@ export function targetStep(
 
 /**
  * The summary before the watch is created.
- * @param tells names of the recipients
+ * @param options `notifies`: names of the recipients
  */
 export function summaryStep(
   reader: Reader,

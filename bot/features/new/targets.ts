@@ -91,7 +91,7 @@ async function knownProviders<T extends { readonly address: string }>(
   return wallets.filter((_, index) => known[index])
 }
 
-/** Possible providers, by their public names. */
+/** The providers with these identities that have a public name, by that name. */
 async function namesOf(ctx: ChatState, identities: readonly string[]) {
   const found = await Promise.all(identities.map((identity) => providersNamed(ctx, identity)))
   return found.flat().map(({ provider, name }) => ({ name, address: provider }))
@@ -134,7 +134,7 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
   return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
 }
 
-/** The whole target, including the parts that were chosen first. */
+/** The main part of a target, without other data; undefined if it is missing, or the type has no target. */
 export function targetOf(
   draft: Draft,
   target: Readonly<Record<string, unknown>>,
@@ -209,7 +209,7 @@ async function toPreview(
   }
 }
 
-/** Parts of the target that are chosen first. */
+/** The part of the target that is chosen first: the asset of a balance, by its address if it is a token. */
 function partsOf(ctx: BotContext, draft: Draft): Record<string, unknown> {
   const field = assetField(draft)
   if (field === undefined) return {}
@@ -241,7 +241,7 @@ async function readText(
   return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
 }
 
-/** Refusal of a target. Suggestions are offered from now on. */
+/** Refusal of a target. For an unknown feed, stores the nearest names, which the step then offers. */
 async function refusalOf(
   ctx: BotContext,
   draft: Draft,

@@ -15,7 +15,7 @@ import type { Draft, DraftValues, Step } from './draft.ts'
 /** Watch types that can be created, in the order of the catalogue. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
 
-/** The type of a word: its name or a prefix of it, or a part of its translated name. */
+/** The type whose name begins with a typed word, or whose translated name contains it. */
 export function typeNamed(t: Translate, text: string): string | undefined {
   const word = text.trim().toLowerCase()
   if (word === '') return undefined
@@ -151,7 +151,7 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
   ]
 }
 
-/** The only setting of a rule, which a single press completes; undefined if there are several. */
+/** The setting that is not a choice, if a type has exactly one: the press of its value completes the rule. */
 export function soleNumber(type: string): SettingWithOwner | undefined {
   const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
   return numbers.length === 1 ? numbers[0] : undefined

@@ -43,7 +43,7 @@ onPress(composer, 'status.provider', (ctx, { address, count }) =>
   showOrAsk(ctx, address, count === 100 ? 100 : 20),
 )
 
-/** Question for a provider. */
+/** Asks for a provider, by address or name. */
 const pick = defineQuestion({
   kind: 'status.pick',
   task: 'status',
@@ -54,8 +54,8 @@ const pick = defineQuestion({
 })
 
 /**
- * Shows the provider of a text, by address or part of its name.
- * @returns the refusal if there is no such provider
+ * Shows the provider that a text names by its address or a part of its name.
+ * @returns the refusal if the text names none or several
  */
 async function showNamed(ctx: BotContext, text: string): Promise<Refusal | undefined> {
   const meant = await findTypedProvider(ctx, text)

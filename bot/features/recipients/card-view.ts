@@ -96,7 +96,7 @@ function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly 
   return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
 }
 
-/** Sentences with placeholders. */
+/** Reasons whose sentence has placeholders, for which the card has no values. */
 const WITH_VALUES: readonly TextKey[] = [
   'notices:reason.failing',
   'notices:reason.status',

@@ -31,7 +31,7 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
     .onConflictDoUpdate({ target: [followUps.chatId, followUps.messageId], set: row })
 }
 
-/** Makes the follow-ups of one kind due that belong to a wallet. */
+/** Makes the follow-ups of one kind that belong to a wallet due now. */
 export async function hurryFollowUps(db: Db, of: FollowUpsOf, now: Date): Promise<void> {
   await db.update(followUps).set({ dueAt: now }).where(followUpsOf(of).where)
 }
@@ -68,8 +68,8 @@ export async function deleteFollowUp(db: Db, row: FollowUpRow): Promise<void> {
 }
 
 /**
- * Deletes follow-ups that expired. That of a link stays a day longer, because the link may have been used
- * just before it expired; usually its last check deletes it.
+ * Deletes follow-ups that expired. The follow-up of a link is kept for a day longer, because the link may have
+ * been used just before it expired; usually its last check deletes the follow-up.
  */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   const isOver = and(ne(followUps.kind, 'chat'), lte(followUps.expiresAt, now))

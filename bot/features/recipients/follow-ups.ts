@@ -1,7 +1,7 @@
 /**
- * Automatic changes of messages: a secret is hidden ten minutes after it was shown, the message about a
- * mailbox is updated when its reader confirms, and that of a link when a chat is linked by it. They are
- * scheduled in the database, so they survive a restart.
+ * Automatic changes of messages. A secret is hidden ten minutes after it was shown. The message about a new
+ * mailbox changes when its reader confirms. The message with a link for another chat changes when a chat is
+ * linked with it. The changes are scheduled in the database, so they survive a restart.
  */
 
 import type { Api } from 'grammy'
@@ -42,10 +42,10 @@ import { watchSelectionView } from './watch-selection.ts'
 /** Lease of a claimed follow-up. */
 const LEASE_MS = 60_000
 const AT_ONCE_MAX = 20
-/** Bounds of the interval between two checks of a mailbox, which grows with time. */
+/** Bounds of the interval between two checks of a mailbox or link. The interval grows with time. */
 const ASKED_MS_MIN = 5000
 const ASKED_MS_MAX = 300_000
-/** Time after the end of a link in which a use of it is still committed. */
+/** Time after a link expired in which a transaction that used it may still be committed. */
 const USE_SEEN_MS = MINUTE_MS
 
 /** Dependencies: the application, and the bot's client of Telegram. */
@@ -110,7 +110,7 @@ async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void>
   await deleteFollowUp(app.db, row)
 }
 
-/** Checks again later; the longer it takes, the later. */
+/** Schedules the next check, after a tenth of the time since the message was shown, within the bounds. */
 function askLater(app: App, row: FollowUpRow): Promise<void> {
   const now = app.clock.now().getTime()
   const waitedMs = now - row.shownAt.getTime()
@@ -118,7 +118,7 @@ function askLater(app: App, row: FollowUpRow): Promise<void> {
   return postponeFollowUp(app.db, row, new Date(now + waitMs))
 }
 
-/** The message with a link becomes the question what the chat that was linked by it gets. */
+/** Once a chat was linked with the link, asks in the link's message which watches notify that chat. */
 async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
   const { app, username } = changer
   const known = await findChat(app.db, row.chatId)
@@ -138,7 +138,7 @@ async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void
   await deleteFollowUp(app.db, row)
 }
 
-/** Whether a link expired so long ago that the use of it would be visible by now. */
+/** Whether a link expired so long ago that every transaction that used it is committed. */
 function isOver({ clock }: App, { expiresAt }: FollowUpRow): boolean {
   return clock.now().getTime() >= expiresAt.getTime() + USE_SEEN_MS
 }

@@ -64,7 +64,7 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
   await show(ctx, await returningScreen(ctx, []))
 }
 
-/** Switches a destination on and shows the result; a webhook is switched on only if a test succeeds. */
+/** Switches a destination on and shows the result. One that programs read must pass a test first. */
 async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
   const { destination, link } = found
   const { id } = destination

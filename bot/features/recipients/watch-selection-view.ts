@@ -41,8 +41,9 @@ interface WatchSelectionOptions {
 }
 
 /**
- * Recipients that a watch names after a recipient is added or removed; null if it no longer names any. A
- * watch that named no recipients keeps those that it notified by default.
+ * Recipients that a watch names after a recipient is added or removed; null if it no longer names any. When a
+ * recipient is added to a watch that named none, the default recipients are named, too, so that they stay
+ * notified.
  */
 export function namedAfter(
   { destination: { id }, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,

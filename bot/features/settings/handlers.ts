@@ -163,7 +163,7 @@ const INPUT_SHOWN = 40
 onPress(composer, 'settings.remind', PRIVATE, async (ctx, { choice }) => {
   if (!isChoice(choice)) return showPart(ctx, remindScreen)
   const repeat = { critical: [...REMINDERS[choice]] }
-  // Below a reminder only the press is answered, and the reminder stays.
+  // The button belongs to a reminder: the press gets an answer, and the message stays as it is.
   if (!(await isDelivered(ctx))) return change(ctx, () => ({ repeat }), remindScreen)
   const { version, ...before } = await ctx.call(getSettings)
   await ctx.call(replaceSettings, {

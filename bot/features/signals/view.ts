@@ -172,7 +172,7 @@ export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): V
   ])
 }
 
-/** Signals that stay enabled when only the highest severities are wanted. */
+/** All signals, enabled by a choice: `all`, those that can be critical (`crt`), or the default ones (`def`). */
 export function chosenSignals(
   definitions: readonly SignalDefinition[],
   choice: 'all' | 'crt' | 'def',

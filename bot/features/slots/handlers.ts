@@ -143,7 +143,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
 
 /**
  * Shows the step of the watch for which the slots were bought: of the wizard whose message offered them, or
- * of a draft that the person worked on a moment ago.
+ * of a draft that the person changed in the last hour.
  *
  * @returns false if there is no such watch, or no slot for it
  */

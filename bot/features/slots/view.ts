@@ -258,7 +258,7 @@ export function boughtScreen(
     t.html(autoRenew ? 'bot:slots.nowRenews' : 'bot:slots.nowEnds', { number: id(number) }),
     waited === undefined ? undefined : t.html('bot:slots.resuming', { names: waited }),
   ]
-  // Without a draft, the wizard for a new watch comes next.
+  // A person without a draft gets the first question of the wizard.
   const isWizardNext = draft === undefined && hasSlot
   const next = isWizardNext
     ? inRows(typeButtons(reader), 2)

@@ -158,8 +158,8 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
 }
 
 /**
- * Runs a step with a link code. If the code is used, expired or unknown, that is reported and undefined is
- * returned.
+ * Runs a step with a link code. If the code is used, expired or unknown, tells the person and returns
+ * undefined.
  */
 async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -80,7 +80,7 @@ export function linkRefused(reader: Reader, options: { readonly isLinked: boolea
   return screen([reader.t.html('bot:link.refused')], waysOn(reader, options))
 }
 
-/** Buttons for a chat without a link, which can connect by a signature; in a group there are none. */
+/** Buttons below an answer: the menu in a linked chat, *Connect* in a private chat without a link. */
 function waysOn({ t, isGroup }: Reader, { isLinked }: { readonly isLinked: boolean }): Rows {
   if (isLinked) return [[menuButton(t)]]
   if (isGroup) return []

@@ -131,7 +131,7 @@ function tipLines(reader: Reader, { block, failingSince }: TipState, now: Date):
   ]
 }
 
-/** Time from which on an interruption is shown. */
+/** Minimum length of an interruption that is shown. */
 const OFFLINE_MS = 90_000
 
 /** Key of an overview, which changes when the message needs an update. */

@@ -29,7 +29,7 @@ export async function showStop(ctx: BotContext): Promise<void> {
   const shown = own.length > 0 ? own : links
   const wallets = await Promise.all(shown.map((link) => leaving(ctx, link)))
   const whyNot = isAnonymous ? 'bot:group.anonymous' : 'bot:group.linkersOnly'
-  // Without buttons the screen names the people who have them.
+  // A screen without buttons says who may press them.
   const notice = own.length > 0 && !isAnonymous ? {} : { notice: t.html(whyNot) }
   await show(ctx, stopScreen(reader, wallets, { buttons: hasButtons(ctx), ...notice }))
 }

@@ -24,7 +24,7 @@ const BPS = 10_000
 const AMOUNTS = [10_000, 25_000, 50_000, 100_000] as const
 export const EXAMPLE_CREDITS = 25_000
 
-/** Message for a chat without the right to spend, with the way to get it. */
+/** Message for a chat that may change nothing, with a button that requests the right `write`. */
 export function onlyReceives({ t }: Reader): View {
   const connect = packed('connect', { spend: false })
   return screen(
@@ -174,7 +174,7 @@ export interface HistoryEntry {
   readonly type: 'topup' | 'bonus' | 'usage' | 'subscription' | 'refund' | 'adjustment'
   readonly deltaCredits: number
   readonly createdAt: Date
-  /** Of a top-up: the paid amount. */
+  /** The paid amount, for the entry of a top-up. */
   readonly paid: string | undefined
 }
 

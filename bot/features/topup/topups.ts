@@ -91,9 +91,10 @@ async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTo
 /** Delay of the first update, for changes during the creation of the message. */
 const FIRST_POLL_MS = 2000
 
-/** Maximum interval of updates while a payment is possible or on its way. */
+/** Maximum interval of updates of an unpaid quote, and minimum interval after the end of a top-up. */
 const OPEN_POLL_MS = 30_000
 
+/** Interval of updates while a payment is on its way. */
 const CLOSE_POLL_MS = 5000
 
 /** Time for which a late payment still updates the message. */

@@ -252,7 +252,7 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
   ]
 }
 
-/** Remark about the payment. */
+/** Line about a payment that is late, or differs from the amount of the quote; else undefined. */
 function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined {
   const { paidAmount, amount } = topup
   if (isLate) return t.html('bot:topup.late')

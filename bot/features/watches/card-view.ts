@@ -254,7 +254,8 @@ function pauseButton({ t }: Reader, { id: watchId, status }: Watch): Button {
 }
 
 /**
- * Buttons of the watch's settings: signals or settings, recovery messages, its name. The rest is in More.
+ * Buttons of the watch's settings: signals or settings, recovery messages, its name. Other settings are on the
+ * screen *More*.
  */
 function settingButtons(reader: Reader, watch: Watch): readonly Button[] {
   const { t } = reader

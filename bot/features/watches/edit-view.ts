@@ -7,8 +7,8 @@ import {
   fieldLabel,
   fieldText,
   presetsOf,
+  promptKey,
   type SettingWithOwner,
-  sendKey,
   valueText,
 } from '../../views/fields.ts'
 import {
@@ -44,7 +44,7 @@ export function valueEditor(
     fieldText(t, owned, 'help'),
     t.html('bot:edit.current', { value: valueText(reader, owned, current, facts) }),
     field.kind === 'choice' ? undefined : typeLine(reader, watch, 'now', options.now),
-    ...(isTyped && !reader.isGroup ? ['', reader.t.html(sendKey(owned.field))] : []),
+    ...(isTyped && !reader.isGroup ? ['', reader.t.html(promptKey(owned.field))] : []),
   ]
   const presets = presetsOf(reader, owned, facts).map(({ value, label }) =>
     act(

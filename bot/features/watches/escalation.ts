@@ -16,7 +16,7 @@ import { allPeople, type People, personLine, personName } from './people-view.ts
 
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
-/** Most recipients on the screen; programs can name others. */
+/** Maximum number of recipients on the screen; callers of the API can name others. */
 const PEOPLE_MAX = 8
 
 /**

@@ -69,7 +69,7 @@ export async function unmute(ctx: BotContext, id: number): Promise<void> {
   await change(ctx, id, { mutedUntil: null }, ctx.t.html('bot:watch.nowHeard'))
 }
 
-/** End of a mute; undefined for none, and for one that ends with an episode. */
+/** End of a mute; undefined if the duration is `0` (unmute), or `rec` (until the alert recovers). */
 export function muteEnd(duration: MuteDuration, timezone: string, now: Date): Date | undefined {
   const after = (hours: number) => new Date(now.getTime() + hours * HOUR_MS)
   switch (duration) {

@@ -17,19 +17,19 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { isOwnMatter, typeLine, typeName } from '../../views/watch-facts.ts'
+import { isPrivateType, typeLine, typeName } from '../../views/watch-facts.ts'
 import { GLYPHS, glyphOf, inOrder, severityOf, watchStatusOf } from '../../views/watch-state.ts'
 import { typeButtons } from '../new/view.ts'
 import { signalShort } from '../signals/view.ts'
 
-/** Watches on one page, and on the only page without buttons. */
+/** Number of watches on a page, and on the single page of a list without buttons. */
 const PAGE_SIZE = 5
 const PLAIN_SIZE = 20
 /** Types offered to a wallet without watches. */
 const TYPES_OFFERED = 3
 
 interface ListOptions {
-  /** Counts from 1; beyond the last page it is the last one. */
+  /** Number of the page, from 1; a number beyond the last page means the last page. */
   readonly page: number
   readonly now: Date
   /** Whether there are buttons. */
@@ -101,11 +101,11 @@ export function watchLine(reader: Reader, watch: Watch, now: Date): string {
 }
 
 function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined {
-  if (reader.isGroup && isOwnMatter(watch.type)) return undefined
+  if (reader.isGroup && isPrivateType(watch.type)) return undefined
   return typeLine(reader, watch, 'value', now)
 }
 
-/** The unusual state: of a firing signal its name and duration. */
+/** State of a watch that is not fine: if a signal fires, its name and for how long. */
 function stateText(reader: Reader, watch: Watch, now: Date): string {
   const { t } = reader
   const status = watchStatusOf(watch, now)

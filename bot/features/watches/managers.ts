@@ -1,4 +1,4 @@
-/** Rights of a group's members to press changing buttons. */
+/** The members of a group who may press buttons that change something. */
 import { chatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'

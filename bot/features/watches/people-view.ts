@@ -29,7 +29,7 @@ export interface People {
 
 /** A possible recipient of a watch. */
 export interface RecipientChoice {
-  /** undefined: the wallet's own destination of a channel, which no watch can name. */
+  /** Undefined for the wallet's own destination of a channel, which no watch can name. */
   readonly id: number | undefined
   readonly channel: Recipient['channel']
   readonly name: string
@@ -38,7 +38,7 @@ export interface RecipientChoice {
   readonly isHere: boolean
 }
 
-/** The default recipients of a watch, and other possible ones, this chat first. */
+/** The default recipients of the wallet's watches: this chat first, the wallet's own destinations last. */
 function defaultsOf(people: People): readonly RecipientChoice[] {
   const own = people.channels.flatMap((state): RecipientChoice[] =>
     state.configured && state.kind === 'input' && state.status !== null
@@ -58,7 +58,7 @@ function defaultsOf(people: People): readonly RecipientChoice[] {
   return hereFirst([...marked.map((one) => toPerson(one, people)), ...own])
 }
 
-/** The recipients of a watch that names some. Deleted ones are ignored. */
+/** The recipients that a watch notifies: those it names that still exist, or else the default recipients. */
 export function notifiedBy(
   recipientIds: readonly number[] | null,
   people: People,
@@ -103,7 +103,7 @@ export function personName(
 const PAGE_SIZE = 8
 
 interface PeopleOptions {
-  /** Counts from 1; beyond the last page it is the last one. */
+  /** Number of the page, from 1; a number beyond the last page means the last page. */
   readonly page: number
   /** Line about the last action: HTML. */
   readonly notice?: string
@@ -150,7 +150,7 @@ export function watchPeople(
   ])
 }
 
-/** Line about the default recipients: who is notified if the watch names nobody. */
+/** Line about the default recipients, which are notified if the watch names none. */
 function defaultsLine(
   t: Reader['t'],
   { recipientIds }: Pick<Watch, 'recipientIds'>,

@@ -22,11 +22,11 @@ export const TEST_KIND = 'test'
 /** Minimum interval between two checks. */
 const POLL_MS = 1000
 const FOLLOWED_MS = 10 * MINUTE_MS
-/** Newest messages of a recipient among which its test is. */
+/** Number of a recipient's newest deliveries in which its test is looked for. */
 const NEWEST = 20
 const ON_ITS_WAY: ReadonlySet<string> = new Set(['pending', 'retrying', 'held'])
 
-/** What is followed. */
+/** The tests that a message shows. */
 interface Followed {
   /** Id of the watch or recipient that is tested. */
   readonly id: number
@@ -106,7 +106,7 @@ export function testCheck(read: ReadTests): LiveCheck {
 /** Check of the message that lists the tests of a watch. */
 export const TEST_CHECKS: LiveChecks = { [TEST_KIND]: testCheck(readTests) }
 
-/** Outcome of the newest test of a recipient since a time; without an id it is off. */
+/** Outcome of a recipient's newest test since a time; `off` without an id, or if there is no such test. */
 export async function testSince(
   state: ChatState,
   link: Membership,
@@ -135,7 +135,7 @@ export function nextTestLook(
   return new Date(now.getTime() + waitMs)
 }
 
-/** Id of a destination; the wallet's own one of a channel has none that a watch can name. */
+/** Id of a recipient's destination. For the wallet's own destination of a channel it is looked up. */
 export function idOf(
   { id, channel }: RecipientChoice,
   destinations: readonly Destination[],
@@ -149,7 +149,7 @@ function outcomeOf(entry: LogEntry | undefined, channel: Destination['channel'])
   if (ON_ITS_WAY.has(status)) return { kind: 'queued' }
   if (status !== 'delivered' || deliveredAt === null) return { kind: 'undelivered', statusCode }
   const latencyMs = Math.max(0, deliveredAt.getTime() - createdAt.getTime())
-  // A queued test has waited before its request, so that its time is not the answer's.
+  // A queued test waited before it was sent, so its latency is not the response time of the channel.
   if (!CHANNELS[channel].isProgrammatic) return { kind: 'arrived', latencyMs }
   return { kind: 'delivered', statusCode, latencyMs }
 }

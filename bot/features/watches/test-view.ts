@@ -9,7 +9,7 @@ import { personName, type RecipientChoice } from './people-view.ts'
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
-  /** A queued test message was accepted (`arrived`) or given up (`undelivered`) by the provider's service. */
+  /** A test that was queued: the channel's service accepted it (`arrived`), or its delivery did not succeed. */
   | { readonly kind: 'arrived'; readonly latencyMs: number }
   | { readonly kind: 'undelivered'; readonly statusCode: number | null }
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }

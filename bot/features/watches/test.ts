@@ -34,7 +34,8 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
 )
 
 /**
- * Sends one test, as the watch would alert. A destination that cannot be tested now has an outcome as well.
+ * Sends one test in the form of an alert of the watch. Returns an outcome also for a destination that cannot be
+ * tested now.
  */
 async function test(
   ctx: BotContext,

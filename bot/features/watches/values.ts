@@ -1,11 +1,11 @@
-/** What other values of a setting would have sent in the last week. */
+/** The alerts that other values of a setting would have sent in the last week. */
 import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import { settingValue } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { followBacktests, type ReadBacktests } from '../../core/backtests.ts'
+import { type BacktestScreen, followBacktests } from '../../core/backtests.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.ts'
@@ -21,7 +21,7 @@ import { act, inRows, type Reader, screen, type View } from '../../views/view.ts
 import { factsOf } from '../../views/watch-facts.ts'
 import { backToCard, currentValue } from './edit-view.ts'
 
-/** What a message is about: the setting of a watch. */
+/** Stored subject of the message: the watch's id and the setting's short name. */
 const Handle = z
   .string()
   .regex(/^\d+:\w+$/)
@@ -41,7 +41,7 @@ export async function tryValues(
 }
 
 /** The values with their results. */
-export const readValuesBacktest: ReadBacktests = async (state, link, { handle }, tryOne) => {
+export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
@@ -58,7 +58,7 @@ export function isTriable({ owner, field }: SettingWithOwner): boolean {
   return owner !== 'watch' || field.key === 'cooldownSeconds'
 }
 
-/** The present value and the offered ones. */
+/** The current value and the offered values. */
 function offeredValues(reader: Reader, watch: Watch, owned: SettingWithOwner): readonly Preset[] {
   const facts = factsOf(watch)
   const current = currentValue(watch, owned)
@@ -67,7 +67,7 @@ function offeredValues(reader: Reader, watch: Watch, owned: SettingWithOwner): r
   return [{ value: current, label: valueText(reader, owned, current, facts) }, ...presets]
 }
 
-/** A watch in the form of a new one, with another value. */
+/** Body that creates a watch like this one, with another value of a setting. */
 function bodyWith(watch: Watch, { owner, field }: SettingWithOwner, value: string): object {
   const { type, target, signals, minSeverity, cooldownSeconds } = watch
   const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
@@ -79,8 +79,8 @@ function bodyWith(watch: Watch, { owner, field }: SettingWithOwner, value: strin
 }
 
 /**
- * Each offered value of a setting with what it would have sent; a press chooses it.
- * @param tried undefined while that is computed
+ * Each offered value of a setting with the alerts it would have sent, and a button that chooses it.
+ * @param tried results in the order of the values; undefined while the backtests run
  */
 function triedValues(
   reader: Reader,

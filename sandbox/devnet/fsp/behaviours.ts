@@ -1,7 +1,7 @@
 /** Every fault of a provider, with its effect. */
 export const BEHAVIOURS = {
   silent: 'submits nothing at all',
-  'no-commit': 'submits no prices’ hash',
+  'no-commit': 'submits no hash of its prices',
   'no-reveal': 'commits and never reveals',
   'no-signature': 'signs no results',
   'late-commit': 'commits five seconds after the round',
@@ -16,7 +16,7 @@ export const BEHAVIOURS = {
   'too-many-values': 'reveals more prices than there are feeds',
   'wrong-key': 'signs results with another key',
   'other-result': 'signs another result than everybody else',
-  'former-digest': 'signs as before the newer Relay; that counts as right',
+  'former-digest': 'signs the digest of the former Relay, which is no fault for a watch',
   'no-bit-vote': 'sends no bit vote',
   'wrong-bit-vote-length': 'votes on one attestation request more than there is',
   'bit-vote-against-consensus': 'confirms fewer attestation requests than everybody else',
@@ -24,14 +24,14 @@ export const BEHAVIOURS = {
   'former-submission': 'submits everything to the former Submission contract',
   'fdc-in-submit1': 'sends data for attestations with its commit',
   'failing-transactions': 'sends another commit in each round, with too little gas',
-  'normal-reverts': 'finalises each round once more, which fails and is normal',
+  'normal-reverts': 'finalises each round a second time, which reverts and is no fault',
   'no-fast-updates': 'sends no fast updates',
   'long-fast-updates':
     'sends fast updates for more feeds than there are; the contract accepts them',
   'refused-fast-updates': 'sends fast updates that are too long for the contract',
   unregistered: 'does not register',
   'late-registration': 'registers twenty minutes after registration opens',
-  'not-in-policy': 'registers, and is pushed out by a heavier one before registration ends',
+  'not-in-policy': 'registers, and is removed from the voters before registration ends',
   'misses-uptime-vote': 'does not vote on uptime',
   'misses-rewards-vote': 'does not vote on rewards',
   'other-vote': 'votes for other hashes of uptime and rewards',
@@ -50,7 +50,7 @@ export type Behaviour = keyof typeof BEHAVIOURS
 /** Mutually exclusive faults. */
 const REGISTRATION: readonly Behaviour[] = ['unregistered', 'late-registration', 'not-in-policy']
 
-/** Starts a fault and ends those it excludes. */
+/** Starts a fault, and ends the faults that exclude it. */
 export function startFault(all: Set<Behaviour>, one: Behaviour): void {
   if (REGISTRATION.includes(one)) for (const other of REGISTRATION) all.delete(other)
   all.add(one)

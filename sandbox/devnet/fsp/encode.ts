@@ -56,7 +56,7 @@ export function feedValues(values: readonly (number | null)[]): Hex {
   )
 }
 
-/** Data that a commit binds. */
+/** Data that a provider commits by its hash, and reveals later. */
 export interface Reveal {
   readonly random: bigint
   readonly values: Hex
@@ -109,7 +109,7 @@ export function messageBytes(message: ProtocolMessage): Hex {
 /**
  * Hash that is signed for a message.
  *
- * @param chainId bound to that chain, since the newer Relay; unbound without it
+ * @param chainId the chain for which the newer Relay accepts the signature; undefined for the older Relay
  */
 export function preImage(message: Hex, chainId?: number): Hash {
   return keccak256(
@@ -185,7 +185,7 @@ export function policyBytes(policy: SigningPolicy): Hex {
 /**
  * Hash of a policy.
  *
- * @param chainId bound to that chain, since the newer Relay; unbound without it
+ * @param chainId the chain for which the newer Relay accepts the policy; undefined for the older Relay
  */
 export function policyHash(bytes: Hex, chainId?: number): Hash {
   if (chainId !== undefined) return preImage(bytes, chainId)
@@ -226,7 +226,7 @@ export function relayData(
   ])
 }
 
-/** Proof of having been drawn for a price update between rounds. */
+/** Proof that sortition chose a provider for a price update between rounds. */
 export interface SortitionCredential {
   readonly replicate: bigint
   readonly gamma: { readonly x: bigint; readonly y: bigint }

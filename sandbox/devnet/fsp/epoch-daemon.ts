@@ -41,7 +41,7 @@ export interface EpochDaemon {
   nextDue(now: number): number
   /** Runs due actions, in blocks from `at` on, a second apart. */
   tick(at: number): Promise<void>
-  /** Processes the receipts of the founding. */
+  /** Processes the receipts of the transactions that installed the contracts. */
   found(receipts: readonly Receipt[]): void
   /** Opening of the registration for the next epoch; undefined while it is closed. */
   readonly registrationSince: number | undefined
@@ -241,7 +241,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   /**
-   * Before registration ends, registers heavier voters in place of those that must not be in the policy.
+   * Removes the voters with the fault `not-in-policy`, shortly before the registration ends.
    */
   async function pushOut(at: number): Promise<number> {
     const out = [...registered.keys()].filter(({ behaviours }) => behaviours.has('not-in-policy'))

@@ -27,7 +27,7 @@ import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.
 /** A provider at the founding of the chain. */
 export interface GenesisProvider {
   readonly accounts: ProviderAccounts
-  /** In whole FLR. */
+  /** Stake in whole FLR. */
   readonly stake: number
 }
 

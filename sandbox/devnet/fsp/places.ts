@@ -10,7 +10,7 @@ export const FSP = {
   relay: '0x5A2Eb0cdB4Aa8253924a488A77EdfD24Bb64407f',
   oldRelay: '0xCcF30790A93F15e24EB909548a2C58a9b0a7FBd4',
   submission: '0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f',
-  /** Not on Flare, where this contract has not moved yet. */
+  /** An address without a counterpart on Flare, where Submission has not moved yet. */
   oldSubmission: '0x18b9306737eaf6E8FC8e737F488a1AE077b18053',
   voterRegistry: '0xA480457953Af3583E54DCd630b219353B8FC9Af7',
   oldVoterRegistry: '0x2580101692366e2f331e891180d9ffdF861Fce83',

@@ -8,12 +8,12 @@ import type { Receipt } from './writer.ts'
 /** State of a provider in the simulation. */
 export interface SimulatedProviderState {
   readonly name: string
-  /** In whole FLR. */
+  /** Stake in whole FLR. */
   readonly stake: number
   /** Whether it pre-registers. */
   readonly preRegisters: boolean
   readonly behaviours: Set<Behaviour>
-  /** Present accounts; a policy has those of the time of registration. */
+  /** Present accounts. A policy has the accounts at the time of the registration. */
   accounts: ProviderAccounts
 }
 

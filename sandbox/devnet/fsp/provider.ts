@@ -20,7 +20,7 @@ export interface ProviderAccounts {
   readonly delegation: ProviderAccount
   /** Accounts that send fast updates; registered nowhere. */
   readonly fastUpdates: readonly ProviderAccount[]
-  /** Its validators, 20 bytes each. */
+  /** Node ids of the provider's validators, 20 bytes each. */
   readonly nodeIds: readonly Hex[]
   /** Key for the sortition of fast updates. */
   readonly sortitionKey: { readonly x: Hash; readonly y: Hash }

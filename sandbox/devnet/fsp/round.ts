@@ -32,7 +32,7 @@ import type { Tx } from './writer.ts'
 /** A member of the signing policy of a round. */
 export interface Member {
   readonly accounts: ProviderAccounts
-  /** Its index in the policy. */
+  /** The member's index in the policy. */
   readonly index: number
   readonly weight: number
   readonly behaviours: ReadonlySet<Behaviour>
@@ -161,7 +161,7 @@ function messagesOf({ round, requests }: RoundPlan): {
 interface SignedRound {
   readonly ftsoMessage: Hex
   readonly fdcMessage: Hex | undefined
-  /** By index in the policy. */
+  /** Signatures by the signer's index in the policy. */
   readonly by: ReadonlyMap<number, SignedBy>
 }
 

@@ -6,9 +6,9 @@ import type { BlockWriter } from './writer.ts'
 /** Simulated rounds. */
 export interface PlayedRounds {
   readonly first: number
-  /** The last one with commits. */
+  /** The last round with commits. */
   readonly last: number
-  /** The last one with signatures. */
+  /** The last round with signatures. */
   readonly complete: number
 }
 
@@ -84,7 +84,7 @@ export function createTimeTravel(parts: {
     return { ...(await inFull(roundsAfter)), first }
   }
 
-  /** Opening of the next registration; if that is over, of the one after it. */
+  /** Time at which the next registration opens that has not opened yet. */
   function opening(): number {
     const sinceEnd = timing.randomAcquisitionSeconds - timing.initializationSeconds
     const next = nextEpochStart() + sinceEnd

@@ -22,7 +22,7 @@ const GAS = 600_000
 /**
  * Builds the transaction of a provider's vote, from its signing-policy address.
  *
- * `isOther`: the vote is for another hash than that of the majority.
+ * `isOther`: whether the vote is for another hash than the hash of the majority.
  */
 export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Tx
 

@@ -1,5 +1,5 @@
 /**
- * Attributes of an element; `on…` listens, and what is undefined, null or false is left out.
+ * Attributes of an element. A name that begins with `on` adds a listener; undefined, null and false add nothing.
  *
  * @typedef {{
  *   onclick?: (event: MouseEvent) => void,

@@ -114,7 +114,7 @@ function wrap(entity, content, source, reader) {
 }
 
 /**
- * Only web links are links; Telegram opens other schemes itself.
+ * A link. The browser opens web addresses only; Telegram opens other schemes itself.
  *
  * @param {string} url
  * @param {Node[]} content
@@ -178,7 +178,7 @@ function foldedQuote(content) {
     '▾',
   )
   quote.append(toggle)
-  // Its height is known once it is in the page.
+  // The height of the quote is known once the quote is in the page.
   requestAnimationFrame(() => {
     toggle.hidden = fold.scrollHeight <= fold.clientHeight + 1
   })

@@ -9,9 +9,14 @@ const CALLS_SHOWN = 100
 /**
  * State of the page, updated by the server's events. `typing` contains end times.
  *
- * @type {{   bot: BotView,   chats: Map<number, ChatView>,   messages: Map<number, Map<number,
- * MessageView>>,   calls: readonly CallView[],   unread: Map<number, number>,   typing: Map<number,
- * number>, }}
+ * @type {{
+ *   bot: BotView,
+ *   chats: Map<number, ChatView>,
+ *   messages: Map<number, Map<number, MessageView>>,
+ *   calls: readonly CallView[],
+ *   unread: Map<number, number>,
+ *   typing: Map<number, number>,
+ * }}
  */
 export const known = {
   bot: { id: 0, username: '', name: '' },

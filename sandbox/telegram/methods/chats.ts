@@ -107,7 +107,7 @@ export const CHATS: readonly Method[] = [
   },
 ]
 
-/** Opens a topic: its id is that of the service message that announces it. */
+/** Opens a topic, and returns its id: the id of the service message that announces it. */
 export function addTopic(backend: Backend, chat: GroupChat, name: string, from: number): number {
   const created = backend.messages.add(chat, {
     from,

@@ -3,7 +3,7 @@ import type { Backend } from '../backend.ts'
 
 /** One method of the Bot API. */
 export interface Method {
-  /** As documented, such as `sendMessage`; calls may use any case. */
+  /** Documented name, such as `sendMessage`; calls may use any case. */
   readonly name: string
   /**
    * Runs the method.

@@ -47,7 +47,11 @@ export const UPDATES: readonly Method[] = [
       allow(backend, args)
       if (flag(args, 'drop_pending_updates')) backend.updates.clear()
       backend.poller.interrupt(conflict('terminated by setWebhook request'))
-      backend.webhook.point({ url, secretToken, maxConnections: clamp(wanted, 1, CONNECTIONS_MAX) })
+      backend.webhook.setTarget({
+        url,
+        secretToken,
+        maxConnections: clamp(wanted, 1, CONNECTIONS_MAX),
+      })
       return true
     },
   },
@@ -60,11 +64,11 @@ export const UPDATES: readonly Method[] = [
 
 function removeWebhook(backend: Backend, args: Arguments): true {
   if (flag(args, 'drop_pending_updates')) backend.updates.clear()
-  backend.webhook.point(undefined)
+  backend.webhook.setTarget(undefined)
   return true
 }
 
-/** The list applies until another one is sent; anything but a list of names is ignored. */
+/** Sets the types of updates, until a call has another list; anything but a list of names is ignored. */
 function allow(backend: Backend, args: Arguments): void {
   const source = text(args, 'allowed_updates')
   if (source === '') return

@@ -9,7 +9,7 @@ import { encodeOutput } from '#src/operations/idempotency.ts'
 import { invoke, previewCall, type RawInput } from '#src/operations/invoke.ts'
 import { reportProblem } from '../problems.ts'
 import { makeConfirmation, readConfirmation } from './confirmation.ts'
-import { asksFirst, findTool, type ToolEntry } from './tools.ts'
+import { findTool, needsConfirmation, type ToolEntry } from './tools.ts'
 
 /** Caller of a tool, and the HTTP request. */
 export interface ToolCaller {
@@ -56,7 +56,7 @@ async function answerOf(
     ...limits,
   }
   const key = typeof idempotencyKey === 'string' ? { idempotencyKey } : {}
-  if (caller === undefined || !asksFirst(operation, raw.body)) {
+  if (caller === undefined || !needsConfirmation(operation, raw.body)) {
     return await run(app, tool, caller, { ...raw, ...key })
   }
   const call = { wallet: caller.wallet, tool: operation.id, input }

@@ -10,10 +10,9 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { inlineSchema } from '#src/operations/openapi-schema.ts'
 
 /**
- * Operations that are not offered as tools. Sign-in needs the wallet, and its token must not be
- * read by a model. A CSV of all
- * alerts and the description of the API are larger than what a model can read. Metrics are for programs;
- * `getProviderFsp` has the same figures.
+ * Operations that are not offered as tools. Sign-in needs the wallet, and no model may read its token. A CSV
+ * of all alerts and the description of the API are larger than what a model can read. Metrics are for
+ * programs; `getProviderFsp` has the same figures.
  */
 const NO_TOOLS: readonly string[] = [
   'createChallenge',
@@ -76,12 +75,12 @@ function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
 }
 
 /** Whether a tool can spend credits or delete something: such a call is confirmed first. */
-function mayAskFirst({ scope, otherScope, method }: AnyOperation): boolean {
+function mayNeedConfirmation({ scope, otherScope, method }: AnyOperation): boolean {
   return [scope, otherScope?.scope].includes('spend') || method === 'DELETE'
 }
 
 /** Whether this call of a tool is confirmed first. */
-export function asksFirst(operation: AnyOperation, body: unknown): boolean {
+export function needsConfirmation(operation: AnyOperation, body: unknown): boolean {
   const { scope, otherScope, method } = operation
   if (scope === 'spend' || method === 'DELETE') return true
   if (otherScope?.scope !== 'spend') return false
@@ -95,7 +94,7 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
   const inQuery = query && JsonShape.parse(inlineSchema(t, query, ['query', id]))
   const bodySchema = body && JsonShape.parse(inlineSchema(t, body))
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
-  const asks = mayAskFirst(operation)
+  const asks = mayNeedConfirmation(operation)
   const text = (description: string) => ({ type: 'string', description })
   const title = t(builtKey(`operations:${id}.summary`))
   const description = t(builtKey(`operations:${id}.description`))

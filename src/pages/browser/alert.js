@@ -21,7 +21,7 @@ async function refresh() {
   offerCopies()
 }
 
-/** @returns {Promise<Element | undefined>} undefined while nobody answers */
+/** @returns {Promise<Element | undefined>} undefined if the service does not answer */
 async function look() {
   try {
     const response = await fetch(location.href)

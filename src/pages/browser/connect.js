@@ -30,7 +30,7 @@ const chain = JSON.parse(card.dataset.chain ?? '')
 const { spendOf } = card.dataset
 const sign = find('#sign')
 const check = find('#check')
-/** Whether the person has chosen about spending. */
+/** Whether the person has changed the tick for spending. */
 let isSpendChosen = false
 /** A signature that could not be verified yet. @type {Record<string, string> | undefined} */
 let kept

@@ -3,9 +3,12 @@
 const COPIED_MS = 2000
 
 /**
+ * Finds the first element of a selector.
+ *
  * @param {string} selector
  * @param {ParentNode} [root]
  * @returns {HTMLElement}
+ * @throws {Error} if there is none
  */
 export function find(selector, root = document) {
   const element = root.querySelector(selector)
@@ -37,8 +40,8 @@ export function tell(text) {
 }
 
 /**
- * Runs an action of an element, which is busy meanwhile, and shows a note when it fails. No effect while
- * another one runs.
+ * Runs an action of an element, which is marked busy meanwhile, and shows a note when the action fails. Does
+ * nothing while another action of the element runs.
  *
  * @param {HTMLElement} element
  * @param {() => Promise<unknown>} work

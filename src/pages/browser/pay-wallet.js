@@ -29,7 +29,7 @@ import {
 const RECEIPT_MS = 1500
 const TELL_TRIES = 5
 const TELL_MS = 2000
-/** Gas limit above the use of either transaction. */
+/** Gas for the estimate of the fee: more than either transaction uses. */
 const GAS = 200_000n
 /** Fragment of the address when the payment follows a sign-in. */
 const GO_ON = '#pay'
@@ -52,7 +52,7 @@ let recognition = Promise.resolve()
  * Lets the page's one button pay: it connects, approves and pays, and the wallet asks its user each time.
  *
  * @param {HTMLElement} element
- * @param {string} memory
+ * @param {string} memory key of the sent transaction in the session storage
  */
 export async function startWallet(element, memory) {
   section = element
@@ -80,7 +80,7 @@ export async function startWallet(element, memory) {
 }
 
 /**
- * Recognizes the wallet. After a sign-in that the payment follows, the wallet is asked for it at once.
+ * Recognizes the wallet. If the page follows a sign-in for a purchase, asks the wallet for the payment at once.
  *
  * @param {Wallet} wallet
  */
@@ -88,12 +88,12 @@ async function begin(wallet) {
   recognition = reported(() => recognize(wallet))
   await recognition
   if (location.hash !== GO_ON || account === '') return
-  // A reload asks for nothing.
+  // Without the fragment, a reload does not ask for the payment again.
   history.replaceState(null, '', location.pathname + location.search)
   await once(() => payWith(wallet))
 }
 
-/** Shows the code for a phone, where there is room. */
+/** Opens the part for other devices, with its QR code, on wide screens. */
 function openOtherWays() {
   if (matchMedia(WIDE).matches) document.getElementById('open-in')?.setAttribute('open', '')
 }
@@ -150,7 +150,7 @@ async function payWith(wallet) {
 }
 
 /**
- * Determines the next step, and obstacles.
+ * Determines the next step. Shows a note if something prevents it.
  *
  * @returns {Promise<'approve' | 'send' | undefined>} undefined while something is in the way
  */
@@ -236,7 +236,7 @@ function showSent(hash) {
   showNote('sent')
 }
 
-/** The user may have changed the chain while the approval was on its way. */
+/** Switches the wallet to the chain again, because its user may have changed it during the approval. */
 async function isOnChain() {
   if (await switchChain(provider, order.chain)) return true
   await look()
@@ -266,7 +266,7 @@ async function succeeds(hash) {
 }
 
 /**
- * Receipt of a sent transaction; while the chain does not answer the page waits.
+ * Receipt of a sent transaction; null while it has none, or while the chain does not answer.
  *
  * @param {string} hash
  */
@@ -280,7 +280,7 @@ async function receiptOf(hash) {
 }
 
 /**
- * Names the transaction to the service, which would find it a little later anyway.
+ * Reports the transaction to the service, which would otherwise find it a little later.
  *
  * @param {string} txHash
  */
@@ -321,7 +321,7 @@ function noteOf(error) {
 }
 
 /**
- * Shows the buttons for paying, the one for another account, or none.
+ * Shows the buttons for paying, the button for another account, or no button.
  *
  * @param {'pay' | 'other'} [which]
  */

@@ -79,7 +79,7 @@ async function follow(page) {
     if (line.textContent !== facts.text) line.textContent = facts.text
     const place = document.querySelector('[data-step="confirm"] span')
     if (place !== null) place.textContent = facts.step
-    // In another state, or with less left to pay, the page has other content.
+    // The page of a payment in another state, or with less left to pay, has other content.
     if (facts.status !== first || (facts.paidAmount ?? '') !== paid) return location.reload()
   }
 }
@@ -87,7 +87,7 @@ async function follow(page) {
 /**
  * @param {string} path
  * @returns {Promise<{ status: string, text: string, step: string, paidAmount: string | null, chainAnswers: boolean } |
- *   undefined>} undefined while nobody answers
+ *   undefined>} undefined if the service does not answer
  */
 async function ask(path) {
   try {

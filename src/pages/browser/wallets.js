@@ -9,7 +9,7 @@
  * @typedef {{ chainId: string, chainName: string, nativeCurrency: { symbol: string } }} Chain
  */
 
-/** EIP-1193 and EIP-3085: declined by the user; chain not known to the wallet. */
+/** Error codes of EIP-1193 and EIP-3085: the user declined; the wallet does not know the chain. */
 const DECLINED = 4001
 const UNKNOWN_CHAIN = 4902
 /** Time for wallets to announce themselves. */
@@ -31,12 +31,12 @@ const CHAIN_NAMES = {
 }
 
 /**
- * Makes a button find the available wallets: a press chooses a single one, and several get a button each.
- * Some announce themselves late, so every press searches again.
+ * Makes a button find the available wallets. If there is one, a press chooses it; if there are several, each
+ * gets a button. Some wallets announce themselves late, so every press searches again.
  *
  * @param {HTMLElement} bare
  * @param {{ choose(wallet: Wallet): void, none(): void }} answers
- * @returns {Promise<Wallet[]>} those found at first
+ * @returns {Promise<Wallet[]>} the wallets that the first search found
  */
 export async function offerWallets(bare, { choose, none }) {
   bare.addEventListener('click', async () => {
@@ -68,7 +68,7 @@ function preferApp(bare, isApp) {
 }
 
 /**
- * Every announced wallet; without any, the one at window.ethereum.
+ * Every announced wallet; if there is none, the one at window.ethereum.
  * @returns {Promise<Wallet[]>}
  */
 async function findWallets() {
@@ -176,7 +176,7 @@ export function isDeclined(error) {
 /** @param {unknown} error */
 function codeOf(error) {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  // Some wallets wrap the error of the one inside them.
+  // Some wallets wrap the error that their inner provider returned.
   const { code } = error
   const inner = 'data' in error ? /** @type {any} */ (error.data)?.originalError?.code : undefined
   return inner ?? code
