@@ -4,6 +4,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import {
   agoFormat,
   durationFormat,
+  inDecimals,
   listFormat,
   numberFormat,
   plainNumber,
@@ -33,7 +34,7 @@ export function formatAmount(
     readonly decimals: number
     readonly symbol: string
     readonly signed?: boolean
-    readonly rounded?: 'whole' | 'none'
+    readonly rounded?: 'whole' | 'none' | number
   },
   locale: Locale,
 ): string {
@@ -51,11 +52,11 @@ export function formatDecimal(
     readonly value: string
     readonly symbol: string
     readonly signed?: boolean
-    readonly rounded?: 'whole' | 'none'
+    readonly rounded?: 'whole' | 'none' | number
   },
   locale: Locale,
 ): string {
-  const value = numeric(amount.value)
+  const value = numeric(inDecimals(numeric(amount.value), amount.rounded))
   const style = amountStyle(value, amount)
   const name = amount.signed ? (`${style}Change` as const) : style
   return withSymbol(numberFormat(locale, name).format(value), amount.symbol)
@@ -63,9 +64,9 @@ export function formatDecimal(
 
 function amountStyle(
   value: string,
-  { symbol, rounded }: { readonly symbol: string; readonly rounded?: 'whole' | 'none' },
+  { symbol, rounded }: { readonly symbol: string; readonly rounded?: 'whole' | 'none' | number },
 ): 'amount' | 'rounded' | 'exact' | 'dust' | 'money' {
-  if (rounded === 'none') return 'exact'
+  if (rounded === 'none' || typeof rounded === 'number') return 'exact'
   const isDust = /[1-9]/.test(value) && /^-?0\.0000[0-4]/.test(value)
   if (isDust) return 'dust'
   const hasCents = /\.0*[1-9]/.test(value) && !/^-?0\.00/.test(value)

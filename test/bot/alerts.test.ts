@@ -72,7 +72,7 @@ describe('the history', () => {
     await bob.say('/alerts')
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
-    expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR left the wallet/)
+    expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR sent to your own wallet/)
     expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal: too late/)
     expect(lines[2]).toMatch(
       /^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · recovered after 4 min$/,
@@ -82,7 +82,7 @@ describe('the history', () => {
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}
     const start = new URL(url ?? '').searchParams.get('start')
     await bob.say(`/start ${start}`)
-    expect(bob.last().text).toContain('left the wallet')
+    expect(bob.last().text).toMatch(/^🔵 .*Treasury.* sent 12,500.FLR/)
     await bob.press('Acknowledge')
     await bob.press('‹ Alerts')
     expect(linesOf(bob.last().text)[0]).toMatch(/✓ Ann$/)
