@@ -291,7 +291,7 @@ function write(
     case 'duration':
       return formatDuration(fact.seconds, locale, how.duration)
     case 'counted':
-      return translate(locale, builtKey(`units:${fact.unit}`), { count: fact.count })
+      return countedText(fact, locale)
     case 'term':
       return translate(locale, builtKey(fact.key))
     case 'name':
@@ -299,6 +299,16 @@ function write(
     default:
       return fact satisfies never
   }
+}
+
+function countedText(
+  { unit, count, usdMicros }: Extract<DisplayValue, { readonly kind: 'counted' }>,
+  locale: Locale,
+): string {
+  const counted = translate(locale, builtKey(`units:${unit}`), { count })
+  if (usdMicros === undefined) return counted
+  const usd = formatAmount({ units: BigInt(usdMicros), decimals: 6, symbol: 'USD' }, locale)
+  return translate(locale, 'units:creditsUsd', { credits: counted, usd })
 }
 
 const UNITS = [
