@@ -14,6 +14,7 @@ import {
 } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
+import { withSymbols } from './unit-symbols.ts'
 
 /**
  * Numbers, amounts, dates and durations in the notation of a locale, from `Intl`, with Latin digits
@@ -195,7 +196,8 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
     [first.plural]: Math.floor(whole / first.seconds),
   }
   const text = durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration)
-  return spaced(withoutDirectionMarks(text), locale)
+  const written = spaced(withoutDirectionMarks(text), locale)
+  return style === 'short' ? withSymbols(written, locale) : written
 }
 
 /** Time since an event, in its largest unit: `3 minutes ago`. */
