@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { HELP_FORMS } from '#src/channels/transfer.ts'
 import { builtKey, hasText, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
@@ -89,6 +90,9 @@ describe('the registry of watch types', () => {
           ]),
         ]
       }),
+      ...HELP_FORMS.flatMap((form) =>
+        ['causes', 'action'].map((part) => `wallet-balance.balance-change.help.${form}.${part}`),
+      ),
     ]
     expect(keys.filter((key) => !hasText(`signals:${key}`))).toEqual([])
     expect(Object.keys(texts).filter((key) => !keys.includes(key))).toEqual([])

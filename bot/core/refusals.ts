@@ -1,7 +1,7 @@
-import { refusalText } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
+import { refusalText } from '#src/operations/problem.ts'
 
 /** An error as one sentence of plain text for a chat. */
 export function sentenceOf(t: Translate, error: AppError): string {

@@ -63,7 +63,7 @@ function optionText(t: Translate, owner: string, key: string, option: string): s
   return t(builtKey(`bot:option.${owner}.${key}.${option}`))
 }
 
-/** A setting's value for a reader: `100 FLR`, `5%`, `1 hr`, `Incoming`. */
+/** A setting's value for a reader: `100 FLR`, `5%`, `1 h`, `Incoming`. */
 export function valueText(
   { t }: Reader,
   { owner, field }: SettingWithOwner,

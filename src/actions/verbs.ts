@@ -112,6 +112,8 @@ const credits = z.codec(z.string().regex(/^[1-9]\d{0,8}$/), z.int().min(1).max(9
 })
 /** A cursor from the operation that lists; undefined at the start of the list. */
 const cursor = optional(z.string().regex(/^[\w.-]{1,24}$/))
+/** A mailbox that a person typed, if it fits; the operation that gets it checks it. */
+const mailbox = z.string().regex(/^[\x21-\x39\x3b-\x7e]{3,53}$/)
 const zone = z.string().regex(/^[A-Za-z][\w/+-]{1,31}$/)
 const signals = z.enum(['all', 'crt', 'def'])
 
@@ -273,6 +275,7 @@ export const VERBS = {
   'rec.log': { id, cursor },
   'rec.add': {},
   'rec.kind': { type },
+  'rec.mail': { mailbox },
   'rec.ask': { id },
   'rec.test': { id },
   'rec.resend': { id },

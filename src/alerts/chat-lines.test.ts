@@ -4,6 +4,7 @@ import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { alertMail } from '#src/channels/mail-content.ts'
 import { slackBody } from '#src/channels/slack.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
+import { transferHeading } from '#src/channels/transfer.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
@@ -109,7 +110,9 @@ describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
       const lines = read(envelope)
       expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
       const first = plain(lines[0] ?? '').replaceAll('\\', '')
-      expect(first, channel).toContain(plain(envelope.message.title).slice(0, 20))
+      expect(first, channel).toContain(
+        plain(transferHeading(envelope) ?? envelope.message.title).slice(0, 20),
+      )
       expect(lines.join('\n').replaceAll(/<[^>]*>|\([^)]*\)/g, ''), channel).not.toMatch(
         /0x[0-9a-fA-F]{40}/,
       )

@@ -1,5 +1,5 @@
 /** Notices of one kind added up, and notices that come after the end that they announce. Pure. */
-import { creditsWithUsd, renewalOfferText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, missingText, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
@@ -42,7 +42,7 @@ function sumKeyOf(t: Translate, notice: Envelope, isAgain: boolean): string | un
   const mayAdd =
     (event === SLOTS_END && facts?.stopping && facts.renewal?.missingCredits !== 0) ||
     (event === RENEWAL_AHEAD && facts?.renewal) ||
-    event === RENEWED ||
+    (event === RENEWED && facts?.renewal) ||
     (event === SUSPENDED && !isAgain)
   if (facts === undefined || !mayAdd) return undefined
   const kind = facts.renewal === null ? 'ends' : 'renews'
@@ -74,7 +74,7 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
     data: { ...first.data, facts },
     message: {
       ...first.message,
-      title: titleOnChain(titleOf(t, event, { count, date: dateOf(t, first, oldest) })),
+      title: titleOnChain(titleOf(t, event, facts, dateOf(t, first, oldest))),
       body: bodyOf(t, event, facts) ?? linesOf(notices),
     },
     buttons: notices.flatMap(({ buttons = [] }) => buttons),
@@ -84,12 +84,15 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
 function titleOf(
   t: Translate,
   event: string,
-  values: { readonly count: number; readonly date: string },
+  { count, renewal }: NoticeFacts,
+  date: string,
 ): string {
+  const values = { count, date }
   if (event === SLOTS_END) return t('notices:slots-end.title', values)
-  if (event === RENEWAL_AHEAD) return t('notices:renewal-ahead.title', values)
-  if (event === RENEWED) return t('notices:renewed.title', values)
-  return t('notices:suspended.title', values)
+  if (event === SUSPENDED) return t('notices:suspended.title', values)
+  const price = creditsWithUsd(t, renewal?.credits ?? 0)
+  const key = event === RENEWED ? 'renewed' : 'renewal-ahead'
+  return t(`notices:${key}.title`, { ...values, price })
 }
 
 /**
@@ -123,14 +126,19 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
     const costs = t('notices:renewal-ahead.price', { price, balance })
     return `${costs}\n${t('notices:renewal-ahead.nothing')}`
   }
+  if (event === RENEWED) {
+    return t('notices:renewed.left', { balance: creditsWithUsd(t, balanceCredits ?? 0) })
+  }
   if (event !== SLOTS_END) return undefined
   const watches = firstLabels(t, stopping ?? [])
   if (price === undefined) {
     const stops = stopsText(t, watches, 'notices:slots-end.stops')
-    return [stops, ...facts.offers.map((offer) => renewalOfferText(t, offer))].join('\n')
+    const offers = facts.offers.map((offer) => renewalOfferText(t, offer))
+    const again = offers.length === 0 ? [] : [t('notices:slots-end.again')]
+    return [stops, ...offers, ...again].join('\n')
   }
   const count = renewal?.missingCredits ?? 0
-  const missing = t('notices:slots-end.missing', { price, count })
+  const missing = missingText(t, { price, count })
   return `${missing}\n${stopsText(t, watches, 'notices:slots-end.stopsIfShort')}`
 }
 

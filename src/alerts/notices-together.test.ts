@@ -28,7 +28,7 @@ test('several have the content of all, the worst first', () => {
   const parts = [noticeOf('A', []), noticeOf('B', [], 'warning'), noticeOf('C', [])] as const
   const { message, deliveryId, buttons } = noticesTogether(t, parts, AS)
   expect(deliveryId).toBe('id')
-  expect(message.title).toBe('3 messages about your account')
+  expect(message.title).toBe('B · 2 more messages')
   expect(message.body).toBe(
     '▪️ B\nB, in a sentence.\n\n▪️ A\nA, in a sentence.\n\n▪️ C\nC, in a sentence.',
   )
@@ -66,7 +66,7 @@ test('slots that end on one day are added up, with the watches of all', () => {
     endsAt: '2026-12-29T12:00:00.000Z',
     stopping: [],
   })
-  expect(noticesTogether(t, [one, other], AS).message.title).toBe('2 messages about your slots')
+  expect(noticesTogether(t, [one, other], AS).message.title).toBe('slots-end 1 · 1 more message')
 })
 
 test('renewals of one day are added up, with their whole price', () => {
@@ -78,11 +78,25 @@ test('renewals of one day are added up, with their whole price', () => {
       balanceCredits,
     })
   const { message } = noticesTogether(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
-  expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots')
+  expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)')
   expect(message.body).toBe(
     'The renewal costs 1,500 credits (1.50\u00a0USD). You have 8,000 credits (8\u00a0USD).\n' +
       'No action needed. To let the slots expire, turn off auto-renew under Slots.',
   )
+})
+
+test('renewed slots are added up, with what was paid for all of them', () => {
+  const renewed = (count: number, balanceCredits: number) =>
+    countedOf('renewed', {
+      count,
+      endsAt: DEC_27,
+      renewal: { credits: count * 500, missingCredits: 0 },
+      balanceCredits,
+    })
+  expect(noticesTogether(t, [renewed(1, 1500), renewed(2, 500)], AS).message).toMatchObject({
+    title: '3 slots renewed until Dec 27, 2026 · 1,500 credits (1.50\u00a0USD)',
+    body: 'Left: 500 credits (0.50\u00a0USD).',
+  })
 })
 
 test('renewals that lack credits are added up, with all that is missing', () => {
@@ -99,11 +113,11 @@ test('renewals that lack credits are added up, with all that is missing', () => 
   expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message).toMatchObject({
     title: '2 slots end on Dec 27, 2026',
     body:
-      'Renewal costs 1,000 credits (1\u00a0USD); you are 600 credits short.\n' +
+      'Renewal costs 1,000 credits (1\u00a0USD); you are 600 credits (0.60\u00a0USD) short.\n' +
       'If renewal fails, these watches will be suspended: \u2068Alpha\u2069 and \u2068Beta\u2069.',
   })
   const { title } = noticesTogether(t, [...parts, ends], { ...AS, now: NOV_20 }).message
-  expect(title).toBe('2 messages about your slots')
+  expect(title).toBe('2 slots end on Dec 27, 2026 · 1 more message')
 })
 
 test('slots that end have the price of auto-renew, added up for each duration', () => {
@@ -118,7 +132,8 @@ test('slots that end have the price of auto-renew, added up for each duration', 
   expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
     'No watch will be suspended: your other slots are enough.\n' +
       'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
-      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.',
+      'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.\n' +
+      'You can also renew once: the same slots are bought again, and the new term starts at once.',
   )
 })
 
@@ -126,7 +141,7 @@ test('slots whose renewals are of an earlier version of the service are listed',
   const ends = (count: number) =>
     countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)
   const { title, body } = noticesTogether(t, [ends(1), ends(2)], AS).message
-  expect(title).toBe('2 messages about your slots')
+  expect(title).toBe('slots-end 1 · 1 more message')
   expect(body).toBe('▪️ slots-end 1\nCosts 1.\n\n▪️ slots-end 2\nCosts 2.')
 })
 
@@ -134,11 +149,11 @@ test('suspended watches are added up beside a receipt, unless some run again', (
   const suspended = (label: string) => countedOf('suspended', { count: 1 }, `${label}.\nKept.`)
   const renewed = countedOf('renewed', { count: 1, endsAt: DEC_27 }, 'Paid.')
   const { title, body } = noticesTogether(t, [suspended('A'), renewed, suspended('B')], AS).message
-  expect(title).toBe('2 messages about your slots')
+  expect(title).toBe('2 watches suspended · 1 more message')
   expect(body).toBe('▪️ 2 watches suspended\nA.\nB.\nKept.\n\n▪️ renewed 1\nPaid.')
   const again = countedOf('resumed', { count: 1 })
   expect(noticesTogether(t, [suspended('A'), again, suspended('A')], AS).message.title).toBe(
-    '3 messages about your slots',
+    'suspended 1 · 2 more messages',
   )
 })
 
@@ -161,7 +176,7 @@ test('facts that are no facts leave the notice as it is', () => {
   const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
   const broken = { ...one, data: { facts: { count: 'x', endsAt: 'soon' } } }
   const { title, body } = noticesTogether(t, [broken, one], { ...AS, now: new Date(0) }).message
-  expect(title).toBe('2 messages about your slots')
+  expect(title).toBe('slots-end 1 · 1 more message')
   expect(body).toContain('▪️ slots-end 1\nIn a sentence.')
 })
 

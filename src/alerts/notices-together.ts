@@ -3,7 +3,6 @@ import { packed } from '#src/actions/codec.ts'
 import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { titleOnChain } from '#src/kernel/chains.ts'
 import { addedUp, asOf } from './notices-added.ts'
 
 const CLOSE = packed('close')
@@ -34,8 +33,8 @@ export function inMessages<Row extends { readonly envelope: Envelope }>(
 }
 
 /**
- * Joins notices to one. Notices of one kind are added up. If several remain, the heading says how many and
- * what they are about, and each is listed with its title and its sentences, the most severe first.
+ * Joins notices to one. Notices of one kind are added up. If several remain, the heading is that of the most severe,
+ * with the number of the others, and each is listed with its title and its sentences, the most severe first.
  *
  * A button that occurs once stays. Several buttons with the same label are replaced by one button that
  * opens the recipients or slots. No button deletes the message.
@@ -70,18 +69,10 @@ export function noticesTogether(
 function textOf(t: Translate, messages: readonly EnvelopeMessage[]) {
   const [first, ...others] = messages
   if (first !== undefined && others.length === 0) return { title: first.title, body: first.body }
-  const topics = new Set(messages.map(({ event }) => topicOf(event)))
-  const [topic = 'account'] = topics
-  const heading = topics.size === 1 ? topic : 'account'
   return {
-    title: titleOnChain(t(`notices:together.${heading}`, { count: messages.length })),
+    title: t('notices:together.title', { title: first?.title ?? '', count: others.length }),
     body: messages.map(({ title, body }) => `▪️ ${title}\n${body}`).join('\n\n'),
   }
-}
-
-function topicOf(event: string): 'slots' | 'recipients' | 'account' {
-  if (/^notice\.(slots|trial|renew|suspended|resumed)/.test(event)) return 'slots'
-  return /^notice\.(linked|refused|destination-off)/.test(event) ? 'recipients' : 'account'
 }
 
 function buttonsOf(t: Translate, notices: readonly Envelope[]): readonly MessageButton[] {

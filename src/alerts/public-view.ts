@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { pastWords } from '#src/channels/recovered.ts'
+import { helpFormOf } from '#src/channels/transfer.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'
@@ -23,7 +24,7 @@ import type { AlertState } from './model.ts'
 import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
 import { listOthers, type OtherAlert } from './others.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
-import { messageOf } from './recorded-alert.ts'
+import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 
@@ -124,7 +125,10 @@ export async function readLinked(
     escalated: state.escalated ? { ...state.escalated, ...(!isNamed && { to: [] }) } : null,
     muted: state.muted ?? null,
     isOpen: isOpenEpisode(row),
-    help: signalHelp(translator(language), row),
+    help: signalHelp(translator(language), {
+      ...row,
+      form: helpFormOf(row.event, recordedFromRow(row).data),
+    }),
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(deps, row.id, isNamed),

@@ -3,6 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import { withCounterparties } from './counterparties.ts'
 import * as episodes from './episode-store.ts'
 import { applyChanges, beganAt, type Change, type Episodes, type OpenAlert } from './episodes.ts'
 import { findCause } from './inhibition.ts'
@@ -38,7 +39,7 @@ export async function recordAlerts(
   all: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const candidates = await withOwnTopups(tx, all)
+  const candidates = await withCounterparties(tx, await withOwnTopups(tx, all))
   const recorded = candidates.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))

@@ -1,6 +1,7 @@
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
-import type { Translate } from '#src/i18n/translate.ts'
+import type { TextValues, Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
+import type { ErrorCode } from '#src/kernel/errors.ts'
 import { PERIOD_DAYS, USD_PER_1000_CREDITS_MICROS } from './price-list.ts'
 import { priceSlots } from './subscriptions/rules.ts'
 
@@ -17,6 +18,26 @@ export function creditsWithUsd(t: Translate, credits: number): string {
     credits: t('units:credits', { count: credits }),
     usd: usdText(t, credits),
   })
+}
+
+/** Refusals whose text names a number of credits (`count`) and its price. */
+const PRICED: readonly ErrorCode[] = ['insufficient_credits', 'price_changed', 'payment_required']
+
+/** The values of a refusal's text, with the price of the credits that it names. */
+export function withUsd(t: Translate, code: ErrorCode, values: TextValues = {}): TextValues {
+  const { count } = values
+  const isPriced = PRICED.includes(code) && typeof count === 'number'
+  return isPriced ? { ...values, usd: usdText(t, count) } : values
+}
+
+/** Says what a renewal costs, and how many credits are missing. */
+export function missingText(
+  t: Translate,
+  { price, count }: { readonly price: string; readonly count: number },
+): string {
+  return count === 0
+    ? t('notices:slots-end.covered', { price })
+    : t('notices:slots-end.missing', { price, count, usd: usdText(t, count) })
 }
 
 /** Says what automatic renewal costs if it is turned on. */

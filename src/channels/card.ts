@@ -6,6 +6,7 @@ import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './en
 import { isHealthy, isStillCaused, isStillSilent, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
+import { transferHeading } from './transfer.ts'
 import {
   asWritten,
   cut,
@@ -100,10 +101,13 @@ function alertCard(
   const glyph = glyphOf(message, state)
   // The body of an alert that has recovered says how long its outage lasted.
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
+  const heading = transferHeading(envelope)
+  // A heading that names the watch leaves it out of the line below.
+  const below = heading === undefined ? message : { ...message, watchLabel: null }
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
-    title: cut(message.title, TITLE_MAX),
-    lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
+    title: cut(heading ?? message.title, TITLE_MAX),
+    lines: [severityLine({ ...envelope, message: below }, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
     items: [],

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { parseUnits } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -141,7 +142,11 @@ describe('its heading', () => {
     [{ sent: '500' }, 'sent 500'],
     [{ received: '7999.9999' }, 'received 8,000'],
     [{ sent: '500', received: '200' }, 'sent 500 and received 200'],
-    [{ sent: '8000', received: '7999.9999' }, 'sent 8,000 and received 7,999.9999'],
+    [{ sent: '8000', received: '7000' }, 'sent 8,000 and received 7,000'],
+    [{ sent: '8000', received: '8000' }, 'sent 8,000 and received 8,000'],
+    [{ sent: '8000', received: '7999.9999' }, 'sent 8,000 and received the same minus 0.0001'],
+    [{ sent: '8000', received: '8000.0001' }, 'sent 8,000 and received the same plus 0.0001'],
+    [{ sent: '7999.9999', received: '7999.9998' }, 'sent 8,000 and received the same minus 0.0001'],
   ])('adds up what moved, rounded as in alerts: %j', (sums, text) => {
     const amount = (whole: string) => ({
       units: parseUnits(whole, 6).toString(),
@@ -151,6 +156,23 @@ describe('its heading', () => {
     const named = Object.entries(sums).map(([name, whole]) => [name, amount(whole)])
     const cause = { kind: 'moved', ...Object.fromEntries(named) } as const
     expect(heading(cause)?.replaceAll('\u00a0FLR', '')).toBe(`\u2068Alpha\u2069 ${text}`)
+  })
+
+  test.each(LOCALES)('never says that different amounts are the same, in %s', (locale) => {
+    const amount = (units: bigint) => ({ units: units.toString(), decimals: 6, symbol: 'FLR' })
+    const units = fc.bigInt({ min: 1n, max: 10n ** 12n })
+    const difference = fc.bigInt({ min: 1n, max: 200_000n })
+    fc.assert(
+      fc.property(units, difference, (received, less) => {
+        const text = (out: bigint, back: bigint) =>
+          heading({ kind: 'moved', sent: amount(out), received: amount(back) }, {}, locale)
+        const texts = [text(received, received), text(received + less, received)]
+        expect(new Set([...texts, text(received, received + less)]).size).toBe(3)
+        const numbers = texts[1]?.match(/[\d.,\u202f\u00a0]*\d/g) ?? []
+        expect(numbers).toHaveLength(2)
+        expect(numbers[0]).not.toBe(numbers[1])
+      }),
+    )
   })
 
   test.each(LOCALES)('has the date of a start on another day, in %s', (locale) => {

@@ -1,11 +1,10 @@
 /** What the alerts in one message have in common, as the message's heading. Pure. */
 
-import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
 import { id, type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { servedChain } from '#src/kernel/chains.ts'
 import { ALL_DUTIES, DUTIES, isFailedDuty, PROTOCOLS } from './duties.ts'
-import type { Cause, Envelope, MovedAmount } from './envelope.ts'
+import type { Cause, Envelope } from './envelope.ts'
+import { movedHeading, movement } from './transfer.ts'
 import { shownLabel } from './wording.ts'
 
 /** Reasons with which a vote is valid for some of its feeds. */
@@ -54,35 +53,6 @@ function health(parts: readonly Part[]): Cause | undefined {
   if (last.some(({ hasOthers }) => hasOthers === true)) return undefined
   const rounds = parts.flatMap(({ data }) => numberOf(data['missedRounds']))
   return { kind: 'healthy', ...(rounds.length > 0 && { rounds: Math.max(...rounds) }) }
-}
-
-/** Movements of one asset: how much left the wallet and how much arrived, added up. */
-function movement(parts: readonly Part[]): Cause | undefined {
-  const moves = parts.map(moveOf)
-  const [first] = moves
-  if (first === undefined || moves.length < 2) return undefined
-  const { symbol, decimals } = first
-  const sums = { sent: 0n, received: 0n }
-  for (const move of moves) {
-    if (move?.symbol !== symbol || move.decimals !== decimals) return undefined
-    if (move.units < 0n) sums.sent -= move.units
-    else sums.received += move.units
-  }
-  const amount = (units: bigint) => ({ units: units.toString(), decimals, symbol })
-  return {
-    kind: 'moved',
-    ...(sums.sent > 0n && { sent: amount(sums.sent) }),
-    ...(sums.received > 0n && { received: amount(sums.received) }),
-  }
-}
-
-function moveOf({ data, message }: Part) {
-  const { asset, symbol, decimals, changeAmount } = data
-  if (message.event !== 'wallet-balance.moved') return undefined
-  if (typeof changeAmount !== 'string' || !/^-?\d+$/.test(changeAmount)) return undefined
-  if (typeof symbol !== 'string' || typeof decimals !== 'number') return undefined
-  const units = BigInt(changeAmount)
-  return { units, decimals, symbol: asset === 'FLR' ? servedChain().symbol : symbol }
 }
 
 function numberOf(value: unknown): readonly number[] {
@@ -147,17 +117,4 @@ function healthyHeading(
   return rounds === undefined
     ? t('messages:group.healthyAfter', { watch, duration })
     : t('messages:group.healthyRounds', { watch, duration, count: rounds })
-}
-
-function movedHeading(t: Translate, { sent, received }: Cause, watch: TextValue): string {
-  const amounts = [sent, received].flatMap((amount) => (amount ? [amountOf(amount)] : []))
-  const [first = '', second] = formatAmounts(amounts, t.locale)
-  if (second !== undefined) {
-    return t('messages:group.moved', { watch, amount: first, received: second })
-  }
-  return t(`messages:group.${sent ? 'sent' : 'received'}`, { watch, amount: first })
-}
-
-function amountOf({ units, decimals, symbol }: MovedAmount) {
-  return { units: BigInt(units), decimals, symbol }
 }

@@ -44,8 +44,12 @@ export interface EnvelopeMessage extends Message {
   readonly startedAt?: string
   /** In a group: end of the outage that the recovery ends. RFC 3339. */
   readonly endedAt?: string
-  /** In a group: type and signal of the alert, by which its help is found. */
-  readonly source?: { readonly type: string | null; readonly signal: string | null }
+  /** In a group: type and signal of the alert, by which its help is found, and the form of the help. */
+  readonly source?: {
+    readonly type: string | null
+    readonly signal: string | null
+    readonly form?: string
+  }
 }
 
 /**
@@ -187,7 +191,13 @@ const StoredMessage = MessageShape.extend({
   stated: z.array(z.string()).exactOptional(),
   startedAt: z.iso.datetime().exactOptional(),
   endedAt: z.iso.datetime().exactOptional(),
-  source: z.object({ type: z.string().nullable(), signal: z.string().nullable() }).exactOptional(),
+  source: z
+    .object({
+      type: z.string().nullable(),
+      signal: z.string().nullable(),
+      form: z.string().exactOptional(),
+    })
+    .exactOptional(),
 })
 
 const StoredAmount = z.object({ units: z.string(), decimals: z.int(), symbol: z.string() })

@@ -31,7 +31,7 @@ export function confirmationMail(mail: ConfirmationRequest): MailContent {
     },
     until: { time: formatDateTime(mail.expiresAt, locale, timezone) },
   }
-  const subject = t('mail:confirm.subject')
+  const subject = t('mail:confirm.subject', { wallet: values.askedBy.wallet })
   const askedBy = t('mail:confirm.askedBy', values.askedBy)
   const html = pieces.page({
     title: subject,

@@ -155,7 +155,7 @@ describe('alertMail', () => {
           cause: { kind: 'healthy' },
           message: { ...recovery, isRecovery: true },
         },
-        'Node A is healthy again · 0 sec · Recovered',
+        'Node A is healthy again · 0 s · Recovered',
       ],
       [
         'a title that begins with the name',
@@ -405,7 +405,7 @@ describe('confirmationMail', () => {
       locale: 'en',
       timezone: 'Europe/Berlin',
     })
-    expect(mail.subject).toBe('Confirm this address for Watchdog alerts')
+    expect(mail.subject).toBe('Confirm Watchdog alerts of 0x3f12…A91c')
     expect(mail.text).toBe(
       [
         'Watchdog',

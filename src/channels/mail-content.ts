@@ -24,6 +24,7 @@ import {
 import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
 import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
+import { helpRef } from './transfer.ts'
 import {
   asWritten,
   cut,
@@ -299,7 +300,7 @@ function actionOf(envelope: Envelope): readonly string[] {
     const title = help.title === undefined ? [] : [cut(help.title, TITLE_MAX)]
     return [...title, ...helpLines(help.text)]
   }
-  const help = helpText(translator(envelope.locale), envelope, 'action') ?? ''
+  const help = helpText(translator(envelope.locale), helpRef(envelope), 'action') ?? ''
   return isOneAlert(kind) ? helpLines(help) : []
 }
 

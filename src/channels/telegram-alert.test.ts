@@ -277,7 +277,7 @@ describe('after a press', () => {
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 Over · FTSO commit missing in 2 consecutive voting rounds',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec · taken by \u2068Ann <3\u2069, 14:05',
+      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })
@@ -417,7 +417,7 @@ describe('other messages', () => {
     }
     const first = shown(alertView(groupOf(), { items, recoveredAt }))
     expect(first).toHaveLength(6)
-    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 sec')
+    expect(first[1]).toBe('Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s')
   })
 
   test('a group is written as it is drawn', () => {
@@ -474,7 +474,7 @@ describe('other messages', () => {
     const view = alertView(groupOf(), { items: all })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
       '🟢 \u2068Node A\u2069: 3 alerts have ended',
-      'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 sec',
+      'Recovered · 14:02 to 14:12\u00a0UTC+1 · 9 min, 29 s',
     ])
     expect(buttons(view)).toEqual([['Alerts 1:alert.list:aad16:']])
   })

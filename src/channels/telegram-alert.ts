@@ -18,6 +18,7 @@ import {
   chatText,
   fieldLine,
 } from './telegram-html.ts'
+import { helpRef } from './transfer.ts'
 import { asWritten, hasEnded, isOpenLink, lineStart } from './wording.ts'
 
 /** Appearance of a message in a chat. */
@@ -86,7 +87,7 @@ function alertParts(
   const { message } = envelope
   const t = translator(envelope.locale)
   const topic = hasEnded(state) ? undefined : state.help
-  const help = topic === undefined ? undefined : helpText(t, envelope, topic)
+  const help = topic === undefined ? undefined : helpText(t, helpRef(envelope), topic)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
     headHtml: headOf(card),

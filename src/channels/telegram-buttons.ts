@@ -12,6 +12,7 @@ import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { groupHelp, openIn } from './group.ts'
+import { helpRef } from './transfer.ts'
 import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
@@ -135,8 +136,8 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
 /** A help button, with a tick, for each part of the help that the signal has. */
 function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const t = translator(envelope.locale)
-  return HELP_TOPICS.filter((topic) => helpText(t, envelope, topic) !== undefined).map((topic) =>
-    helpButton(envelope, id, topic),
+  return HELP_TOPICS.filter((topic) => helpText(t, helpRef(envelope), topic) !== undefined).map(
+    (topic) => helpButton(envelope, id, topic),
   )
 }
 

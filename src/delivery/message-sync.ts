@@ -2,6 +2,7 @@
 import { causeOf } from '#src/channels/cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
+import { helpFormOf } from '#src/channels/transfer.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 
@@ -57,10 +58,11 @@ export function groupEnvelope(
 
 /** One alert or recovery of a group, with the times of its outage. */
 function itemOf(envelope: Envelope): EnvelopeMessage {
-  const { type, signal, kind, answered, message } = envelope
+  const { type, signal, kind, answered, message, data } = envelope
+  const form = helpFormOf(message.event, data)
   return {
     ...message,
-    source: { type, signal },
+    source: { type, signal, ...(form !== undefined && { form }) },
     startedAt: startOf(envelope).toISOString(),
     ...(message.isRecovery && { endedAt: outageEndOf(envelope).toISOString() }),
     ...(kind === 'reminder' && answered && { title: answered.title }),

@@ -5,6 +5,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { formatAmount, formatDecimal } from './format.ts'
 
 type Amount = Extract<DisplayValue, { readonly kind: 'amount' }>
+type Precision = Pick<Amount, 'rounded'>
 type Decimal = Extract<DisplayValue, { readonly kind: 'decimal' }>
 
 /**
@@ -33,6 +34,15 @@ function isCompared(fact: DisplayValue): fact is Amount | Decimal {
   return fact.kind === 'amount' || fact.kind === 'decimal'
 }
 
+const SHORT: Precision = { rounded: 'whole' }
+/** As people read amounts, then with as many decimals as tell them apart. */
+const FORMS: readonly Precision[] = [
+  SHORT,
+  {},
+  ...[5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17].map((rounded) => ({ rounded })),
+  { rounded: 'none' },
+]
+
 function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
   const value = plainValue(amount)
   const alike = all.filter((other) => other.symbol === amount.symbol)
@@ -41,13 +51,11 @@ function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
     return { ...amount, rounded: 'none' }
   }
   const others = alike.filter((other) => plainValue(other) !== value)
-  const short = { rounded: 'whole' } as const
-  const forms = [short, {}, { rounded: 'none' }] as const
-  const form = forms.find((how) => {
+  const form = FORMS.find((how) => {
     const text = textOf(amount, how)
     return others.every((other) => textOf(other, how) !== text)
   })
-  return { ...amount, ...(form ?? short) }
+  return { ...amount, ...(form ?? SHORT) }
 }
 
 /**
@@ -55,7 +63,7 @@ function readable(amount: Amount, all: readonly (Amount | Decimal)[]): Amount {
  * although it is shown with every digit: if both texts differ, the amount reads as smaller or greater than the
  * decimal, as it is.
  */
-function textOf(value: Amount | Decimal, how: Pick<Amount, 'rounded'>): string {
+function textOf(value: Amount | Decimal, how: Precision): string {
   return value.kind === 'amount'
     ? formatAmount({ ...value, ...how }, 'en')
     : formatDecimal({ ...value, ...how }, 'en')

@@ -134,8 +134,8 @@ const TABLE: Readonly<Record<string, readonly [(locale: Locale) => string, reado
   'duration in a field': [
     (locale) => formatDuration(8_100, locale, 'short'),
     [
-      '2 hr, 15 min',
-      '2 Std., 15 Min.',
+      '2 h, 15 min',
+      '2 h, 15 min',
       '2\u202fh et 15\u00a0min',
       '2 ঘণ্টা, 15 মিনিট',
       '2 小时 15 分钟',
@@ -258,7 +258,7 @@ describe('durations', () => {
     expect(formatDuration(86_400 + 59, 'en', 'long')).toBe('1 day')
     expect(formatDuration(720, 'en', 'long')).toBe('12 minutes')
     expect(formatDuration(0, 'en', 'long')).toBe('0 seconds')
-    expect(formatDuration(-5, 'de', 'short')).toBe('0 Sek.')
+    expect(formatDuration(-5, 'de', 'short')).toBe('0 s')
   })
 
   test('ago is never in the future', () => {
@@ -344,7 +344,7 @@ describe('facts', () => {
       identifier: '1519400',
       number: '1,519,400',
       instant: 'Nov 20, 2026, 22:04\u00a0UTC+1',
-      duration: '2 hr, 15 min',
+      duration: '2 h, 15 min',
       counted: '2,000 credits',
       term: 'No free slot',
       name: 'Alpha Oracle',

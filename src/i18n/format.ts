@@ -4,6 +4,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import {
   agoFormat,
   durationFormat,
+  inDecimals,
   listFormat,
   numberFormat,
   plainNumber,
@@ -13,6 +14,7 @@ import {
 } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
 import { builtKey, type TextValue, translate, typed } from './translate.ts'
+import { withSymbols } from './unit-symbols.ts'
 
 /**
  * Numbers, amounts, dates and durations in the notation of a locale, from `Intl`, with Latin digits
@@ -33,7 +35,7 @@ export function formatAmount(
     readonly decimals: number
     readonly symbol: string
     readonly signed?: boolean
-    readonly rounded?: 'whole' | 'none'
+    readonly rounded?: 'whole' | 'none' | number
   },
   locale: Locale,
 ): string {
@@ -52,11 +54,11 @@ export function formatDecimal(
     readonly value: string
     readonly symbol: string
     readonly signed?: boolean
-    readonly rounded?: 'whole' | 'none'
+    readonly rounded?: 'whole' | 'none' | number
   },
   locale: Locale,
 ): string {
-  const value = numeric(amount.value)
+  const value = numeric(inDecimals(numeric(amount.value), amount.rounded))
   const style = amountStyle(value, amount)
   const name = amount.signed ? (`${style}Change` as const) : style
   return withSymbol(numberFormat(locale, name).format(value), amount.symbol)
@@ -64,9 +66,9 @@ export function formatDecimal(
 
 function amountStyle(
   value: string,
-  { symbol, rounded }: { readonly symbol: string; readonly rounded?: 'whole' | 'none' },
+  { symbol, rounded }: { readonly symbol: string; readonly rounded?: 'whole' | 'none' | number },
 ): 'amount' | 'rounded' | 'exact' | 'dust' | 'money' {
-  if (rounded === 'none') return 'exact'
+  if (rounded === 'none' || typeof rounded === 'number') return 'exact'
   const isDust = /[1-9]/.test(value) && /^-?0\.0000[0-4]/.test(value)
   if (isDust) return 'dust'
   const hasCents = /\.0*[1-9]/.test(value) && !/^-?0\.00/.test(value)
@@ -195,7 +197,8 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
     [first.plural]: Math.floor(whole / first.seconds),
   }
   const text = durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration)
-  return spaced(withoutDirectionMarks(text), locale)
+  const written = spaced(withoutDirectionMarks(text), locale)
+  return style === 'short' ? withSymbols(written, locale) : written
 }
 
 /** Time since an event, in its largest unit: `3 minutes ago`. */
@@ -291,7 +294,7 @@ function write(
     case 'duration':
       return formatDuration(fact.seconds, locale, how.duration)
     case 'counted':
-      return translate(locale, builtKey(`units:${fact.unit}`), { count: fact.count })
+      return countedText(fact, locale)
     case 'term':
       return translate(locale, builtKey(fact.key))
     case 'name':
@@ -299,6 +302,16 @@ function write(
     default:
       return fact satisfies never
   }
+}
+
+function countedText(
+  { unit, count, usdMicros }: Extract<DisplayValue, { readonly kind: 'counted' }>,
+  locale: Locale,
+): string {
+  const counted = translate(locale, builtKey(`units:${unit}`), { count })
+  if (usdMicros === undefined) return counted
+  const usd = formatAmount({ units: BigInt(usdMicros), decimals: 6, symbol: 'USD' }, locale)
+  return translate(locale, 'units:creditsUsd', { credits: counted, usd })
 }
 
 const UNITS = [

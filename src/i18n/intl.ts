@@ -36,6 +36,20 @@ export const numberFormat = remembered(
     new Intl.NumberFormat(intlTag(locale), NUMBER_STYLES[style]),
 )
 
+/** Decimal text with at most this many decimals, without grouping; the text itself unless it is a number of them. */
+export function inDecimals(value: `${number}`, decimals: unknown): string {
+  return typeof decimals === 'number' ? decimalsFormat(String(decimals)).format(value) : value
+}
+
+const decimalsFormat = remembered(
+  (decimals: string) =>
+    new Intl.NumberFormat('en', {
+      maximumFractionDigits: Number(decimals),
+      useGrouping: false,
+      signDisplay: 'negative',
+    }),
+)
+
 /** Time formats, cached by locale, style and time zone. */
 export const timeFormat = remembered(
   (locale: Locale, style: keyof typeof TIME_STYLES, timeZone: string) =>

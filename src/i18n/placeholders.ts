@@ -18,8 +18,8 @@ export const KINDS = {
   clock: '22:04',
   /** *2 days, 3 hours*. */
   longDuration: '2 days, 3 hours',
-  /** *2 hr, 15 min*. */
-  shortDuration: '2 hr, 15 min',
+  /** *2 h, 15 min*. */
+  shortDuration: '2 h, 15 min',
   /** A number with a noun, from `units.json`. */
   counted: '3 credits',
   /** A number with a symbol: an amount, a price, a percentage. */
@@ -93,6 +93,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   delta: { 'bot:ledger.*': 'number', otherwise: 'amount' },
   description: 'sentence',
   details: 'term',
+  difference: 'amount',
   discounts: 'list',
   duration: {
     'bot:help.*': 'longDuration',
@@ -204,6 +205,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   },
   receipt: 'code',
   received: 'amount',
+  receiver: 'address',
   recipients: 'term',
   reference: 'code',
   region: 'term',
@@ -220,6 +222,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   scope: 'code',
   seconds: 'number',
   secret: 'code',
+  sender: 'address',
   sent: 'number',
   sentTo: 'address',
   severity: 'term',

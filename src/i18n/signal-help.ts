@@ -14,14 +14,17 @@ export type HelpTopic = (typeof HELP_TOPICS)[number]
 interface SignalRef {
   readonly type: string | null
   readonly signal: string | null
+  /** Which texts are for some of the signal's alerts only: `help.<form>.<name>`, where they exist. */
+  readonly form?: string | undefined
 }
 
 /** The help of a signal. */
-export function signalHelp(t: Translate, { type, signal }: SignalRef): SignalHelp {
+export function signalHelp(t: Translate, { type, signal, form }: SignalRef): SignalHelp {
   return Object.fromEntries(
     HELP_TEXTS.flatMap((name) => {
-      const key = `signals:${type}.${signal}.help.${name}`
-      return hasText(key) ? [[name, t(key)]] : []
+      const help = `signals:${type}.${signal}.help`
+      const key = [`${help}.${form}.${name}`, `${help}.${name}`].find(hasText)
+      return key === undefined ? [] : [[name, t(key)]]
     }),
   )
 }

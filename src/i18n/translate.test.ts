@@ -21,7 +21,7 @@ describe('a text', () => {
   test('is chosen by count, with its own form for 0', () => {
     const texts = [0, 1, 3].map((count) => translate('en', 'errors:no_free_slot.detail', { count }))
     expect(texts).toEqual([
-      'You have no slots yet. Start the free trial or buy slots.',
+      'You have no slots. Buy slots, or start the free trial if you have not used it yet.',
       'Your only slot is in use. Delete a watch or buy another slot.',
       'All 3 slots are in use. Delete a watch or buy more slots.',
     ])

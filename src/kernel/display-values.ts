@@ -29,7 +29,7 @@ export function mostSevere<One extends { readonly severity: Severity }>(
 export type DisplayValue =
   /**
    * An amount in the smallest unit. `signed` shows a plus sign too. `rounded: 'whole'` rounds amounts of at least 1 to
-   * two decimals; `'none'` shows every digit.
+   * two decimals; `'none'` shows every digit; a number shows that many decimals.
    */
   | {
       readonly kind: 'amount'
@@ -37,7 +37,7 @@ export type DisplayValue =
       readonly decimals: number
       readonly symbol: string
       readonly signed?: boolean
-      readonly rounded?: 'whole' | 'none'
+      readonly rounded?: 'whole' | 'none' | number
     }
   /** An amount in whole units that a person typed, as decimal text. Shows every digit. */
   | { readonly kind: 'decimal'; readonly value: string; readonly symbol: string }
@@ -52,8 +52,13 @@ export type DisplayValue =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'instant'; readonly at: Date }
   | { readonly kind: 'duration'; readonly seconds: number }
-  /** A counted noun; `unit` is a key of units.json. */
-  | { readonly kind: 'counted'; readonly unit: string; readonly count: number }
+  /** A counted noun; `unit` is a key of units.json. `usdMicros`: its price, in millionths of a dollar. */
+  | {
+      readonly kind: 'counted'
+      readonly unit: string
+      readonly count: number
+      readonly usdMicros?: number
+    }
   /** A fixed word; `key` is a full text key. */
   | { readonly kind: 'term'; readonly key: string }
   /** User input, or a name from outside. */

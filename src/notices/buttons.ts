@@ -21,6 +21,7 @@ export interface ButtonPlace {
 interface Choice {
   readonly text:
     | 'renewOn'
+    | 'renewOnce'
     | 'slots'
     | 'topup'
     | 'getSlot'
@@ -67,16 +68,7 @@ const MENU: Choice = { text: 'menu', act: packed('home'), start: 'menu' }
 function choicesOf(notice: Notice): readonly Choice[] {
   switch (notice.kind) {
     case 'slots-end':
-      return notice.renewal === null
-        ? [
-            {
-              text: 'renewOn',
-              act: packed('slots.renew', { id: notice.id, on: true }),
-              start: 'slots',
-            },
-            SLOTS,
-          ]
-        : [TOPUP, SLOTS]
+      return notice.renewal === null ? [...renewals(notice), SLOTS] : [TOPUP, SLOTS]
     case 'renewal-ahead':
     case 'renewed':
       return [SLOTS]
@@ -113,6 +105,22 @@ function choicesOf(notice: Notice): readonly Choice[] {
     default:
       return notice satisfies never
   }
+}
+
+/** Slots that end are renewed for good, or once: the same number is bought for the same time. */
+function renewals({
+  id,
+  quantity,
+  offer,
+}: Extract<Notice, { kind: 'slots-end' }>): readonly Choice[] {
+  const on: Choice = {
+    text: 'renewOn',
+    act: packed('slots.renew', { id, on: true }),
+    start: 'slots',
+  }
+  if (offer === null) return [on]
+  const act = packed('slots.quote', { quantity, periods: offer.periods, renew: false })
+  return [on, { text: 'renewOnce', act, start: 'slots' }]
 }
 
 function getSlots(count: number): Choice {

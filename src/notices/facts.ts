@@ -26,13 +26,12 @@ export function factsIn(notice: Notice): NoticeFacts | undefined {
         offers: offer === null ? [] : [offer],
       }
     }
-    case 'renewal-ahead': {
+    case 'renewal-ahead':
+    case 'renewed': {
       const { quantity: count, endsAt, credits, balanceCredits } = notice
       const renewal = { credits, missingCredits: 0 }
       return { ...NONE, count, endsAt: endsAt.toISOString(), renewal, balanceCredits }
     }
-    case 'renewed':
-      return { ...NONE, count: notice.quantity, endsAt: notice.endsAt.toISOString() }
     case 'suspended':
       return { ...NONE, count: notice.watches.length }
     case 'trial-ends':

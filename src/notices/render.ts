@@ -1,4 +1,4 @@
-import { creditsWithUsd, renewalOfferText, usdText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, missingText, renewalOfferText, usdText } from '#src/billing/price-text.ts'
 import { assetOf } from '#src/billing/topups/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatAmount } from '#src/i18n/format.ts'
@@ -7,7 +7,6 @@ import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
 import { destinationOff, linkedText, optOutText } from './render-destination.ts'
 import {
-  creditsText,
   dateText,
   type NoticeOf,
   type NoticeReader,
@@ -65,9 +64,9 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
   return {
     title: t('notices:slots-end.title', { count: quantity, date: dateText(reader, endsAt) }),
     lines: [
-      ...(price === null ? [] : [t('notices:slots-end.missing', price)]),
+      ...(price === null ? [] : [missingText(t, price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
-      ...(offer === null ? [] : [renewalOfferText(t, offer)]),
+      ...(offer === null ? [] : [renewalOfferText(t, offer), t('notices:slots-end.again')]),
     ],
   }
 }
@@ -77,7 +76,11 @@ function renewalAhead(notice: NoticeOf<'renewal-ahead'>, reader: NoticeReader): 
   const { quantity, endsAt, balanceCredits } = notice
   const price = creditsWithUsd(t, notice.credits)
   return {
-    title: t('notices:renewal-ahead.title', { count: quantity, date: dateText(reader, endsAt) }),
+    title: t('notices:renewal-ahead.title', {
+      count: quantity,
+      date: dateText(reader, endsAt),
+      price,
+    }),
     lines: [
       t('notices:renewal-ahead.price', { price, balance: creditsWithUsd(t, balanceCredits) }),
       t('notices:renewal-ahead.nothing'),
@@ -90,8 +93,8 @@ function renewed(notice: NoticeOf<'renewed'>, reader: NoticeReader): NoticeText 
   const { quantity, endsAt, balanceCredits } = notice
   const price = creditsWithUsd(t, notice.credits)
   return {
-    title: t('notices:renewed.title', { count: quantity, date: dateText(reader, endsAt) }),
-    lines: [t('notices:renewed.paid', { price, balance: creditsWithUsd(t, balanceCredits) })],
+    title: t('notices:renewed.title', { count: quantity, date: dateText(reader, endsAt), price }),
+    lines: [t('notices:renewed.left', { balance: creditsWithUsd(t, balanceCredits) })],
   }
 }
 
@@ -172,14 +175,15 @@ function trialEnded({ watches, at }: NoticeOf<'trial-ended'>, reader: NoticeRead
 function credited(notice: NoticeOf<'credited'>, { t }: NoticeReader): NoticeText {
   const { asset, amountUnits, symbol, bonusCredits, purchase } = notice
   const { decimals } = assetOf(asset)
+  const added = notice.credits + bonusCredits
   const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
   const parts = {
     amount,
-    bonus: creditsText(t, bonusCredits),
-    credits: creditsText(t, notice.credits),
+    bonus: creditsWithUsd(t, bonusCredits),
+    credits: creditsWithUsd(t, notice.credits),
   }
   return {
-    title: t('notices:credited.title', { count: notice.credits + bonusCredits }),
+    title: t('notices:credited.title', { count: added, usd: usdText(t, added) }),
     lines: [
       bonusCredits === 0
         ? t('notices:credited.paid', { amount })

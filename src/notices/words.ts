@@ -28,11 +28,6 @@ export function slotPriceText(t: Translate): string {
   return t('notices:slotPrice', { price: creditsWithUsd(t, SLOT_PRICE_CREDITS), duration })
 }
 
-/** Credits with their number. */
-export function creditsText(t: Translate, count: number): string {
-  return t('units:credits', { count })
-}
-
 /** A date in the reader's time zone. */
 export function dateText({ t, timezone }: NoticeReader, at: Date): string {
   return formatDate(at, t.locale, timezone)

@@ -1,6 +1,7 @@
 /** The problem document of an error, in a language. */
+import { withUsd } from '#src/billing/price-text.ts'
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
-import type { ErrorCode } from '#src/kernel/errors.ts'
+import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
 import { statusOf } from '#src/kernel/problems.ts'
 
 /** An error for its problem body. */
@@ -22,7 +23,8 @@ export interface ProblemView {
  * @see RFC 9457
  */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
-  const { code, requestId, values, members, errors } = problem
+  const { code, requestId, members, errors } = problem
+  const values = withUsd(t, code, problem.values)
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(builtKey(`errors:${code}.title`), values),
@@ -39,4 +41,14 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
       })),
     }),
   }
+}
+
+/** A refusal in one or two sentences: the problem and the remedy; for invalid input, the first error. */
+export function refusalText(t: Translate, refusal: AppError): string {
+  const { code, details } = refusal
+  const [wrong] = details.errors ?? []
+  if (wrong !== undefined) return t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values })
+  const seconds = retryAfterOf(refusal)
+  const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
+  return t(builtKey(`errors:${code}.detail`), withUsd(t, code, values))
 }

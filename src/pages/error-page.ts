@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { withUsd } from '#src/billing/price-text.ts'
 import { reportRefusal, toAppError } from '#src/db/refusal.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
@@ -34,7 +35,7 @@ export function answerFailure(
 /** Title and text of a problem. On pages, missing rights are shown as a missing page. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
-  const values = { ...details.values, seconds: retryAfterOf(problem) ?? 0 }
+  const values = withUsd(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
   if (code === 'not_found') {
     return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
   }

@@ -81,7 +81,13 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
     { label: credits(t, topup.credits), value: usdText(t, topup.credits) },
     ...(bonusCredits === 0
       ? []
-      : [{ label: t('pages:pay.order.bonus'), value: credits(t, bonusCredits), isPart: true }]),
+      : [
+          {
+            label: t('pages:pay.order.bonus'),
+            value: creditsWithUsd(t, bonusCredits),
+            isPart: true,
+          },
+        ]),
     ...(then === null
       ? []
       : [
@@ -178,7 +184,7 @@ export function receiptsOf(
     const { paidAt, amountUnits, bonusCredits, payer } = receipt
     const lines: readonly OrderLine[] = [
       { label: t('pages:pay.receipt.date'), value: formatDateTime(paidAt, t.locale, timezone) },
-      { label: t('pages:pay.receipt.credits'), value: credits(t, receipt.credits) },
+      { label: t('pages:pay.receipt.credits'), value: creditsWithUsd(t, receipt.credits) },
       ...(isLast ? spentLines(t, topup) : []),
       { label: t('pages:pay.order.wallet'), value: shortAddress(topup.wallet), isCode: true },
       { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },

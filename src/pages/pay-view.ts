@@ -1,5 +1,6 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
+import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { PaymentPage } from '#src/billing/topups/link.ts'
 import {
   NOT_FOUND,
@@ -103,7 +104,7 @@ function titleOf(t: Translate, topup: Topup): string {
   if (topup.status !== 'credited') {
     return t('pages:pay.title', { amount: payAmountText(t, topup, topup.amount) })
   }
-  const credits = t('units:credits', { count: topup.creditedCredits })
+  const credits = creditsWithUsd(t, topup.creditedCredits)
   return t('pages:pay.title.credited', { credits })
 }
 
@@ -125,7 +126,7 @@ export function statusLine(t: Translate, topup: Topup): string {
   if (status === 'draft' && topup.reason === NOT_FOUND) return notFound(t, topup)
   return t(`pages:pay.status.${status}`, {
     paid: topup.paidAmount === null ? '' : payAmountText(t, topup, topup.paidAmount),
-    credits: t('units:credits', { count: creditedCredits }),
+    credits: creditsWithUsd(t, creditedCredits),
     wallet: id(shortAddress(wallet)),
     count: Math.min(confirmations, requiredConfirmations),
     total: requiredConfirmations,

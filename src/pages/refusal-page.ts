@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { refusalText } from '#src/i18n/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { refusalText } from '#src/operations/problem.ts'
 import { localeOf } from './layout.ts'
 
 /** Whether the request comes from a page's script, which reads JSON. */

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { lockDue } from '#src/db/queue.ts'
+import type { Address } from '#src/kernel/units.ts'
 import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import { watches } from './tables.ts'
 
@@ -51,4 +52,32 @@ export async function endMutes(
     .set({ mutedUntil: null, mutedSince: null })
     .where(sql`${watches.id} = any(${sql.param(ids)}::int[])`)
   return ended.map(({ id: watchId, mutedSince: since }) => ({ watchId, since }))
+}
+
+/**
+ * Whether each of these addresses is the target of another balance watch of the wallet.
+ *
+ * @param asked `watchId`: the watch itself, which does not count
+ */
+export async function whichAreWatched(
+  db: Db,
+  asked: readonly {
+    readonly wallet: Address
+    readonly watchId: number
+    readonly address: string
+  }[],
+): Promise<readonly boolean[]> {
+  const rows = await db.execute<{ readonly isWatched: boolean }>(sql`
+    select exists (
+      select from watches w join targets t on t.id = w.target_id
+      where w.wallet = asked.wallet and w.type = 'wallet-balance' and w.id <> asked.watch_id
+        and t.target ->> 'address' = asked.address
+    ) as "isWatched"
+    from unnest(
+      ${sql.param(asked.map(({ wallet }) => wallet))}::text[],
+      ${sql.param(asked.map(({ watchId }) => watchId))}::int[],
+      ${sql.param(asked.map(({ address }) => address))}::text[]
+    ) with ordinality as asked (wallet, watch_id, address, place)
+    order by asked.place`)
+  return rows.map(({ isWatched }) => isWatched)
 }

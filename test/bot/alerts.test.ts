@@ -82,7 +82,7 @@ describe('the history', () => {
     const { url } = bob.last().entities.find(({ type }) => type === 'text_link') ?? {}
     const start = new URL(url ?? '').searchParams.get('start')
     await bob.say(`/start ${start}`)
-    expect(bob.last().text).toContain('left the wallet')
+    expect(bob.last().text).toMatch(/^🔵 .*Treasury.* sent 12,500.FLR/)
     await bob.press('Acknowledge')
     await bob.press('‹ Alerts')
     expect(linesOf(bob.last().text)[0]).toMatch(/✓ Ann$/)

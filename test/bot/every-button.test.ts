@@ -174,7 +174,7 @@ describe.each(WALKED)('in %s', (locale) => {
       }
       const pressed: Pressed = new Map()
       const commands = ['/start', '/watches', '/new', '/language', '/help', '/cancel']
-      for (const text of [...commands, 'hello', walletOf('bob')]) {
+      for (const text of [...commands, 'hello', walletOf('bob'), 'desk@example.org']) {
         await chat.say(text)
         check(chat.last())
         await pressAll(world, chat, locale, pressed)

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
+import { listRecipients } from '#src/operations/recipients.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
 
 beforeAll(async () => {
-  world = await botWorld()
+  world = await botWorld({ SMTP_URL: 'smtp://127.0.0.1:1', EMAIL_FROM: 'W <w@example.org>' })
 })
 afterAll(() => world.close())
 
@@ -20,6 +21,37 @@ test('/cancel without an open question says that there is nothing to cancel', as
   const ann = world.person()
   await ann.say('/cancel')
   expect(ann.last().text).toBe('There is nothing to cancel.')
+})
+
+test('a mailbox is offered as a recipient of alerts, and added with one press', async () => {
+  const ann = await linked()
+  await ann.say('Ops+alerts@example.org')
+  expect(ann.last().text).toMatch(/^Send alerts to \u2068Ops\+alerts@example\.org\u2069, too\?/)
+  expect(ann.labels()[0]).toEqual(['Add as recipient'])
+  await ann.press('Add as recipient')
+  expect(ann.last().text).toContain('A confirmation e-mail was sent to')
+  const { data } = await world.as('alice', listRecipients)
+  expect(data).toContainEqual(
+    expect.objectContaining({ channel: 'email', name: 'Ops+alerts@example.org' }),
+  )
+})
+
+test('a mailbox that is too long for a button is asked for once more', async () => {
+  const ann = await linked()
+  await ann.say(`${'a'.repeat(60)}@example.org`)
+  await ann.press('Add as recipient')
+  expect(ann.last().text).toContain('Which address?')
+})
+
+test.each([
+  'ops@home',
+  'two words@example.org',
+  '@example.org',
+  'a@b@example.org',
+])('%s is no mailbox', async (text) => {
+  const ann = await linked()
+  await ann.say(text)
+  expect(ann.last().text).toMatch(/^Not understood\./)
 })
 
 test('an unknown text or command is answered with what can be sent', async () => {

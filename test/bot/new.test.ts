@@ -258,7 +258,7 @@ describe('a watch of a price', () => {
     expect(ann.last().text).toMatch(/Feed: \u2068FLR\/USD\u2069/)
     expect(ann.labels()).toEqual([
       ['Calm', '✓ Usual', 'Nervous'],
-      ['Percentage: 5%', 'Window: 1 hr'],
+      ['Percentage: 5%', 'Window: 1 h'],
       ['Direction: Any'],
       ['Next'],
       ['‹ Target', '✕ Cancel'],
@@ -274,7 +274,7 @@ describe('a watch of a price', () => {
     expect(ann.labels().flat()).toEqual(expect.arrayContaining(['✓ 15 min', '7 days']))
     await ann.say('90m')
     expect(ann.labels()[0]).toEqual(['Calm', 'Usual', 'Nervous'])
-    expect(ann.labels().flat()).toContain('Window: 1 hr, 30 min')
+    expect(ann.labels().flat()).toContain('Window: 1 h, 30 min')
     await ann.press('Percentage: 2%')
     expect(ann.last().text).toContain('Send a percentage, such as 5 or 2.5, or choose:')
     await ann.say('১২.৫')

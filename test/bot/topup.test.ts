@@ -95,9 +95,13 @@ describe('/topup', () => {
     const ann = await chatIn()
     await ann.say('/topup')
     expect(says(ann)).toContain('1,000 credits cost 1 USD.')
-    expect(says(ann)).toContain('WDG: 200 WDG for 10,000 credits, and 1,000 credits on top')
-    expect(says(ann)).toContain('WFLR: 500 WFLR for 10,000 credits')
-    expect(says(ann)).toContain('FXRP: 4 FXRP for 10,000 credits, at most 1,000 FXRP at once')
+    expect(says(ann)).toContain(
+      'WDG: 200 WDG for 10,000 credits (10 USD), and 1,000 credits (1 USD) on top',
+    )
+    expect(says(ann)).toContain('WFLR: 500 WFLR for 10,000 credits (10 USD)')
+    expect(says(ann)).toContain(
+      'FXRP: 4 FXRP for 10,000 credits (10 USD), at most 1,000 FXRP at once',
+    )
     expect(ann.labels()).toEqual([
       ['WDG +10%', 'WFLR', 'FLR'],
       ['FXRP', 'XRP'],
@@ -137,9 +141,9 @@ describe('/topup', () => {
   test('with a number quotes that number of credits', async () => {
     const ann = await chatIn()
     await ann.say('/topup 25,000')
-    expect(says(ann)).toContain('WFLR: 1,250 WFLR for 25,000 credits')
+    expect(says(ann)).toContain('WFLR: 1,250 WFLR for 25,000 credits (25 USD)')
     await ann.press('FLR')
-    expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits')
+    expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits (25 USD)')
   })
 
   test('is opened by a deep link, and is refused in a group', async () => {
@@ -179,7 +183,7 @@ describe('/topup', () => {
     expect(says(ann)).toContain(answer)
     expect(says(ann)).toContain('How many credits?')
     await ann.say('20000')
-    expect(says(ann)).toContain('Pay 8 FXRP for 20,000 credits')
+    expect(says(ann)).toContain('Pay 8 FXRP for 20,000 credits (20 USD)')
   })
 
   test.each([
@@ -199,7 +203,7 @@ describe('/topup', () => {
 describe('a quote', () => {
   test('of a token is paid on the page, and does not show the contract’s address', async () => {
     const { ann, quote } = await quoted('WFLR')
-    expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits')
+    expect(says(ann)).toContain('Pay 500 WFLR for 10,000 credits (10 USD)')
     expect(says(ann)).toContain('10 USD in total, 1 WFLR = 0.02 USD')
     expect(says(ann)).toContain('10 min left')
     expect(says(ann)).toContain('Two transactions: approve, then pay.')
@@ -243,7 +247,9 @@ describe('a quote', () => {
 
   test('of the service’s own token names the bonus', async () => {
     const { ann } = await quoted('service')
-    expect(says(ann)).toContain('Pay 200 WDG for 10,000 credits and 1,000 credits on top')
+    expect(says(ann)).toContain(
+      'Pay 200 WDG for 10,000 credits (10 USD) and 1,000 credits (1 USD) on top',
+    )
   })
 
   test('counts down by the minute, and in the last minute by 15 seconds', async () => {
@@ -252,8 +258,8 @@ describe('a quote', () => {
     for (const [seconds, left] of [
       [61, '9 min left'],
       [400, '3 min left'],
-      [100, '45 sec left'],
-      [15, '30 sec left'],
+      [100, '45 s left'],
+      [15, '30 s left'],
     ] as const) {
       await world.follow(seconds)
       expect(says(ann)).toContain(left)
@@ -295,7 +301,7 @@ describe('a quote', () => {
     await ann.press('QR code')
     const photo = ann.last()
     expect(photo.file).toMatchObject({ kind: 'photo', width: 640, height: 640 })
-    expect(plain(photo)).toContain('Pay 4 XRP for 10,000 credits')
+    expect(plain(photo)).toContain('Pay 4 XRP for 10,000 credits (10 USD)')
     expect(plain(photo)).toContain(`Destination tag: ${quote.destinationTag}`)
     await ann.press('QR code')
     expect(ann.all().filter(({ file }) => file !== undefined)).toHaveLength(1)
@@ -652,7 +658,7 @@ test('the credits for renewals of slots are offered as an amount', async () => {
   await carol.say('/topup')
   await carol.press('FLR')
   await carol.press('Slots: 10,000 · 10\u00a0USD')
-  expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits')
+  expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits (10 USD)')
 })
 
 describe('a payment for slots', () => {
@@ -850,7 +856,7 @@ describe('a payment for slots', () => {
       expect([page, again, await draft(code)]).toEqual([quote.handle, quote.handle, quote.handle])
       const [connected, shown] = reader.all().slice(-2)
       expect(connected?.text).toContain('spend credits on slots')
-      expect(shown && plain(shown)).toContain('Pay 500 FLR for 10,000 credits')
+      expect(shown && plain(shown)).toContain('Pay 500 FLR for 10,000 credits (10 USD)')
       await world.pay(quote)
       await world.confirmAll()
       await world.follow()

@@ -110,7 +110,7 @@ test('a typed answer is shown below a notice that came meanwhile, not above it',
 async function alerted(): Promise<number> {
   world.clock.advance(3600)
   await alertsIn(world).fire(id, { event: 'wallet-balance.moved' })
-  expect(ann.last().text).toContain('left the wallet')
+  expect(ann.last().text).toContain('sent 12,500')
   return ann.last().id
 }
 

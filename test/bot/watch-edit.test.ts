@@ -67,7 +67,7 @@ describe('the editor', () => {
     await ann.press('Warning')
     await ann.press('More')
     await ann.press('Cooldown')
-    expect(ann.labels()[0]).toEqual(['✓ Off', '10 min', '1 hr'])
+    expect(ann.labels()[0]).toEqual(['✓ Off', '10 min', '1 h'])
     await ann.say('45 min')
     expect(ann.last().text).toContain('✓ Cooldown: 45 min')
     expect(await watch()).toMatchObject({ minSeverity: 'warning', cooldownSeconds: 2700 })

@@ -134,9 +134,7 @@ describe('the list', () => {
       ['New watch'],
       ['‹ Menu'],
     ])
-    expect(bob.last().text).toContain(
-      '🔴 \u2068Loud\u2069 · Wallet balance · Balance change, 0 sec',
-    )
+    expect(bob.last().text).toContain('🔴 \u2068Loud\u2069 · Wallet balance · Balance change, 0 s')
     expect(bob.last().text).toContain('🎟️ \u2068Waiting\u2069 · Wallet balance · no slot')
     await bob.press('›')
     expect(bob.last().id).toBe(page)

@@ -71,7 +71,7 @@ describe('POST /watches', () => {
   test('is refused without a slot', async () => {
     const answer = await bob.request('POST', '/watches', balance)
     expect(answer).toMatchObject({ status: 409, body: { code: 'no_free_slot' } })
-    expect(answer.body.detail).toContain('no slots yet')
+    expect(answer.body.detail).toContain('start the free trial if you have not used it yet')
   })
 
   test('creates one watch for twenty requests with one key, and replays the response', async () => {

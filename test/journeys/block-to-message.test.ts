@@ -94,7 +94,7 @@ test('a transfer on the chain is sent to chat, mailbox and webhook, once', async
   const mail = await inbox.waitFor(({ subject }) => subject.includes('500 FLR arrived'))
   expect(inbox.mails).toHaveLength(1)
   expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
-  expect(telegram.lastMessage(ann.chat)?.text).toContain('500\u00a0FLR arrived')
+  expect(telegram.lastMessage(ann.chat)?.text).toContain('received 500\u00a0FLR')
 })
 
 test('observing the same blocks again raises no further alert', async () => {

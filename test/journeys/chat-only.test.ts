@@ -77,7 +77,7 @@ describe('a person with Telegram and a wallet', () => {
   })
 
   test('is told that the payment for the top-up left the wallet', async () => {
-    await phone.read('Top-up of your credits: 500 FLR')
+    await phone.read('paid 500 FLR for your credits')
   })
 
   test('is notified when few credits are left', async () => {

@@ -59,16 +59,16 @@ describe('an alert', () => {
   test('of a transfer is sent without a press', async () => {
     const effort = await effortOf(async () => {
       await transfer(700n)
-      await ann.read('700 FLR left the wallet')
+      await ann.read('sent 700 FLR')
     })
     expect(effort).toEqual(chatOnly(0))
   })
 
   test.each([
     ['Acknowledge', 'taken by Ann'],
-    ['What to do', '1. Look at the latest transactions'],
+    ['What to do', '1. Open the transaction'],
     ['Mute 1 h', '🔕 until'],
-    ['Unmute', '700 FLR left the wallet'],
+    ['Unmute', 'sent 700 FLR'],
   ])('answers to %s after one press', async (label, text) => {
     const effort = await effortOf(async () => {
       await ann.tap(label)

@@ -38,7 +38,6 @@ describe('a text with its values', () => {
     ['en', 'bot:home.slots', '{{used}} of {{total}} slots', 'a plural after 1'],
     ['en', 'bot:a', 'Off.. Again', 'two punctuation marks'],
     ['en', 'bot:settings.digest.daily', 'Daily at  {{time}}', 'two spaces'],
-    ['de', 'bot:overview.chain', 'Alter: {{duration}}.', 'two punctuation marks'],
     ['de', 'messages:reminder.open', 'Seit {{duration}} offen', 'a nominative'],
     ['fr', 'bot:home.slots', '{{used}} emplacements', 'a plural after 0 or 1'],
     ['fr', 'bot:alerts.ofWatch', 'de {{label}}', 'an elision'],

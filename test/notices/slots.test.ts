@@ -85,6 +85,7 @@ describe('slots that end', () => {
       body: [
         'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
         'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
+        'You can also renew once: the same slots are bought again, and the new term starts at once.',
       ].join('\n'),
     })
   })
@@ -144,18 +145,19 @@ describe('slots that end', () => {
     await day(-3)
     await runJobs()
     await day(-1)
-    const announced = 'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots'
+    const announced =
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)'
     expect(await titles(service)).toEqual([announced])
     await day(0)
     await runJobs()
     expect(await titles(service)).toEqual([
       announced,
-      'renewed: 3 slots renewed until Jan 19, 2027',
+      'renewed: 3 slots renewed until Jan 19, 2027 · 1,500 credits (1.50\u00a0USD)',
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
       'The renewal costs 1,500 credits (1.50\u00a0USD). You have 1,600 credits (1.60\u00a0USD).\n' +
         'No action needed. To let the slots expire, turn off auto-renew under Slots.',
-      'Paid: 1,500 credits (1.50\u00a0USD). Left: 100 credits (0.10\u00a0USD).',
+      'Left: 100 credits (0.10\u00a0USD).',
     ])
   })
 
@@ -178,7 +180,9 @@ describe('slots that end', () => {
     await give(1500)
     await day(-0.5)
     await runJobs()
-    expect(await titles(service)).toEqual(['renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots'])
+    expect(await titles(service)).toEqual([
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
+    ])
   })
 
   test('renewed for several terms after a long stop have one receipt', async () => {
@@ -188,8 +192,8 @@ describe('slots that end', () => {
     await day(31)
     expect(await notices(service)).toMatchObject([
       {
-        title: '3 slots renewed until Feb 18, 2027',
-        body: 'Paid: 3,000 credits (3\u00a0USD). Left: 0 credits (0\u00a0USD).',
+        title: '3 slots renewed until Feb 18, 2027 · 3,000 credits (3\u00a0USD)',
+        body: 'Left: 0 credits (0\u00a0USD).',
       },
     ])
   })
@@ -203,7 +207,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         title: '3 slots end on Dec 20, 2026',
-        body: 'Renewal costs 1,500 credits (1.50\u00a0USD); you are 1,080 credits short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
+        body: 'Renewal costs 1,500 credits (1.50\u00a0USD); you are 1,080 credits (1.08\u00a0USD) short.\nIf renewal fails, these watches will be suspended: \u2068a\u2069.',
         buttons: [
           [
             { label: 'Top up', act: '1:topup' },
@@ -215,7 +219,7 @@ describe('slots that end', () => {
     await give(1080)
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
     ])
   })
 
@@ -229,7 +233,7 @@ describe('slots that end', () => {
     expect(await notices(service)).toMatchObject([
       {
         body: expect.stringContaining(
-          'Renewal costs 500 credits (0.50\u00a0USD); you are 300 credits short.',
+          'Renewal costs 500 credits (0.50\u00a0USD); you are 300 credits (0.30\u00a0USD) short.',
         ),
       },
     ])
@@ -253,7 +257,7 @@ describe('slots that end', () => {
     await alice.request('PATCH', '/subscriptions', { autoRenew: true })
     await day(-1)
     expect((await titles(service)).slice(1)).toEqual([
-      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots',
+      'renewal-ahead: Auto-renew on Dec 20, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)',
     ])
   })
 
@@ -267,7 +271,7 @@ describe('slots that end', () => {
     expect((await titles(service)).slice(1)).toEqual([reminded, reminded])
   })
 
-  test('have a notice that offers auto-renew by name, in a private chat by a button', async () => {
+  test('have a notice that offers auto-renew by name and one renewal, in a private chat by buttons', async () => {
     await give(1500)
     await buy(3)
     const { body } = await alice.request('GET', '/subscriptions')
@@ -276,6 +280,7 @@ describe('slots that end', () => {
     expect((await notices(service))[0]?.buttons).toEqual([
       [
         { label: 'Turn on auto-renew', act },
+        { label: 'Renew once', act: '1:slots.quote:3:1:0' },
         { label: 'Slots', act: '1:slots' },
       ],
     ])

@@ -62,7 +62,9 @@ describe('notices within ten minutes', () => {
   test('are sent in one message, except the first notice, which is sent at once', async () => {
     await chatOf(world, alice)
     await renewed(1)
-    expect((await sent()).map(({ title }) => title)).toEqual(['1 slot renewed until Dec 20, 2026'])
+    expect((await sent()).map(({ title }) => title)).toEqual([
+      '1 slot renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+    ])
     minutes(3)
     await renewed(2)
     minutes(4)
@@ -73,9 +75,12 @@ describe('notices within ten minutes', () => {
     await run()
     const [, together, ...others] = await sent()
     expect(others).toEqual([])
-    expect(together?.title).toBe('2 messages about your slots')
-    expect(together?.body).toContain('▪️ 2 slots renewed until Dec 20, 2026\n')
-    expect(together?.body).toContain('Paid: 500 credits (0.50\u00a0USD).')
+    expect(together?.title).toBe(
+      '2 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD) · 1 more message',
+    )
+    expect(together?.body).toContain(
+      '▪️ 2 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)\nLeft: ',
+    )
     expect(together?.body).toContain('▪️ 1 watch resumed\n')
     expect(together?.body).toContain('Resumed: \u2068Alpha\u2069.')
     minutes(1)
@@ -96,7 +101,9 @@ describe('notices within ten minutes', () => {
     expect(await sent()).toHaveLength(2)
     minutes(5)
     await run()
-    expect((await sent()).at(-1)?.title).toBe('3 slots renewed until Dec 20, 2026')
+    expect((await sent()).at(-1)?.title).toBe(
+      '3 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+    )
   })
 
   test('are sent at once again after ten quiet minutes', async () => {
@@ -123,8 +130,11 @@ describe('notices within ten minutes', () => {
     )
     minutes(10)
     await run()
-    const together = (await notices(world)).find(({ title }) => title.includes('messages'))
-    expect(together).toMatchObject({ title: '2 messages about your slots', severity: 'warning' })
+    const together = (await notices(world)).find(({ title }) => title.includes('more message'))
+    expect(together).toMatchObject({
+      title: '2 watches suspended · 1 more message',
+      severity: 'warning',
+    })
     expect(together?.body).toMatch(/^▪️ 2 watches suspended\n/)
     expect(together?.buttons.flat().map(({ label }) => label)).toEqual(['Get slots', 'Watches'])
   })
@@ -225,8 +235,8 @@ describe('a stop of the process', () => {
     await Promise.all([run(), run()])
     await run()
     expect((await sent()).map(({ title }) => title)).toEqual([
-      '1 slot renewed until Dec 20, 2026',
-      '5 slots renewed until Dec 20, 2026',
+      '1 slot renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+      '5 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
     ])
   })
 })

@@ -97,7 +97,7 @@ describe('with a wallet', () => {
     await saysSent()
     await says(/Confirmations: \d of 2/)
     await world.confirmAll()
-    await page.getByRole('heading', { name: '11,000 credits added' }).waitFor()
+    await page.getByRole('heading', { name: '11,000 credits (11 USD) added' }).waitFor()
     expect(await page.locator('#wallet').count()).toBe(0)
     expect(sent(wallet)).toBe(2)
     const { paidAmount, txHash } = await topupOf(alice, draft)
@@ -113,7 +113,7 @@ describe('with a wallet', () => {
     await button(/^Pay 500/).click()
     await saysSent()
     await world.confirmAll()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
     expect(sent(wallet)).toBe(1)
     expect((await topupOf(alice, draft)).status).toBe('credited')
   })
@@ -150,7 +150,7 @@ describe('with a wallet', () => {
     await button(/^Pay 250/).click()
     await saysSent()
     await world.confirmAll()
-    await page.getByRole('heading', { name: '10,000 credits added' }).waitFor()
+    await page.getByRole('heading', { name: '10,000 credits (10 USD) added' }).waitFor()
     expect(await page.locator('#wallet').count()).toBe(0)
     expect(sent(wallet)).toBe(1)
     expect((await topupOf(alice, draft)).paidAmount).toBe(draft.amount)
@@ -276,7 +276,7 @@ describe('with a wallet', () => {
     await button(/^Pay 500/).click()
     await saysSent()
     await world.confirmAll()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
   })
 
   test('that has paid is not asked again after a reload', async () => {
@@ -290,7 +290,7 @@ describe('with a wallet', () => {
     await says('Payment sent. You may close this page')
     expect(await button(/^Pay /).count()).toBe(0)
     await world.confirmAll()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
   })
 })
 
@@ -316,7 +316,7 @@ describe('while the chain does not answer', () => {
     expect((await topupOf(alice, draft)).status).toBe('draft')
     await world.rpc.up()
     await world.confirmAll()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
     expect(await shown(SILENT).count()).toBe(0)
   })
 
@@ -355,7 +355,7 @@ describe('while the chain does not answer', () => {
     await expect.poll(() => receipts(wallet)).toBeGreaterThan(3)
     expect(await shown('Nothing was paid').count()).toBe(0)
     await world.confirmAll()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
   })
 })
 
@@ -396,7 +396,7 @@ describe('without a wallet', () => {
     await says('Without the destination tag, the payment cannot be matched.')
     await world.pay(draft)
     await world.settle()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
   })
 
   test('and without scripts all details are on the page, with a link to refresh it', async () => {
@@ -408,7 +408,7 @@ describe('without a wallet', () => {
     await world.pay(draft)
     await world.confirmAll()
     await page.getByRole('link', { name: 'Refresh' }).click()
-    await says(/10,000 credits added/)
+    await says(/10,000 credits \(10\sUSD\) added/)
   })
 })
 

@@ -213,7 +213,9 @@ describe('the status', () => {
     await world.confirmAll()
     const { status, text } = await statusOf(draft)
     expect(status).toBe('credited')
-    expect(text).toMatch(/^11,000 credits added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/)
+    expect(text).toMatch(
+      /^11,000 credits \(11\u00a0USD\) added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/,
+    )
     expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
     // The words of a receipt have the reader's direction.
     const { html } = await pageOf(draft, '?lang=ar')

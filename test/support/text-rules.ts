@@ -154,6 +154,9 @@ function beginsArabic(line: string): boolean {
 /** Upper limits in code points, with values filled in; the first match counts. */
 const BUDGETS: readonly (readonly [RegExp, number])[] = [
   [/^(?:messages|mail):.*subject$/i, 78],
+  // A title and the number of further messages; a title with a price.
+  [/^notices:together\.title$/, 100],
+  [/^notices:(?:renewed|renewal-ahead)\.title$/, 70],
   [/^(?:messages|notices):.*\.title$/, 60],
   [/^notices:.*\.title\w+$/i, 60],
   [/^notices:linked\.title\./, 60],

@@ -9,6 +9,7 @@ import { findWatch } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
+import { offerMailbox } from '../recipients/add.ts'
 import { homeScreen } from '../start/home.ts'
 import { cardOf } from '../watches/screens.ts'
 import { offerPrice } from './price.ts'
@@ -60,6 +61,7 @@ inPrivate.on('message:text', async (ctx) => {
   } else if (address.reason !== 'no_address') {
     await send(ctx, notUnderstood(reader, { why: address.reason, ...state }))
   } else if (
+    !(await offerMailbox(ctx, text)) &&
     !(await offerPrice(ctx, text, { isWhole: true })) &&
     !(await offerNamed(ctx, text)) &&
     !(await offerPrice(ctx, text, { isWhole: false }))

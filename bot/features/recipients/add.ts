@@ -17,11 +17,18 @@ import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
-import { show } from '../../core/show.ts'
+import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
-import { addChoice, addQuestion, chatLink, chatRights, mailAsked } from './list-view.ts'
+import {
+  addChoice,
+  addQuestion,
+  chatLink,
+  chatRights,
+  mailAsked,
+  mailboxOffer,
+} from './list-view.ts'
 import { endFollowUp, findRecipient, showRecipient } from './recipients.ts'
 import {
   hasFirstKey,
@@ -57,6 +64,28 @@ onPress(composer, 'rec.kind', PRIVATE, async (ctx, { type }) => {
   const channel = TYPED_CHANNELS.find((key) => key === type)
   await (channel === undefined ? showChoice(ctx) : addressQuestion.open(ctx, { channel }))
 })
+
+onPress(composer, 'rec.mail', PRIVATE, (ctx, { mailbox }) => add(ctx, 'email', mailbox))
+
+/** Looks like a mailbox: what is checked when it is added allows more. */
+const MAILBOX =
+  /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:"\p{Cc}]+$/u
+const MAILBOX_MAX = 254
+
+/**
+ * Answers a text that is a mailbox with the offer to send alerts there.
+ *
+ * @returns false if it is none, if the chat may add no recipients, or if no e-mail is sent here
+ */
+export async function offerMailbox(ctx: BotContext, text: string): Promise<boolean> {
+  const mailbox = text.trim().replace(/^mailto:/i, '')
+  const mayAdd = ctx.links[0]?.caller.scopes.includes('write') === true
+  if (!mayAdd || mailbox.length > MAILBOX_MAX || !MAILBOX.test(mailbox)) return false
+  const { data } = await ctx.call(listChannels)
+  if (!data.some(({ key, available }) => key === 'email' && available)) return false
+  await send(ctx, mailboxOffer(ctx.reader, mailbox))
+  return true
+}
 
 /** Asks for the rights of another chat, before a link is created. */
 export async function showChatChoice(ctx: BotContext): Promise<void> {

@@ -128,6 +128,20 @@ export function addQuestion({ t }: Reader, channel: TypedChannel): View {
   return screen([t.html(`bot:rec.ask.${channel}`)], [[backToList(t)]])
 }
 
+/** Longest mailbox that fits into the data of a button. */
+const BUTTON_MAILBOX = /^[\x21-\x39\x3b-\x7e]{3,53}$/
+
+/** Offers to send alerts to a mailbox that a person typed. One that is too long for a button is asked for once more. */
+export function mailboxOffer({ t }: Reader, mailbox: string): View {
+  const add = BUTTON_MAILBOX.test(mailbox)
+    ? packed('rec.mail', { mailbox })
+    : packed('rec.kind', { type: 'email' })
+  return screen(
+    [t.html('bot:unknown.mailbox', { target: typed(mailbox) })],
+    [[act(t('bot:button.addMailbox'), add, 'primary')], [menuButton(t), backToList(t)]],
+  )
+}
+
 /** Choice of the rights of another chat. */
 export function chatRights({ t }: Reader): View {
   return screen(

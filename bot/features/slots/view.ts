@@ -228,7 +228,7 @@ function priceLine(t: Translate, quote: SlotQuote): string {
   if (discounts.length === 0) return t.html('bot:slots.total', { credits: total })
   return t.html('bot:slots.discounted', {
     credits: total,
-    list: t('units:credits', { count: listCredits }),
+    list: creditsWithUsd(t, listCredits),
     discounts: formatList(discounts, t.locale),
   })
 }

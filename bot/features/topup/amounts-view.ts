@@ -45,10 +45,6 @@ export function amountText(
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
-export function creditsText(t: Translate, credits: number): string {
-  return t('units:credits', { count: credits })
-}
-
 export function linkButton(label: string, url: string, style?: 'primary'): Button {
   return { label, url, ...(style !== undefined && { style }) }
 }

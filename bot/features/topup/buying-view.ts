@@ -57,7 +57,10 @@ export function assetChoice(
     usable.length === 0
       ? [t.html('bot:topup.allOff')]
       : [
-          t.html('bot:topup.price', { credits: credits(t, 1000), price: usdText(t, 1000) }),
+          t.html('bot:topup.price', {
+            credits: t('units:credits', { count: 1000 }),
+            price: usdText(t, 1000),
+          }),
           ...assets.map((asset) => assetLine(t, asset, wanted ?? SHOWN_CREDITS)),
         ]
   const lines = [
@@ -95,10 +98,10 @@ function assetLine(t: Translate, asset: OfferedAsset, wanted: number): string {
   const priced = {
     ...values,
     amount: shownAmount(t, asset, unitsOf(asset, wanted)),
-    credits: credits(t, wanted),
+    credits: creditsWithUsd(t, wanted),
   }
   if (bonusBps > 0) {
-    const bonus = credits(t, Math.floor((wanted * bonusBps) / BPS))
+    const bonus = creditsWithUsd(t, Math.floor((wanted * bonusBps) / BPS))
     return t.html('bot:topup.assetBonus', { ...priced, bonus })
   }
   if (capUnits === undefined) return t.html('bot:topup.asset', priced)
@@ -161,7 +164,7 @@ export function amountChoice(
 export function capLine(t: Translate, asset: OfferedAsset): string {
   return t.html('bot:topup.capped', {
     amount: shownAmount(t, asset, asset.capUnits ?? 0n),
-    credits: credits(t, creditsMax(asset) ?? 0),
+    credits: creditsWithUsd(t, creditsMax(asset) ?? 0),
   })
 }
 
@@ -218,8 +221,4 @@ function formatAmountOfCredits(t: Translate, deltaCredits: number) {
     t.locale,
   )
   return html(`<b>${number.trim()}</b>`)
-}
-
-function credits(t: Translate, count: number): string {
-  return t('units:credits', { count })
 }

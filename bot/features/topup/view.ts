@@ -18,14 +18,7 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import {
-  amountText,
-  copyButton,
-  creditsText,
-  hashText,
-  leftText,
-  linkButton,
-} from './amounts-view.ts'
+import { amountText, copyButton, hashText, leftText, linkButton } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
 import { boughtLine, isWizardNext, nextRows, orderedLines, paidLine } from './purchase-view.ts'
@@ -107,10 +100,10 @@ function notFoundLine(t: Translate, { txHash }: Topup): string {
 function payLine(t: Translate, { amount, asset, decimals, credits, bonusCredits }: Topup): string {
   const values = {
     amount: amountText(t, { asset, decimals }, amount),
-    credits: creditsText(t, credits),
+    credits: creditsWithUsd(t, credits),
   }
   if (bonusCredits === 0) return t.html('bot:topup.pay', values)
-  return t.html('bot:topup.payBonus', { ...values, bonus: creditsText(t, bonusCredits) })
+  return t.html('bot:topup.payBonus', { ...values, bonus: creditsWithUsd(t, bonusCredits) })
 }
 
 /** Line with the wallet, and the price in total and per unit. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { USD_PER_1000_CREDITS_MICROS } from '#src/billing/price-list.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Credits, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { type CreditsObservation, defineLedgerWatchType, type EmptyTarget } from '../define.ts'
@@ -55,7 +56,8 @@ function presentThreshold(_event: string, data: JsonObject): Presentation {
 }
 
 function credits(count: number) {
-  return { kind: 'counted', unit: 'credits', count } as const
+  const usdMicros = Math.round((count * USD_PER_1000_CREDITS_MICROS) / 1000)
+  return { kind: 'counted', unit: 'credits', count, usdMicros } as const
 }
 
 const nextRenewalExample = { at: '2026-12-20T12:00:00.000Z', credits: 1500 }

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { servedChain } from '#src/kernel/chains.ts'
-import type { Presentation } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
+import { Moved, presentMoved } from './balance-moved.ts'
 import { WalletAsset } from './own-coin.ts'
 
 const THRESHOLD_MIN = '0.000001'
@@ -57,42 +57,6 @@ type Observation = z.output<typeof Observation>
 
 const State = z.object({ balanceUnits: Units.nullable() })
 type State = z.output<typeof State>
-
-/**
- * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. `usd`
- * is the value of the change in US dollars, without a sign, as decimal text with two decimals.
- */
-const Moved = z.object({
-  address: Address,
-  asset: WalletAsset,
-  symbol: z.string(),
-  decimals: z.int(),
-  previousAmount: Units,
-  currentAmount: Units,
-  changeAmount: z.string().regex(/^-?\d+$/),
-  threshold: z.string(),
-  direction: z.enum(['incoming', 'outgoing']),
-  /** The other account; null where there are several, or none is known. */
-  counterparty: Address.nullable(),
-  transactionHash: Hash.nullable(),
-  usd: z
-    .string()
-    .regex(/^\d+\.\d{2}$/)
-    .nullable(),
-  blockNumber: z.int(),
-  blockTime: Instant,
-  /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
-  isTopUp: z.literal(true).exactOptional(),
-})
-/**
- * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
- * cause of the change is missing.
- */
-const StoredMoved = Moved.extend({ direction: z.string() }).partial({
-  counterparty: true,
-  transactionHash: true,
-  usd: true,
-})
 
 /**
  * Fires when the balance moved by at least the threshold since the last observation, in the chosen
@@ -146,38 +110,6 @@ function usdOf(units: bigint, { decimals, movement }: Observation): string | nul
       ? units * value * 10n ** BigInt(-exponent)
       : (units * value + 10n ** BigInt(exponent) / 2n) / 10n ** BigInt(exponent)
   return `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`
-}
-
-function presentMoved(_event: string, data: JsonObject): Presentation {
-  const moved = StoredMoved.parse(data)
-  const symbol = moved.asset === 'FLR' ? servedChain().symbol : moved.symbol
-  const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
-  const change = BigInt(moved.changeAmount)
-  const isSent = change < 0n
-  const { counterparty = null, transactionHash: hash = null, usd = null } = moved
-  const party = isSent ? 'receiver' : 'sender'
-  return {
-    ...(!isSent && { form: 'received' }),
-    ...(moved.isTopUp && { form: 'topUp' }),
-    facts: {
-      amount: { ...amount, units: isSent ? -change : change },
-      ...(usd !== null && {
-        usd: { kind: 'amount', units: parseUnits(usd, 2), decimals: 2, symbol: 'USD' },
-      }),
-      ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
-      ...(hash !== null && { tx: { kind: 'transaction', hash } }),
-      before: { ...amount, units: moved.previousAmount },
-      after: { ...amount, units: moved.currentAmount },
-      address: { kind: 'address', address: moved.address },
-      block: { kind: 'block', number: moved.blockNumber },
-    },
-    fields: [
-      ...(usd === null ? [] : ['usd']),
-      ...(counterparty === null ? [] : [party]),
-      ...(hash === null ? [] : ['tx']),
-      'address',
-    ],
-  }
 }
 
 /** Data of an example: the smallest change that fires and ends at the last observed balance. */

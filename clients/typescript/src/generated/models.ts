@@ -66,7 +66,7 @@ export interface Alert {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -216,7 +216,7 @@ export interface AlertEvidence {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -552,6 +552,8 @@ export interface BalanceChangeData {
   changeAmount: string;
   /** The other side of the transfer; null if there are several or none is known. */
   counterparty: string | null;
+  /** What is known about the counterparty: `own-wallet` is the wallet of the watch’s owner, `watched` the address of another watch of that owner, `seen` is in an earlier alert of the watch, `new` in none of its recent alerts, `unknown`: no single counterparty. Absent for the payment of a top-up and in older alerts. */
+  counterpartyRole?: "own-wallet" | "watched" | "seen" | "new" | "unknown";
   /**
    * Balance after the change, in the smallest unit.
    * @pattern ^(0|[1-9]\d{0,77})$

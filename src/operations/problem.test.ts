@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { translator } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { refusalText } from './refusal.ts'
-import { translator } from './translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
+import { problemBody, refusalText } from './problem.ts'
 
 test('the text of a refusal is the one of its code, with its values and the time to retry', () => {
   const t = translator('en')
@@ -23,5 +24,24 @@ test('the text of an invalid input is the one of its first error', () => {
   ]
   expect(refusalText(t, new AppError('invalid', 'validation_failed', { errors }))).toBe(
     t('errors:field.too_small', { minimum: 3 }),
+  )
+})
+
+test.each(LOCALES)('a refusal that names credits has their price, in %s', (locale) => {
+  const t = translator(locale)
+  for (const code of ['insufficient_credits', 'price_changed', 'payment_required'] as const) {
+    const refusal = new AppError('payment_required', code, { values: { count: 1080 } })
+    expect(refusalText(t, refusal)).toMatch(/1[.,]08\u00a0USD/)
+    const about = { code, requestId: 'r', values: { count: 1080 } }
+    expect(problemBody(t, 'https://watchdog.example.org', about).detail).toBe(
+      refusalText(t, refusal),
+    )
+  }
+})
+
+test('without slots, the trial is offered only to those who have not used it', () => {
+  const refusal = new AppError('conflict', 'no_free_slot', { values: { count: 0 } })
+  expect(refusalText(translator('en'), refusal)).toBe(
+    'You have no slots. Buy slots, or start the free trial if you have not used it yet.',
   )
 })

@@ -1,0 +1,53 @@
+/** Who the other account of a transfer is, as far as the service knows. */
+import { z } from 'zod'
+import type { Db } from '#src/db/connection.ts'
+import { storedAddress } from '#src/kernel/units.ts'
+import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
+import { whichAreWatched } from '#src/watches/notification-view.ts'
+import type { CounterpartyRole } from '#src/watches/types/balance-moved.ts'
+import { whichWereSeen } from './counterparty-store.ts'
+
+const MOVED = 'wallet-balance.moved'
+
+/** What is needed of the data of a transfer. */
+const Transfer = z.object({
+  counterparty: z.string().nullable(),
+  isTopUp: z.literal(true).optional(),
+})
+
+/** The candidates, in which transfers say what is known about the other account (`counterpartyRole`). */
+export async function withCounterparties(
+  tx: Db,
+  candidates: readonly AlertCandidate[],
+): Promise<readonly AlertCandidate[]> {
+  const transfers = candidates.flatMap((candidate) => {
+    const read = candidate.event === MOVED ? Transfer.safeParse(candidate.data) : undefined
+    if (read?.success !== true || read.data.isTopUp) return []
+    const { watch } = candidate
+    const wallet = storedAddress(watch.wallet)
+    return [{ candidate, watchId: watch.id, wallet, address: read.data.counterparty }]
+  })
+  if (transfers.length === 0) return candidates
+  const named = transfers.flatMap(({ address, ...transfer }) =>
+    address === null || address === transfer.wallet ? [] : [{ ...transfer, address }],
+  )
+  const areWatched = named.length === 0 ? [] : await whichAreWatched(tx, named)
+  const wereSeen = named.length === 0 ? [] : await whichWereSeen(tx, named)
+  const others = new Map(
+    named.map(({ candidate }, index): [AlertCandidate, CounterpartyRole] => [
+      candidate,
+      areWatched[index] ? 'watched' : wereSeen[index] ? 'seen' : 'new',
+    ]),
+  )
+  const roles = new Map(
+    transfers.map(({ candidate, address }): [AlertCandidate, CounterpartyRole] => [
+      candidate,
+      address === null ? 'unknown' : (others.get(candidate) ?? 'own-wallet'),
+    ]),
+  )
+  return candidates.map((candidate) => {
+    const counterpartyRole = roles.get(candidate)
+    if (counterpartyRole === undefined) return candidate
+    return { ...candidate, data: { ...candidate.data, counterpartyRole } }
+  })
+}
