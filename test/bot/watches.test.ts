@@ -344,6 +344,7 @@ describe('the card', () => {
     const id = await world.addWatch('carol', { label: 'Look only' })
     await openCard(reader, id)
     expect(reader.last().text).toContain('This chat can only receive alerts.')
+    expect(reader.last().text).not.toContain('Notifies')
     expect(reader.labels()).toEqual([['‹ Watches', 'Refresh']])
     world.telegram.pressRaw(reader.id, reader.last().id, packed('watch.pause', { id }))
     await world.settle()
