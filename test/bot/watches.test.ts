@@ -82,8 +82,8 @@ describe('the list', () => {
     await carol.say('/watches')
     expect(carol.last().text).toContain('You have no watches yet.')
     expect(carol.labels()).toEqual([
-      ['💰 Wallet balance', '📈 Price'],
-      ['🪪 Eligibility'],
+      ['💰 Wallet balance', '🛰️ Data provider'],
+      ['📈 Price'],
       ['‹ Menu'],
     ])
     await carol.press('💰 Wallet balance')
