@@ -1,11 +1,20 @@
 // From a wallet to the first watch. Node.js 20 or newer:
 //   npm install viem
-//   PRIVATE_KEY=0x… node quickstart.mjs
-import { privateKeyToAccount } from 'viem/accounts'
+//   node quickstart.mjs
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
 const base = process.env.WATCHDOG_URL ?? 'https://watchdog.example.org/api/x402'
-const account = privateKeyToAccount(process.env.PRIVATE_KEY)
+const account = privateKeyToAccount(walletKey('wallet.key'))
 let token
+
+// The key of the wallet in the file; of a new wallet, if there is no such file.
+function walletKey(file) {
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const key = generatePrivateKey()
+  writeFileSync(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
+  return key
+}
 
 async function call(method, path, body) {
   const response = await fetch(base + path, {

@@ -131,10 +131,10 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
 }
 
 /**
- * Deletes a screen that continues in a new message. If that is impossible, as after 48 hours, the screen loses
- * its buttons.
+ * Deletes a message of the bot that is no longer needed, such as a screen that continues in a new message. If
+ * that is impossible, as after 48 hours, the message loses its buttons.
  */
-async function leave(ctx: BotContext, messageId: number): Promise<void> {
+export async function leave(ctx: BotContext, messageId: number): Promise<void> {
   const { app, knownChat } = ctx
   if (!(await remove(ctx, messageId))) await removeButtons(ctx, messageId)
   const currentMessages = without(knownChat.currentMessages, messageId)
@@ -153,7 +153,11 @@ function without(currentMessages: CurrentMessageIds, messageId: number): Current
   return { ...currentMessages, ...Object.fromEntries(rest) }
 }
 
-/** Deletes a message. @returns false if that failed and the message may still exist */
+/**
+ * Deletes a message that has no buttons, such as a typed answer; for others see `leave`.
+ *
+ * @returns false if that failed and the message may still exist
+ */
 export async function remove(ctx: BotContext, messageId: number): Promise<boolean> {
   try {
     await ctx.api.deleteMessage(ctx.knownChat.id, messageId)

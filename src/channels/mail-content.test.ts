@@ -64,7 +64,7 @@ describe('alertMail', () => {
     )
     expect(arabic).toContain('border-right:4px solid')
     expect(arabic).not.toContain('text-align:left;')
-    expect(arabic).toContain('<bdi>0x3f12…A91c</bdi>')
+    expect(arabic).toContain('<bdi><span style="white-space:nowrap">0x3f12…A91c</span></bdi>')
     const english = alertMail(envelopeOf(), reader).html
     expect(english).toContain('<html lang="en" dir="ltr">')
     expect(english).toContain('border-left:4px solid')
@@ -356,9 +356,12 @@ describe('alertMail', () => {
     }
     const htmlIn = (locale: 'zh' | 'en') => alertMail(envelopeOf({ locale, message }), reader).html
     const narrow = '<span style="font-family:Segoe UI,Roboto,Helvetica,Arial,Noto Sans,sans-serif">'
-    expect(htmlIn('zh')).toContain(`FLR ${narrow}·</span> 0x3f12${narrow}…</span>A91c`)
+    const whole = '<span style="white-space:nowrap">'
+    expect(htmlIn('zh')).toContain(
+      `FLR ${narrow}·</span> ${whole}0x3f12${narrow}…</span>A91c</span>`,
+    )
     expect(htmlIn('zh')).toContain(`Alpha${narrow}’</span>s`)
-    expect(htmlIn('en')).toContain('FLR · 0x3f12…A91c')
+    expect(htmlIn('en')).toContain(`FLR · ${whole}0x3f12…A91c</span>`)
     expect(htmlIn('en')).not.toContain(narrow)
   })
 

@@ -246,13 +246,17 @@ function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefi
   return more === 0 && labels.every((label) => label === first) ? first : undefined
 }
 
-/** A title after the name of its watch. A title that begins with the name is unchanged. */
+/**
+ * A title after the name of its watch. A title that begins with the name is unchanged, and so is one with a word
+ * before the name: Arabic titles begin with “watch Alpha:” or “price of FLR/USD:”.
+ */
 function afterWatch(t: Translate, watch: string | undefined, title: string): string {
   if (watch === undefined) return title
   const start = mailSubject(shownLabel(watch))
   const rest = mailSubject(title)
-  const isNamed = rest.startsWith(start) && !/^[\p{L}\p{N}]/u.test(rest.slice(start.length))
-  return isNamed
+  const isFirst = rest.startsWith(start) && !/^[\p{L}\p{N}]/u.test(rest.slice(start.length))
+  const isNamed = /^\p{L}+ (.*?):/u.exec(rest)?.[1] === start
+  return isFirst || isNamed
     ? title
     : t('messages:item', { watch: typed(cut(watch, SUBJECT_LABEL_MAX)), title })
 }

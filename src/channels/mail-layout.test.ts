@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { envelopeOf } from '../../test/support/envelopes.ts'
+import { confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 
 const reader = {
@@ -21,6 +22,17 @@ describe('a mail', () => {
     )
   })
 
+  test.each([
+    ['ar', 'سعر FLR/USD: −6.21%', 'سعر FLR/USD: −6.21% · معلومة'],
+    ['ar', 'خرج من المحفظة 12 FLR', 'FLR/USD: خرج من المحفظة 12 FLR · معلومة'],
+    ['en', 'FLR/USD: −6.21%', 'FLR/USD: −6.21% · Info'],
+    ['en', 'Price of FLR/USD fell', 'FLR/USD: Price of FLR/USD fell · Info'],
+  ] as const)('names the watch once in a subject in %s: %s', (locale, title, expected) => {
+    const message = { watchLabel: 'FLR/USD', title }
+    const { subject } = alertMail(envelopeOf({ locale, message }), reader)
+    expect(subject.replaceAll(/[\u200f\u2066-\u2069]/g, '')).toBe(expected)
+  })
+
   test('begins the lines of an alert in a list below each other', () => {
     const item = { ...envelopeOf().message, title: 'FTSO commit: missing' }
     const items = [item, { ...item, alertId: 4712, title: 'FTSO reveal: missing' }]
@@ -33,6 +45,21 @@ describe('a mail', () => {
       expect(rows).toHaveLength(2)
       expect(rows?.[0]).toContain(`padding-${end}:8px`)
     }
+  })
+
+  test('breaks a long address of the reader instead of growing wider than a phone', () => {
+    const address = `${'long.'.repeat(12)}name@example.org`
+    const asked = {
+      at: new Date('2026-11-20T13:00:00Z'),
+      url: 'https://watchdog.example.org/confirm/x',
+    }
+    const { html } = confirmationMail({
+      ...{ address, wallet: reader.wallet, url: asked.url, locale: 'en', timezone: 'UTC' },
+      ...{ askedAt: asked.at, expiresAt: asked.at },
+    })
+    const cells = html.match(/<td[^>]*>(?=(?:<h1[^>]*>)?[^<]*long)/g) ?? []
+    expect(cells).toHaveLength(1)
+    for (const cell of cells) expect(cell).toContain('word-break:break-word')
   })
 
   test('numbers what to do as a list', () => {

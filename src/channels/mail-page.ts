@@ -87,7 +87,7 @@ export function mailWriter(locale: Locale): MailWriter {
   const font = `font-family:${FONTS[locale] ?? ''}${BASE_FONTS}`
   const lineHeight = `line-height:${LINE_HEIGHTS[locale] ?? '1.5'}`
   const cell = (name: keyof typeof LIGHT, size: number, more = '') =>
-    `class="${name}" align="${start}" style="${font};${lineHeight};font-size:${size}px;color:${LIGHT[name]};text-align:${start};${more}"`
+    `class="${name}" align="${start}" style="${font};${lineHeight};font-size:${size}px;color:${LIGHT[name]};text-align:${start};word-break:break-word;${more}"`
   const row = (attributes: string, content: string) => `<tr><td ${attributes}>${content}</td></tr>`
   const link = (labelHtml: string, url: string) =>
     `<a class="accent" href="${escapeHtml(url)}" style="color:${LIGHT.accent}">${labelHtml}</a>`
@@ -127,7 +127,7 @@ export function mailWriter(locale: Locale): MailWriter {
     table: (rows) => {
       const cells = rows.map(
         ({ label, valueHtml }) =>
-          `<tr><td width="40%" valign="top" ${cell('muted', 13, 'padding:4px 0')}>${escapeHtml(label)}</td><td valign="top" ${cell('text', 13, `padding:4px 0;font-family:${CODE_FONT};word-break:break-word`)}>${valueHtml}</td></tr>`,
+          `<tr><td width="40%" valign="top" ${cell('muted', 13, 'padding:4px 0')}>${escapeHtml(label)}</td><td valign="top" ${cell('text', 13, `padding:4px 0;font-family:${CODE_FONT}`)}>${valueHtml}</td></tr>`,
       )
       return rows.length === 0
         ? ''
@@ -145,19 +145,28 @@ export function mailWriter(locale: Locale): MailWriter {
         `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
-        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${narrowSigns(aside, locale)}</td></tr></table></td></tr>`,
-        ...content.filter((piece) => piece !== '').map((piece) => narrowSigns(piece, locale)),
+        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${asSet(aside, locale)}</td></tr></table></td></tr>`,
+        ...content.filter((piece) => piece !== '').map((piece) => asSet(piece, locale)),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
           '&nbsp;',
         ),
-        ...footer.map((piece) => narrowSigns(piece, locale)),
+        ...footer.map((piece) => asSet(piece, locale)),
         '</table></td></tr></table></td></tr></table></body></html>',
       ]
         .join('\n')
         .toWellFormed(),
   }
 }
+
+/** Keeps shortened addresses on one line, and sets narrow signs in a fitting font. */
+function asSet(html: string, locale: Locale): string {
+  const whole = html.replace(SHORT_ADDRESS, '<span style="white-space:nowrap">$&</span>')
+  return narrowSigns(whole, locale)
+}
+
+/** Matches in text, not in tags. */
+const SHORT_ADDRESS = /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?![^<]*>)/g
 
 /**
  * Sets dots between Latin words and inside addresses, and apostrophes of names, in a Latin font, because Chinese fonts draw them full

@@ -47,6 +47,9 @@ export function docsPage(server: FastifyInstance, app: App): void {
     body: readExample('vector/body.txt'),
   }
 
+  server.get('/docs/quickstart.mjs', (_request, reply) =>
+    reply.type('text/javascript; charset=utf-8').send(quickstart),
+  )
   server.get('/docs', (request, reply) =>
     sendDocs(app, request, reply, {
       part: '',
@@ -56,6 +59,11 @@ export function docsPage(server: FastifyInstance, app: App): void {
         botUrl: botUrl(app),
         security: t('operations:info.security'),
         quickstart,
+        commands: [
+          `curl -fsSO ${app.publicUrl}/docs/quickstart.mjs`,
+          'npm install viem',
+          'node quickstart.mjs',
+        ].join('\n'),
         agentsHtml: t.html('pages:docs.agents.text', {
           url: html(`<code dir="ltr">${escapeHtml(`${app.publicUrl}/mcp`)}</code>`),
         }),

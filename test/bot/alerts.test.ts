@@ -4,7 +4,7 @@ import { readLinked } from '#src/alerts/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -304,6 +304,28 @@ test('the recipients of an alert and their deliveries are shown in private chats
   await alerts.notice(watch, { event: `${COMMIT}.recovered` })
   await ann.press('Deliveries')
   expect(ann.last().text).toMatch(/🟢 FTSO commit.* · recovered after \u2068?4\smin/)
+})
+
+test('a chat that only receives sees its own delivery of an alert, and no other recipient', async () => {
+  const boss = world.person('en', 'Boss')
+  await boss.say(`/start ${await world.linkCode('carol')}`)
+  await boss.press('Link this chat')
+  const reader = await linked('carol', ['read'])
+  const watch = await world.addWatch('carol', { label: 'Node R' })
+  await alerts.fire(watch, { event: COMMIT })
+  const [alert] = await world.sql<{ id: number }[]>`
+    select id from alerts where watch_id = ${watch}`
+  const deliveriesIn = async (chat: Chatting) => {
+    await chat.say(`/alerts ${alert?.id}`)
+    await chat.press('Deliveries')
+    return chat.last().text.split('\n').slice(2).join('\n')
+  }
+  expect(await deliveriesIn(boss)).toMatch(/Ann.*: delivered/)
+  const shown = (await deliveriesIn(reader)).trim().split('\n')
+  expect(shown).toEqual([expect.stringMatching(/^\u2068This chat\u2069: delivered /)])
+  await reader.say('/recipients')
+  expect(reader.last().text).toContain('This chat')
+  expect(reader.last().text).not.toContain('Boss')
 })
 
 test('in a group all members read the list, and only administrators who linked the wallet use its buttons', async () => {

@@ -33,6 +33,17 @@ test.each(LOCALES)('shows the screen in %s, and later ones too', async (locale) 
   expect(ann.last().text).toBe(translate(locale, 'bot:cancel.nothing'))
 })
 
+test('leads back to the settings of a linked chat', async () => {
+  const ann = world.person()
+  await ann.say(`/start ${await world.linkCode('bob')}`)
+  await ann.press('Link this chat')
+  await ann.say('/settings')
+  await ann.press('🌐 Language')
+  expect(ann.labels().at(-1)).toEqual(['‹ Settings', '‹ Menu'])
+  await ann.press('‹ Settings')
+  expect(ann.labels().flat()).toContain('Time zone')
+})
+
 test('changes the language of the alerts of a linked chat', async () => {
   const ann = world.person()
   await ann.say(`/start ${await world.linkCode('alice')}`)

@@ -78,11 +78,12 @@ describe('/new', () => {
     expect(ann.last().text).toContain('New watch · free slots: 3 of 3')
     expect(ann.labels().flat()).toEqual([
       '💰 Wallet balance',
+      '🛰️ Data provider',
       '📈 Price',
       '🪪 Eligibility',
-      '💳 Credits',
       '✍️ Reward signing',
-      '🛰️ Data provider',
+      '💳 Credits',
+      '‹ Watches',
       '‹ Menu',
     ])
   })

@@ -170,6 +170,9 @@ describe('a quote', () => {
       await ann.say('/slots')
       await ann.press('Add slots')
       expect(says(ann)).toContain('Terms, version 2026-11')
+      await ann.press('‹ Back')
+      expect(says(ann)).toContain('A slot costs')
+      await ann.press('Add slots')
       await ann.press('Accept and continue')
       expect(says(ann)).toContain('1 slot for 30 days, until Dec 20, 2026')
       expect(says(ann)).toContain('You have 0 credits (0 USD). Missing: 500 credits (0.50 USD)')
@@ -261,6 +264,8 @@ describe('a quote', () => {
       const order =
         'For 2 slots, 30 days: 1,000 credits (1 USD). Auto-renew is off: the term ends after 30 days'
       expect(says(ann)).toContain(order)
+      await ann.press('‹ Slots')
+      expect(says(ann)).toContain('A slot costs')
     }))
 })
 

@@ -106,7 +106,7 @@ describe('/topup', () => {
       ['WDG +10%', 'WFLR', 'FLR'],
       ['FXRP', 'XRP'],
       ['Past top-ups'],
-      ['‹ Menu'],
+      ['‹ Slots', '‹ Menu'],
     ])
   })
 
@@ -124,7 +124,7 @@ describe('/topup', () => {
       await ann.press(packed('topup.quote', { asset: 'FLR', credits: 10_000 }))
       expect(says(ann)).toContain('⚠️ FLR cannot be used for payments right now.')
       expect(says(ann)).toContain('Buying credits is not possible right now.')
-      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Menu']])
+      expect(ann.labels()).toEqual([['Past top-ups'], ['‹ Slots', '‹ Menu']])
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
       await ann.say('/topup')
@@ -862,7 +862,7 @@ describe('a payment for slots', () => {
       await world.follow()
       expect(says(reader)).toContain('1 slot added')
       expect(says(reader)).toContain('What should be watched?')
-      expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '📈 Price'])
+      expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '🛰️ Data provider'])
     })
 
     test('offers the purchase again when the right was not given', async () => {

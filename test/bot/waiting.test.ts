@@ -1,9 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PATIENCE_MS } from '#bot/core/middleware/answering.ts'
+import { packed } from '#src/actions/codec.ts'
 import { createRecipient } from '#src/recipients/service.ts'
+import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
+import { BOT_TOKEN } from '../support/harness.ts'
 import { asSomebodyElse } from '../support/transaction-guard.ts'
 
 let world: BotWorld
@@ -159,6 +162,23 @@ test.each([
   expect(methods.filter((method) => method === 'editMessageReplyMarkup')).toHaveLength(removals)
   const old = ann.all().find((message) => message.id === card)
   expect(old?.keyboard.length === 0).toBe(removals === 1)
+})
+
+test.each([
+  ['is deleted', undefined],
+  ['loses its buttons when it is too old to be deleted', "message can't be deleted for everyone"],
+])('a message that its own button closes %s', async (_rule, reason) => {
+  const rows = [[{ text: 'It was me', callback_data: packed('close') }]]
+  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+  const options = { reply_markup: { inline_keyboard: rows } }
+  const { message_id } = await api.sendMessage(ann.id, 'A mailbox was added', options)
+  if (reason !== undefined) {
+    const refusal = { error_code: 400, description: `Bad Request: ${reason}` }
+    world.telegram.failNext('deleteMessage', refusal)
+  }
+  await ann.press('It was me')
+  const left = ann.all().find((message) => message.id === message_id)
+  expect(left?.keyboard).toEqual(reason === undefined ? undefined : [])
 })
 
 test('the first press on the screen of a question continues below an alert, not above it', async () => {

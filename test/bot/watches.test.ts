@@ -82,8 +82,8 @@ describe('the list', () => {
     await carol.say('/watches')
     expect(carol.last().text).toContain('You have no watches yet.')
     expect(carol.labels()).toEqual([
-      ['💰 Wallet balance', '📈 Price'],
-      ['🪪 Eligibility'],
+      ['💰 Wallet balance', '🛰️ Data provider'],
+      ['📈 Price'],
       ['‹ Menu'],
     ])
     await carol.press('💰 Wallet balance')
@@ -342,6 +342,7 @@ describe('the card', () => {
     const id = await world.addWatch('carol', { label: 'Look only' })
     await openCard(reader, id)
     expect(reader.last().text).toContain('This chat can only receive alerts.')
+    expect(reader.last().text).not.toContain('Notifies')
     expect(reader.labels()).toEqual([['‹ Watches', 'Refresh']])
     world.telegram.pressRaw(reader.id, reader.last().id, packed('watch.pause', { id }))
     await world.settle()

@@ -1,4 +1,8 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
@@ -6,18 +10,31 @@ import { harness, type World } from '../support/harness.ts'
 
 /** The program of the docs, run as a reader would, against the service over HTTP. */
 
+const PROGRAM = fileURLToPath(new URL('../../examples/quickstart.mjs', import.meta.url))
+const CREATED = '201 POST /watches'
+
 let world: World
 let url: string
+/** Folders of readers: one without a key, and one with the key of Alice's wallet. */
+let empty: string
+let keyed: string
 
 beforeAll(async () => {
   world = await harness()
   url = await world.server.listen({ port: 0, host: '127.0.0.1' })
+  empty = await mkdtemp(join(tmpdir(), 'quickstart-'))
+  keyed = await mkdtemp(join(tmpdir(), 'quickstart-'))
+  await writeFile(join(keyed, 'wallet.key'), PEOPLE.alice.privateKey)
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  await world.close()
+  for (const folder of [empty, keyed]) await rm(folder, { recursive: true })
+})
 
-async function run() {
-  const { stdout } = await promisify(execFile)(process.execPath, ['examples/quickstart.mjs'], {
-    env: { WATCHDOG_URL: `${url}/api/x402`, PRIVATE_KEY: PEOPLE.alice.privateKey },
+async function run(cwd: string) {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], {
+    cwd,
+    env: { WATCHDOG_URL: `${url}/api/x402` },
   })
   return stdout
     .trim()
@@ -25,28 +42,44 @@ async function run() {
     .map((line) => line.trim())
 }
 
-test('ends with a 201 and an active watch for a new wallet', async () => {
-  const lines = await run()
+test('ends with a 201 and an active watch for a wallet that it creates, whose key only the reader can read', async () => {
+  const lines = await run(empty)
   expect(lines.slice(-2)).toEqual([
-    '201 POST /watches',
+    CREATED,
     'Watch 1 is active. Move 100 FLR, then read GET /alerts.',
   ])
   expect(lines).toContain('201 POST /subscriptions/trial')
+  const file = join(empty, 'wallet.key')
+  const key = (await readFile(file, 'utf8')).trim()
+  expect(key).toMatch(/^0x[0-9a-f]{64}$/)
+  expect(lines.join('\n')).not.toContain(key.slice(2))
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-test('prints the error code when there is no free slot', async () => {
-  const failed = await run().then(
+test('uses the key in the file, and prints the error code when the wallet has no free slot', async () => {
+  expect(await run(keyed)).toContain(CREATED)
+  const targets = await world.sql<{ target: unknown }[]>`select target from targets order by id`
+  expect(JSON.stringify(targets)).toContain(PEOPLE.alice.account.address.slice(2))
+  const failed = await run(keyed).then(
     () => undefined,
     ({ stdout }: { readonly stdout: string }) => stdout,
   )
   expect(failed).toContain('409 POST /watches no_free_slot:')
 })
 
-test('is shown in the docs with the URL of this service', async () => {
+test('is shown in the docs with the URL of this service, and asks for no key on the command line', async () => {
   const { body } = await world.server.inject({ url: '/docs' })
   expect(body).toContain(`${world.app.publicUrl}/api/x402`)
   expect(body).toContain('quickstart.mjs')
   expect(body).not.toContain('watchdog.example.org/api/x402&#39;')
+  expect(body).not.toContain('PRIVATE_KEY')
+  const [, path = ''] = /curl -fsSO (?:http:\/\/[^/]+)(\S+)\nnpm install viem\n/.exec(body) ?? []
+  const program = await world.server.inject({ url: path })
+  expect(program.headers['content-type']).toContain('text/javascript')
+  const base = `${world.app.publicUrl}/api/x402`
+  expect(program.body).toBe(
+    (await readFile(PROGRAM, 'utf8')).replace('https://watchdog.example.org/api/x402', base),
+  )
 })
 
 test('has an example in the API reference that names no recipients', async () => {

@@ -319,6 +319,21 @@ describe('with a wallet', () => {
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
   })
 
+  test('says to people who hear the page which steps are done, and which one is next', async () => {
+    const { path } = await askedChat()
+    await open(path, { declines: ['personal_sign'] })
+    await button(SIGN).click()
+    await says('You declined the request in your wallet. Nothing was linked.')
+    const steps = await page
+      .getByRole('listitem')
+      .filter({ has: page.locator('[data-done]') })
+      .all()
+    const texts = await Promise.all(steps.map((step) => step.innerText()))
+    expect(texts.map((text) => text.endsWith('Done'))).toEqual([true, true, false, false])
+    const said = page.locator('body > [role="status"]')
+    expect(texts[2]).toContain(await said.textContent())
+  })
+
   test('that signs for another account links nothing', async () => {
     const { path } = await askedChat()
     await open(path, { owner: 'bob', signer: 'carol' })

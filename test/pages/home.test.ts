@@ -107,7 +107,7 @@ test('has an example for programs that works as it is pasted', async () => {
   const command = /<code>(curl .*?)<\/code>/s.exec(html)?.[1]?.replaceAll('&quot;', '"') ?? ''
   const [, path = ''] = /^curl \S+?(\/api\S+) /.exec(command) ?? []
   const [, type = ''] = /-H 'Content-Type: (\S+)'/.exec(command) ?? []
-  const [, body = ''] = /-d '(.*)'$/.exec(command) ?? []
+  const [, body = ''] = /-d '(.*)'$/s.exec(command) ?? []
   const answer = await site.post(path, body, { 'content-type': type })
   expect(answer.status).toBe(200)
   expect(JSON.parse(answer.html).message).toContain(JSON.parse(body).wallet)

@@ -217,6 +217,9 @@ describe('the status', () => {
       /^11,000 credits \(11\u00a0USD\) added to 0xf39F…2266\. Paid: 200\u00a0WDG\.$/,
     )
     expect((await statusOf(draft, '?lang=de')).text).toContain('11.000')
+    const steps = (await pageOf(draft)).html.match(/<li data-step.*?<\/li>/gs) ?? []
+    expect(steps).toHaveLength(3)
+    for (const step of steps) expect(step).toMatch(/data-done> Done<\/span>/)
     // The words of a receipt have the reader's direction.
     const { html } = await pageOf(draft, '?lang=ar')
     expect(html).not.toMatch(/<bdi dir="ltr">[^<]*\p{Script=Arabic}/u)

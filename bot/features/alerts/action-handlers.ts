@@ -16,7 +16,7 @@ import {
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'
-import { remove, removeButtons } from '../../core/show.ts'
+import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertIdOfMessage,
@@ -181,7 +181,7 @@ onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   if (messageId === undefined) return
   // In a group one person must not delete the message for all members.
   if (ctx.reader.isGroup) return removeButtons(ctx, messageId)
-  await remove(ctx, messageId)
+  await leave(ctx, messageId)
 })
 
 /** Runs an action on an alert for its wallet, answers the press, and updates the pressed message. */

@@ -109,26 +109,31 @@ const ERROR_MAX = 60
 /**
  * Deliveries of an alert, one line for each recipient.
  * @param names by recipient
+ * @param options `only`: the recipient that is the reader's chat, where the reader may see no other
  */
 export function deliveriesCard(
   reader: Reader,
   { alert }: AlertCard,
   names: ReadonlyMap<number, string>,
-  options: { readonly now: Date },
+  options: { readonly now: Date; readonly only: number | undefined },
 ): View {
   const { t } = reader
+  const { now, only } = options
+  const shown = alert.deliveries.filter(
+    ({ recipientId }) => only === undefined || recipientId === only,
+  )
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
     `${alertGlyph(alert)} ${escapeHtml(shownTitle(t, alert))}`,
     '',
-    ...alert.deliveries.slice(0, DELIVERIES_MAX).map((entry) => {
+    ...shown.slice(0, DELIVERIES_MAX).map((entry) => {
       const name = names.get(entry.recipientId) ?? t('bot:deliveries.gone')
       return t.html('bot:deliveries.line', {
         name: typed(name),
-        what: deliveryText(reader, entry, options.now),
+        what: deliveryText(reader, entry, now),
       })
     }),
-    alert.deliveries.length === 0 ? t.html('bot:deliveries.none') : undefined,
+    shown.length === 0 ? t.html('bot:deliveries.none') : undefined,
   ]
   return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
 }

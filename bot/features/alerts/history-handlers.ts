@@ -176,7 +176,8 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
       destinationName(ctx.t, destination, link.recipientId),
     ]),
   )
-  await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now() }))
+  const only = link.caller.scopes.includes('write') ? undefined : link.recipientId
+  await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now(), only }))
 })
 
 /** Maximum size of a file that is sent to a chat. */

@@ -71,7 +71,13 @@ export function connectScreen(
   return screen(lines, [
     options.isOpen ? [open] : [],
     [{ label: t('bot:button.copyLink'), copy: url }, again],
-    [wallet !== undefined ? menuButton(t) : back(t('bot:button.back'), packed('home'))],
+    [
+      wallet === undefined
+        ? back(t('bot:button.back'), packed('home'))
+        : spend
+          ? back(t('bot:button.slots'), packed('slots'))
+          : menuButton(t),
+    ],
   ])
 }
 

@@ -7,6 +7,7 @@ import { identifyAgain } from '../../core/middleware/identify.ts'
 import { setChatCommands } from '../../core/registration.ts'
 import { send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
+import type { View } from '../../views/view.ts'
 import { languageChoice } from './view.ts'
 
 /**
@@ -20,11 +21,11 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
     const wanted = ctx.match.trim().toLowerCase()
     if (ctx.isAdministrator && isLocale(wanted)) await setLanguage(ctx, wanted, features())
     const notice = ctx.isAnonymous ? { notice: ctx.t.html('bot:group.anonymous') } : {}
-    await send(ctx, languageChoice(ctx.reader, { buttons: ctx.isAdministrator, ...notice }))
+    await send(ctx, languageScreen(ctx, { buttons: ctx.isAdministrator, ...notice }))
   })
 
   onPress(composer, 'settings.lang', { members: 'administrators', unlinked: true }, (ctx) =>
-    show(ctx, languageChoice(ctx.reader, { buttons: true })),
+    show(ctx, languageScreen(ctx, { buttons: true })),
   )
 
   onPress(
@@ -33,7 +34,7 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
     { members: 'administrators', unlinked: true },
     async (ctx, { locale }) => {
       await setLanguage(ctx, locale, features())
-      await show(ctx, languageChoice(ctx.reader, { buttons: true }))
+      await show(ctx, languageScreen(ctx, { buttons: true }))
     },
   )
 
@@ -41,6 +42,14 @@ export function createLanguageFeature(features: () => readonly Feature[]): Featu
     commands: [{ name: 'language', menus: ['private', 'administrators'] }],
     composer,
   })
+}
+
+function languageScreen(
+  ctx: BotContext,
+  options: { readonly buttons: boolean; readonly notice?: string },
+): View {
+  const hasSettings = !ctx.reader.isGroup && ctx.links.length > 0
+  return languageChoice(ctx.reader, { ...options, hasSettings })
 }
 
 /** Sets the language of the chat's screens, alerts and commands. */

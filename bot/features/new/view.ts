@@ -82,7 +82,12 @@ export function typeChoice(
     ...typeLines(reader),
   ]
   const again = resume && resumeButton(t, { type: resume.values.type, rev: resume.rev }, 'primary')
-  return screen(lines, [again ? [again] : [], ...inRows(typeButtons(reader), 2), [menuButton(t)]])
+  const toWatches = back(t('bot:button.watches'), packed('watch.list', { page: 1 }))
+  return screen(lines, [
+    again ? [again] : [],
+    ...inRows(typeButtons(reader), 2),
+    [toWatches, menuButton(t)],
+  ])
 }
 
 /**

@@ -3,7 +3,7 @@ import type { App } from '#src/operations/define.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
-import { keyboard, remove, storeCurrent } from '../../core/show.ts'
+import { keyboard, leave, remove, storeCurrent } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 
@@ -91,7 +91,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
   })
   // The answered question and the typed text are deleted.
   if (answering !== undefined) {
-    await remove(ctx, answering.messageId)
+    await leave(ctx, answering.messageId)
     if (ctx.message !== undefined) await remove(ctx, ctx.message.message_id)
   }
   return messageId

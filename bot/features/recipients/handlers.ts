@@ -28,7 +28,13 @@ import {
   zoneOf,
 } from './edit-view.ts'
 import { recipientList } from './list-view.ts'
-import { endFollowUp, type FoundRecipient, findRecipient, showRecipient } from './recipients.ts'
+import {
+  endFollowUp,
+  type FoundRecipient,
+  findRecipient,
+  isShown,
+  showRecipient,
+} from './recipients.ts'
 import { RECIPIENT_TEST_CHECKS } from './test-follow.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
@@ -55,7 +61,8 @@ export async function showRecipients(
   options: { readonly page?: number; readonly notice?: string } = {},
 ): Promise<void> {
   const [link] = ctx.links
-  const all = await ctx.call(listDestinations)
+  const destinations = await ctx.call(listDestinations)
+  const all = destinations.filter(({ id }) => link !== undefined && isShown(link, id))
   const view = recipientList(ctx.reader, all, {
     page: 1,
     ...options,

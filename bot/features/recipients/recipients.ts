@@ -23,13 +23,18 @@ export interface FoundRecipient {
   readonly hereId: number
 }
 
+/** Whether a chat shows a destination: one that only receives shows no other than itself. */
+export function isShown({ caller, recipientId }: Membership, id: number): boolean {
+  return caller.scopes.includes('write') || id === recipientId
+}
+
 /**
  * Finds a destination by id among the chat's wallets.
  *
  * @throws AppError not_found
  */
 export async function findRecipient(ctx: ChatState, id: number): Promise<FoundRecipient> {
-  for (const link of ctx.links) {
+  for (const link of ctx.links.filter((one) => isShown(one, id))) {
     try {
       const destination = await ctx.call(getDestination, { body: { id } }, link)
       return { ...destination, link, hereId: link.recipientId }

@@ -11,7 +11,7 @@ import { anonymousNotice, blockedLinks, isReceiveOnly } from '../../core/chat.ts
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { ask, remove, send, show } from '../../core/show.ts'
+import { ask, leave, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { deepLink } from '../../views/view.ts'
@@ -153,7 +153,7 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
     knownChat.kind === 'private' || ctx.links.length > 0
       ? null
       : knownChat.currentMessages.navigation
-  if (greeting !== null) await remove(ctx, greeting)
+  if (greeting !== null) await leave(ctx, greeting)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 

@@ -5,7 +5,7 @@ import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { remove, send, show } from '../../core/show.ts'
+import { leave, send, show } from '../../core/show.ts'
 import { forgetChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
@@ -70,7 +70,7 @@ onPress(composer, 'stop.dataYes', { privately: 'menu', unlinked: true }, async (
   const who = { chatId: knownChat.id, personId: from.id }
   await ctx.call(deleteChatData, { body: { ...who, name: nameOf(ctx) } })
   const messageId = ctx.callbackQuery?.message?.message_id
-  if (messageId !== undefined) await remove(ctx, messageId)
+  if (messageId !== undefined) await leave(ctx, messageId)
   await send(ctx, dataDeleted(reader))
   await forgetChat(app.db, who)
 })

@@ -30,6 +30,6 @@ export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): V
       : packed('slots.agree', { ...next, terms: terms.mark })
   return screen(lines, [
     [act(t('bot:button.acceptTerms'), accept, 'primary')],
-    [back(t('bot:button.back'), packed('home'))],
+    [back(t('bot:button.back'), packed(next === 'topup' ? 'home' : 'slots'))],
   ])
 }

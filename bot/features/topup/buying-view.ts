@@ -87,7 +87,7 @@ export function assetChoice(
     goOn,
     ...inRows(buttons, 3),
     [act(t('bot:button.pastTopups'), packed('topup.history', { cursor: undefined }))],
-    [menuButton(t)],
+    [back(t('bot:button.slots'), packed('slots')), menuButton(t)],
   ])
 }
 

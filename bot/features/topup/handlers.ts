@@ -19,7 +19,7 @@ import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
-import { keyboard, remove, show } from '../../core/show.ts'
+import { keyboard, leave, show } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import { readNumber } from '../../core/typed-input.ts'
 import { waitingLabels } from '../../core/watches.ts'
@@ -305,7 +305,7 @@ const QR_OPTIONS = { type: 'png', errorCorrectionLevel: 'M', margin: 4, width: 6
 
 async function forget(ctx: BotContext, messageId: number): Promise<void> {
   await deleteLive(ctx.app.db, { chatId: ctx.knownChat.id, messageId })
-  await remove(ctx, messageId)
+  await leave(ctx, messageId)
 }
 
 onPress(composer, 'topup.hash', PRIVATE, (ctx, { handle }) => hashAnswer.open(ctx, { handle }))

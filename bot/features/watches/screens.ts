@@ -70,7 +70,7 @@ async function notifiedNames(
   watch: Watch,
   link: Membership,
 ): Promise<readonly string[] | undefined> {
-  if (ctx.reader.isGroup) return undefined
+  if (ctx.reader.isGroup || !link.caller.scopes.includes('write')) return undefined
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
   return notified.filter(isOn).map((person) => personName(ctx.reader, person))
 }

@@ -3,9 +3,8 @@
 
 import { offerConsoles } from './docs-console.js'
 import { searchWhileTyping } from './docs-search.js'
-import { find } from './dom.js'
+import { find, showCopied } from './dom.js'
 
-const COPIED_MS = 2000
 const { copy = '', done = '' } = find('.docs').dataset
 
 searchWhileTyping()
@@ -20,10 +19,7 @@ function offerCopy(example) {
   Object.assign(button, { type: 'button', className: 'button copy', textContent: copy })
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(example.querySelector('code')?.textContent ?? '')
-    button.textContent = done
-    setTimeout(() => {
-      button.textContent = copy
-    }, COPIED_MS)
+    showCopied(button, done)
   })
   example.prepend(button)
 }

@@ -2,6 +2,12 @@
 
 const COPIED_MS = 2000
 
+/** Says what changes to people who hear the page. It is part of the page before its first text. */
+const said = document.createElement('p')
+said.className = 'visually-hidden'
+said.setAttribute('role', 'status')
+document.body.append(said)
+
 /**
  * Finds the first element of a selector.
  *
@@ -59,6 +65,11 @@ export async function runAlone(element, work, noteOf) {
   }
 }
 
+/** Says a text to people who hear the page, and shows nothing. @param {string} text */
+export function say(text) {
+  said.textContent = text
+}
+
 /** Makes every copy button work. */
 export function offerCopies() {
   for (const button of document.querySelectorAll('button[data-copy]')) {
@@ -66,22 +77,35 @@ export function offerCopies() {
   }
 }
 
+/**
+ * Shows for a moment on a button that its text was copied.
+ *
+ * @param {HTMLButtonElement} button
+ * @param {string} done
+ */
+export function showCopied(button, done) {
+  const label = button.textContent
+  if (label === done) return
+  button.textContent = done
+  say(done)
+  setTimeout(() => {
+    button.textContent = label
+    say('')
+  }, COPIED_MS)
+}
+
 /** @param {HTMLButtonElement} button */
 function offerCopy(button) {
-  const label = button.textContent
   const { copy = '', done = '' } = button.dataset
   button.hidden = false
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(copy)
-    button.textContent = done
-    setTimeout(() => {
-      button.textContent = label
-    }, COPIED_MS)
+    showCopied(button, done)
   })
 }
 
 /**
- * Marks a step of the list as the next one, or as done with its result.
+ * Marks a step of the list as the next one, which is announced, or as done with its result.
  *
  * @param {string} name
  * @param {'next' | 'done' | 'open'} state
@@ -92,6 +116,8 @@ export function step(name, state, value) {
   item.classList.toggle('done', state === 'done')
   if (state === 'next') item.setAttribute('aria-current', 'step')
   else item.removeAttribute('aria-current')
+  find('[data-done]', item).hidden = state !== 'done'
+  if (state === 'next') say(find('span', item).textContent ?? '')
   const place = item.querySelector('[data-value]')
   if (place !== null && value !== undefined) place.textContent = value
 }
