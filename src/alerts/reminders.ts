@@ -20,7 +20,7 @@ import { idsOf, rowsOf } from './id-rows.ts'
 import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
-import { stepFor } from './reminder-rules.ts'
+import { isForEscalated, stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
 import { episodeKeyOf, isMuted, isSignalFiring } from './rules.ts'
@@ -285,7 +285,10 @@ function reminderOf(
       kind: 'reminder',
       answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
-      ...(row.escalatedAt && { escalatedTo: watch.escalateTo }),
+      ...(row.escalatedAt &&
+        isForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
+          escalatedTo: watch.escalateTo,
+        }),
     },
   ]
 }

@@ -3,6 +3,7 @@ import { muteEpisode } from '#src/alerts/acknowledge.ts'
 import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
+import { confirmMailbox } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Unacknowledged alerts are sent to further recipients. */
@@ -158,6 +159,28 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
     await minutes(60)
     expect(paged()).toEqual([LOW])
+  })
+
+  test('is not repeated to a person in the second of its escalation, only with the next reminder', async () => {
+    const address = 'second@example.org'
+    const input = { name: 'Second', channel: 'email', address }
+    const { id } = (await world.alice.request('POST', '/recipients', input)).body
+    await confirmMailbox(world)
+    await escalate({ escalateTo: [id] })
+    world.forgetMessages()
+    const subjects = () =>
+      world.inbox.mails.flatMap(({ to, subject }) => (to === address ? [subject] : []))
+    await world.record(watchId, { event: LOW, severity: 'critical' })
+    await minutes(14)
+    expect(subjects()).toEqual([])
+    await minutes(1)
+    expect(subjects()).toHaveLength(1)
+    expect(world.chatTexts().filter((text) => text.includes('Still active'))).toHaveLength(1)
+    await minutes(44)
+    expect(subjects()).toHaveLength(1)
+    await minutes(1)
+    expect(subjects()).toHaveLength(2)
+    expect(subjects()[1]).toMatch(/^Re: /)
   })
 
   test('of severity info is not escalated; an alert without a recovery event is', async () => {
