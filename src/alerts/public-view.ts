@@ -15,7 +15,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { canBeProven } from '#src/watches/events.ts'
+import { canBeProven, roleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
@@ -44,6 +44,8 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
+  /** End of what the alert reports: of its outage, or of an event that nothing ends; null while it is open. */
+  readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
   /**
@@ -118,6 +120,7 @@ export async function readLinked(
     startedAt: outage.from,
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
+    endedAt: outage.to ?? state.closedAt ?? (roleOf(row.event).canRecover ? null : row.firedAt),
     durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,

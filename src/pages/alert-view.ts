@@ -59,9 +59,12 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds:
-      provider && reaches(provider, page)
-        ? roundsGrid(t, provider, { timezone, label: message.watchLabel })
-        : undefined,
+      provider &&
+      roundsGrid(t, provider, {
+        timezone,
+        label: message.watchLabel,
+        isPast: page.endedAt !== null,
+      }),
     // An alert that is over needs no action.
     first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
     reasons: helpParts(t, page, REASONS),
@@ -105,14 +108,6 @@ function chips(t: Translate, page: AlertPage): readonly Chip[] {
     ...(state === 'acknowledged' ? [seen] : []),
     ...(muted == null ? [] : [quiet]),
   ]
-}
-
-/** Whether the last rounds begin before the end of the outage; later ones say nothing about it. */
-function reaches({ rounds }: ProviderView, { message, recoveredAt, closedAt }: AlertPage): boolean {
-  const firedAt = new Date(message.firedAt)
-  const endedAt = recoveredAt ?? closedAt ?? (message.canRecover ? undefined : firedAt)
-  const oldest = rounds.at(-1)
-  return endedAt === undefined || (oldest !== undefined && oldest.startsAt <= endedAt)
 }
 
 /** Whether it has recovered, or is a recovery. */
