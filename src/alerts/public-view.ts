@@ -17,11 +17,18 @@ import { findReaders, type ReaderRow } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { canBeProven, roleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
+import { asOfNow } from './current.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
-import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
-import { listOthers, type OtherAlert } from './others.ts'
+import {
+  isAcknowledged,
+  listOpenOthers,
+  mayBeAcknowledged,
+  oneOfEachEpisode,
+} from './open-others.ts'
+import { describeOthers, listAround, type OtherAlert } from './others.ts'
+import { type OutagePage, readOutage } from './outage-page.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
@@ -79,11 +86,15 @@ export interface AlertPage {
    * recipient.
    */
   readonly others: readonly OtherAlert[]
+  /** The outage with several alerts that this one belongs to; then `others` has the alerts outside of it. */
+  readonly outage: OutagePage | undefined
   /**
    * Ids of other open alerts of the watch that the link may acknowledge together with this one: one of each
    * episode.
    */
   readonly openOthers: readonly number[]
+  /** The same of those that are acknowledged, and whose acknowledgement the link may remove. */
+  readonly takenOthers: readonly number[]
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
@@ -109,11 +120,13 @@ export async function readLinked(
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
   const outage = (await outagesOf(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
   const isNamed = recipient !== undefined && isPersonal(recipient)
+  const [current = row] = await asOfNow(deps.db, [row])
+  const shown = { locale: language, timezone }
+  const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
+  const whole = await readOutage(deps, row, around, { reader: shown, isNamed })
+  const open = await listLinkedOthers(deps, linked)
   return {
-    message: shownMessage(messageOf(deps, row, { locale: language, timezone }), state, {
-      locale: language,
-      timezone,
-    }),
+    message: shownMessage(messageOf(deps, current, shown), state, shown),
     locale: language,
     timezone,
     state: stateOf(row),
@@ -132,18 +145,20 @@ export async function readLinked(
     provider: providerOf(row),
     deliveries: await listDeliveries(deps, row.id, isNamed),
     sentAt: await listSent(deps, row),
-    others:
-      recipient === undefined
-        ? []
-        : await listOthers(deps, row, recipient.id, { locale: language, timezone }),
-    openOthers: oneOfEachEpisode(row, await listLinkedOthers(deps, linked)).map(({ id }) => id),
+    others: await describeOthers(
+      deps,
+      around.filter(({ id }) => whole?.ids.has(id) !== true),
+      shown,
+    ),
+    outage: whole,
+    openOthers: oneOfEachEpisode(row, open, mayBeAcknowledged).map(({ id }) => id),
+    takenOthers: oneOfEachEpisode(row, open, isAcknowledged).map(({ id }) => id),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
 }
 
 /**
- * Other open alerts of the watch that a link may acknowledge together with its own; none for a link that may
- * only read.
+ * Other open alerts of the watch on which a link may act together with its own; none for a link that may only read.
  */
 export async function listLinkedOthers(
   deps: Pick<Deps, 'db' | 'clock'>,

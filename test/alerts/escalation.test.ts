@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge.ts'
+import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge.ts'
 import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
@@ -90,6 +90,24 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
   })
 
+  test('lists on its page who took it after its escalation, in that order', async () => {
+    await world.record(watchId, { event: LOW })
+    await minutes(15)
+    const { id } = await newest()
+    const linesOf = async () => {
+      const page = await pageOf(id)
+      if (page === undefined) throw new Error('there is no page')
+      const facts = { page, provider: undefined, now: world.clock.now() }
+      return alertPageData(world.app, translator('en'), facts).states
+    }
+    world.clock.advance(60)
+    await acknowledgeAlert(world.app, world.alice.caller, { id, by: 'Ann' })
+    expect(await linesOf()).toMatchObject([
+      expect.stringContaining('Escalated at'),
+      expect.stringContaining('Ann'),
+    ])
+  })
+
   test('is not sent again to recipients that got it', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(1)
@@ -143,24 +161,6 @@ describe('an unacknowledged alert', () => {
     ])
   })
 
-  test('sends its recovery to the further recipients, too', async () => {
-    await world.record(watchId, { event: LOW })
-    await minutes(15)
-    await world.record(watchId, { event: BACK })
-    await minutes(0)
-    expect(paged()).toEqual([LOW, BACK])
-  })
-
-  test('is escalated once if its severity increases, and the added recipients get later messages', async () => {
-    await world.record(watchId, { event: LOW })
-    await minutes(10)
-    await world.record(watchId, { event: LOW, severity: 'critical' })
-    await minutes(5)
-    expect(paged()).toEqual([LOW])
-    await minutes(60)
-    expect(paged()).toEqual([LOW])
-  })
-
   test('is not repeated to a person in the second of its escalation, only with the next reminder', async () => {
     const address = 'second@example.org'
     const input = { name: 'Second', channel: 'email', address }
@@ -181,6 +181,24 @@ describe('an unacknowledged alert', () => {
     await minutes(1)
     expect(subjects()).toHaveLength(2)
     expect(subjects()[1]).toMatch(/^Re: /)
+  })
+
+  test('sends its recovery to the further recipients, too', async () => {
+    await world.record(watchId, { event: LOW })
+    await minutes(15)
+    await world.record(watchId, { event: BACK })
+    await minutes(0)
+    expect(paged()).toEqual([LOW, BACK])
+  })
+
+  test('is escalated once if its severity increases, and the added recipients get later messages', async () => {
+    await world.record(watchId, { event: LOW })
+    await minutes(10)
+    await world.record(watchId, { event: LOW, severity: 'critical' })
+    await minutes(5)
+    expect(paged()).toEqual([LOW])
+    await minutes(60)
+    expect(paged()).toEqual([LOW])
   })
 
   test('of severity info is not escalated; an alert without a recovery event is', async () => {
