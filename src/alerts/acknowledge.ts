@@ -123,6 +123,20 @@ export async function acknowledgeEach(
 }
 
 /**
+ * Removes the acknowledgements of several alerts in one transaction.
+ *
+ * @param find reads the alerts in the transaction
+ * @throws AppError not_found when one is not of the wallet
+ */
+export async function unacknowledgeEach(
+  deps: Deps,
+  caller: Caller,
+  { find }: { readonly find: FindAlerts },
+): Promise<readonly ActionResult[]> {
+  return await eachOf(deps, find, (inside, id) => unacknowledgeAlert(inside, caller, { id }))
+}
+
+/**
  * Removes the last acknowledgement of the alerts of one message of a chat, from all that were acknowledged
  * at that time and are not over. Without effect unless all alerts are acknowledged: then the press is late
  * or repeated, and the person saw an earlier acknowledgement.
@@ -136,11 +150,9 @@ export async function unacknowledgeMessage(
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(
-    deps,
-    async (tx) => lastAcknowledged(await alertsOf(tx, caller, input)),
-    (inside, id) => unacknowledgeAlert(inside, caller, { id }),
-  )
+  return await unacknowledgeEach(deps, caller, {
+    find: async (tx) => lastAcknowledged(await alertsOf(tx, caller, input)),
+  })
 }
 
 /**

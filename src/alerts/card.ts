@@ -9,6 +9,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type ActedAlert, alertStatus } from './acknowledge.ts'
+import { asOfNow } from './current.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
@@ -50,13 +51,14 @@ export async function getAlert(
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
   const outage = (await outagesOf(deps.db, [row])).get(id)
-  const { type, signal, group, data } = recordedFromRow(row)
-  const message = messageOf(deps, row, reader, recipientId)
+  const [current = row] = await asOfNow(deps.db, [row])
+  const { type, signal, group, data } = recordedFromRow(current)
+  const message = messageOf(deps, current, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {
     alert: {
-      ...toAlert(deps, row, reader, deliveries.get(id) ?? []),
+      ...toAlert(deps, current, reader, deliveries.get(id) ?? []),
       durationSeconds: outage === undefined ? null : lengthOf(outage),
     },
     status: await alertStatus(deps, caller, id),

@@ -6,6 +6,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
+import { asOfNow } from './current.ts'
 import * as escalationStore from './escalation-store.ts'
 import { rowsOf } from './id-rows.ts'
 import { type Notification, notificationOf, notify } from './notify.ts'
@@ -47,7 +48,7 @@ export async function escalateDue(
       step.act === 'wait' ? [{ id: row.id, escalateAt: step.until }] : [],
     ),
   )
-  const open = await store.listOpenOfWatches(tx, watchIds)
+  const open = await asOfNow(tx, await store.listOpenOfWatches(tx, watchIds))
   const keyOf = (row: store.AlertRow) =>
     `${row.watchId} ${row.signal} ${row.isEpisode ? episodeKeyOf(recordedFromRow(row)) : row.id}`
   const due = new Map(

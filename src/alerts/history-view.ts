@@ -6,6 +6,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Page } from '#src/kernel/query.ts'
+import { asOfNow } from './current.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
@@ -132,7 +133,8 @@ async function toLines(
   reader: Reader,
 ): Promise<AlertLine[]> {
   const outages = await outagesOf(deps.db, rows)
-  return rows.map((row) => toLine(deps, row, outages.get(row.id), reader))
+  const current = await asOfNow(deps.db, rows)
+  return current.map((row) => toLine(deps, row, outages.get(row.id), reader))
 }
 
 function toLine(

@@ -8,8 +8,9 @@ import {
   muteEpisode,
   muteWatchOf,
   unacknowledgeAlert,
+  unacknowledgeEach,
 } from './acknowledge.ts'
-import { mayBeAcknowledged } from './open-others.ts'
+import { isAcknowledged, mayBeAcknowledged } from './open-others.ts'
 import { findLinkedActor, findLinkedAlert, listLinkedOthers, readLinked } from './public-view.ts'
 import type { AlertRow } from './store.ts'
 
@@ -17,13 +18,14 @@ export const ALERT_ACTS = [
   'ack',
   'ackAll',
   'unack',
+  'unackAll',
   'mute1',
   'mute8',
   'muteRecovered',
   'unmute',
 ] as const
 
-/** `ackAll` acknowledges the alert and other open alerts of its watch. `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
+/** `ackAll` acknowledges the alert and other open alerts of its watch; `unackAll` takes that back. `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
 export type AlertAct = (typeof ALERT_ACTS)[number]
 
 type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActor>[0]
@@ -31,7 +33,7 @@ type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActo
 /**
  * Acts on the alert of a link; without `act` nothing is changed.
  *
- * @param seen ids of the alerts that the page showed; `ackAll` acknowledges no others
+ * @param seen ids of the alerts that the page showed; `ackAll` and `unackAll` act on no others
  * @throws AppError not_found `not_found`; forbidden `insufficient_scope` when the link may only read
  */
 export async function actWithLink(
@@ -58,7 +60,15 @@ export async function actWithLink(
         by,
         find: async (tx) => {
           const open = await listOpenOfLink({ ...deps, db: tx }, code)
-          return open.filter((row) => seen.includes(row.id))
+          return open.filter((row) => mayBeAcknowledged(row) && seen.includes(row.id))
+        },
+      })
+      return
+    case 'unackAll':
+      await unacknowledgeEach(deps, caller, {
+        find: async (tx) => {
+          const open = await listOpenOfLink({ ...deps, db: tx }, code)
+          return open.filter((row) => isAcknowledged(row) && seen.includes(row.id))
         },
       })
       return
@@ -83,10 +93,7 @@ export async function actWithLink(
   }
 }
 
-/**
- * The alert of a link, if it is open and not acknowledged, and the others that the link may acknowledge, by
- * id: every action locks them in one order.
- */
+/** The alert of a link and the others on which the link may act, by id: every action locks them in one order. */
 async function listOpenOfLink(
   deps: Parameters<typeof listLinkedOthers>[0] & Parameters<typeof findLinkedAlert>[0],
   code: string,
@@ -94,5 +101,5 @@ async function listOpenOfLink(
   const linked = await findLinkedAlert(deps, code)
   if (linked === undefined) return []
   const others = await listLinkedOthers(deps, linked)
-  return [linked.row, ...others].filter(mayBeAcknowledged).toSorted((a, b) => a.id - b.id)
+  return [linked.row, ...others].toSorted((a, b) => a.id - b.id)
 }

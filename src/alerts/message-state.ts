@@ -5,11 +5,12 @@ import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
+import { asOfNow, figuresOf } from './current.ts'
 import { FlappingState } from './episode-store.ts'
 import { hasRecovered, outageTimes } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
-import { isMuted } from './rules.ts'
+import { isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 
 /** The state of each of these alerts that is not deleted, by id. */
@@ -28,12 +29,14 @@ export async function messageStates(
     rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
   )
   const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
+  const current = await asOfNow(deps.db, rows)
   return new Map(
-    rows.map((row) => {
+    current.map((row) => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
-      const state = {
+      const state: MessageState = {
         ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
         ...escalationOf(row, names),
+        ...(isOpenEpisode(row) && { current: (reader) => figuresOf(row, reader) }),
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]

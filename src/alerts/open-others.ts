@@ -1,4 +1,4 @@
-/** The other open alerts of a watch, which the page of an alert acknowledges together with its own. */
+/** The other open alerts of a watch, which the page of an alert acknowledges and unacknowledges together with its own. */
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -8,8 +8,7 @@ import { episodeKeyOf } from './rules.ts'
 import * as store from './store.ts'
 
 /**
- * The open alerts of an alert's watch within a day before and after it that nobody has acknowledged and that
- * were delivered to the recipient. Later ones are left out, so that an old link does not act on new outages.
+ * The open alerts of an alert's watch within a day before and after it that were delivered to the recipient. Later ones are left out, so that an old link does not act on new outages.
  */
 export async function listOpenOthers(
   db: Db,
@@ -20,7 +19,6 @@ export async function listOpenOthers(
     (other) =>
       other.id !== id &&
       other.wallet === wallet &&
-      other.acknowledgedAt === null &&
       Math.abs(other.firedAt.getTime() - firedAt.getTime()) <= DAY_MS,
   )
   const deliveries = await delivery.listForAlerts(
@@ -35,15 +33,19 @@ export async function listOpenOthers(
   return delivered.slice(0, OPEN_OTHERS_MAX)
 }
 
-/** One alert of each episode, other than the given alert's episode if that is open and not acknowledged. */
+/**
+ * Those of the alerts for which an act is possible, one of each episode, other than the given alert's episode if the
+ * act is possible for it, too.
+ */
 export function oneOfEachEpisode(
   row: store.AlertRow,
   others: readonly store.AlertRow[],
+  may: (row: store.AlertRow) => boolean,
 ): readonly store.AlertRow[] {
   const keyOf = ({ signal, event, data }: store.AlertRow) =>
     `${signal} ${episodeKeyOf({ event, data: JsonObject.catch({}).parse(data) })}`
-  const own = mayBeAcknowledged(row) && row.isEpisode ? [keyOf(row)] : []
-  const byEpisode = new Map(others.map((other) => [keyOf(other), other]))
+  const own = may(row) && row.isEpisode ? [keyOf(row)] : []
+  const byEpisode = new Map(others.filter(may).map((other) => [keyOf(other), other]))
   for (const key of own) byEpisode.delete(key)
   return [...byEpisode.values()]
 }
@@ -51,4 +53,9 @@ export function oneOfEachEpisode(
 /** Whether nobody has acknowledged it, and it is not over. */
 export function mayBeAcknowledged(row: store.AlertRow): boolean {
   return row.acknowledgedAt === null && row.recoveredAt === null
+}
+
+/** Whether somebody has acknowledged it, and it is not over. */
+export function isAcknowledged(row: store.AlertRow): boolean {
+  return row.acknowledgedAt !== null && row.recoveredAt === null
 }

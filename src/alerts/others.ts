@@ -4,6 +4,7 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
+import { asOfNow } from './current.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
@@ -32,26 +33,33 @@ export interface OtherAlert {
 
 /**
  * Alerts of an alert's watch within a day before and after it that were meant for the same recipient, newest
- * first. An alert that cannot be rendered is left out.
+ * first.
  */
-export async function listOthers(
-  deps: ReadDeps & { readonly clock: Clock },
+export async function listAround(
+  { db }: Pick<ReadDeps, 'db'>,
   row: store.AlertRow,
   recipientId: number,
-  reader: Reader,
-): Promise<readonly OtherAlert[]> {
+): Promise<readonly store.AlertRow[]> {
   const { watchId, firedAt } = row
   const from = new Date(firedAt.getTime() - DAY_MS)
   const to = new Date(firedAt.getTime() + DAY_MS)
   const around = { watchId, from, to }
-  const { rows: all } = await listPart(deps.db, row.wallet, around, undefined, READ_MAX)
+  const { rows: all } = await listPart(db, row.wallet, around, undefined, READ_MAX)
   const others = all.filter(({ id, event }) => id !== row.id && !recoveryRoleOf(event).isRecovery)
   const ids = others.map(({ id }) => id)
-  const deliveries = await delivery.listForAlerts(deps.db, ids)
-  const mine = others.filter(({ id }) =>
+  const deliveries = await delivery.listForAlerts(db, ids)
+  return others.filter(({ id }) =>
     deliveries.get(id)?.some((entry) => entry.recipientId === recipientId),
   )
-  const shown = mine.slice(0, SHOWN_MAX)
+}
+
+/** The first of these alerts as a list shows them. An alert that cannot be rendered is left out. */
+export async function describeOthers(
+  deps: ReadDeps & { readonly clock: Clock },
+  rows: readonly store.AlertRow[],
+  reader: Reader,
+): Promise<readonly OtherAlert[]> {
+  const shown = await asOfNow(deps.db, rows.slice(0, SHOWN_MAX))
   const states = await messageStates(
     deps,
     shown.map(({ id }) => id),

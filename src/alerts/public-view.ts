@@ -16,13 +16,20 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { canBeProven } from '#src/watches/events.ts'
+import { canBeProven, roleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
+import { asOfNow } from './current.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
-import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
-import { listOthers, type OtherAlert } from './others.ts'
+import {
+  isAcknowledged,
+  listOpenOthers,
+  mayBeAcknowledged,
+  oneOfEachEpisode,
+} from './open-others.ts'
+import { describeOthers, listAround, type OtherAlert } from './others.ts'
+import { type OutagePage, readOutage } from './outage-page.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
@@ -45,6 +52,8 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
+  /** End of what the alert reports: of its outage, or of an event that nothing ends; null while it is open. */
+  readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
   /**
@@ -78,11 +87,15 @@ export interface AlertPage {
    * recipient.
    */
   readonly others: readonly OtherAlert[]
+  /** The outage with several alerts that this one belongs to; then `others` has the alerts outside of it. */
+  readonly outage: OutagePage | undefined
   /**
    * Ids of other open alerts of the watch that the link may acknowledge together with this one: one of each
    * episode.
    */
   readonly openOthers: readonly number[]
+  /** The same of those that are acknowledged, and whose acknowledgement the link may remove. */
+  readonly takenOthers: readonly number[]
   /** Whether the link may acknowledge and mute, by POST. */
   readonly mayAct: boolean
 }
@@ -108,17 +121,20 @@ export async function readLinked(
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
   const outage = (await outagesOf(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
   const isNamed = recipient !== undefined && isPersonal(recipient)
+  const [current = row] = await asOfNow(deps.db, [row])
+  const shown = { locale: language, timezone }
+  const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
+  const whole = await readOutage(deps, row, around, { reader: shown, isNamed })
+  const open = await listLinkedOthers(deps, linked)
   return {
-    message: shownMessage(messageOf(deps, row, { locale: language, timezone }), state, {
-      locale: language,
-      timezone,
-    }),
+    message: shownMessage(messageOf(deps, current, shown), state, shown),
     locale: language,
     timezone,
     state: stateOf(row),
     startedAt: outage.from,
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
+    endedAt: outage.to ?? state.closedAt ?? (roleOf(row.event).canRecover ? null : row.firedAt),
     durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
@@ -133,18 +149,20 @@ export async function readLinked(
     provider: providerOf(row),
     deliveries: await listDeliveries(deps, row.id, isNamed),
     sentAt: await listSent(deps, row),
-    others:
-      recipient === undefined
-        ? []
-        : await listOthers(deps, row, recipient.id, { locale: language, timezone }),
-    openOthers: oneOfEachEpisode(row, await listLinkedOthers(deps, linked)).map(({ id }) => id),
+    others: await describeOthers(
+      deps,
+      around.filter(({ id }) => whole?.ids.has(id) !== true),
+      shown,
+    ),
+    outage: whole,
+    openOthers: oneOfEachEpisode(row, open, mayBeAcknowledged).map(({ id }) => id),
+    takenOthers: oneOfEachEpisode(row, open, isAcknowledged).map(({ id }) => id),
     mayAct: mayAct(row, recipient, deps.clock.now()),
   }
 }
 
 /**
- * Other open alerts of the watch that a link may acknowledge together with its own; none for a link that may
- * only read.
+ * Other open alerts of the watch on which a link may act together with its own; none for a link that may only read.
  */
 export async function listLinkedOthers(
   deps: Pick<Deps, 'db' | 'clock'>,

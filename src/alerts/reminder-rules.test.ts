@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
-import { stepFor } from './reminder-rules.ts'
+import { isForEscalated, stepFor } from './reminder-rules.ts'
 
 const TOLD = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
@@ -103,4 +103,16 @@ describe('a flapping signal that has settled', () => {
     expect(step(recovery, { isOvertaken: true })).toEqual({ act: 'none' })
     expect(step({ ...recovery, flappingAlertId: null })).toEqual({ act: 'none' })
   })
+})
+
+test.each([
+  ['that was due when they were told', 15, 15, 15, false],
+  ['that was due before they were told, and is sent late', 15, 20, 20, false],
+  ['in the minute in which they were told', 15, 14.5, 15, false],
+  ['that is due after they were told', 60, 15, 60, true],
+  ['that is due after they were told, and is sent late', 60, 15, 90, true],
+  ['after the clock was set back behind the escalation', 15, 500, 15, true],
+])('the recipients of an escalation and a reminder %s', (_, due, escalated, now, isSent) => {
+  const about = { dueAt: minute(due), now: minute(now) }
+  expect(isForEscalated(minute(escalated), about)).toBe(isSent)
 })

@@ -71,6 +71,20 @@ export function stepFor(
   return { act: 'remind', counts, nextAt }
 }
 
+/** Time after an escalation in which its recipients get no reminder of the same alert. */
+const ESCALATED_REST_MS = MINUTE_MS
+
+/**
+ * Whether the recipients of an alert's escalation get a reminder that was due at `dueAt`: not one that was due before
+ * they were told, or in the same minute. An escalation in the future was written before the clock was set back. Pure.
+ */
+export function isForEscalated(
+  escalatedAt: Date,
+  { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
+): boolean {
+  return escalatedAt > now || dueAt.getTime() - escalatedAt.getTime() >= ESCALATED_REST_MS
+}
+
 /**
  * Plans the next reminders of open critical alerts that were notified and are neither acknowledged nor
  * muted. Pure.

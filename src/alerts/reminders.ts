@@ -12,6 +12,7 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
 import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notification-view.ts'
+import { asOfNow } from './current.ts'
 import { endEpisodes } from './episode-store.ts'
 import { escalateDue } from './escalation.ts'
 import { ESCALATIONS, endEscalations } from './escalation-store.ts'
@@ -19,7 +20,7 @@ import { idsOf, rowsOf } from './id-rows.ts'
 import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
-import { stepFor } from './reminder-rules.ts'
+import { isForEscalated, stepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
 import { REMINDERS } from './reminder-store.ts'
 import { episodeKeyOf, isMuted, isSignalFiring } from './rules.ts'
@@ -120,7 +121,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const now = deps.clock.now()
   const ended = await endMutes(tx, watchIds, now)
   const ids = ended.map(({ watchId }) => watchId)
-  const open = await store.listOpenOfWatches(tx, ids)
+  const open = await asOfNow(tx, await store.listOpenOfWatches(tx, ids))
   const watches = await listForNotification(tx, ids)
   const once = await listOnce(tx, ended)
   const readableOnce = readable(deps, once)
@@ -204,7 +205,7 @@ function readable(
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
   const all = await lockDue(tx, REMINDERS, { now, among: rowsOf(ids) })
-  const rows = readable(deps, all)
+  const rows = readable(deps, await asOfNow(tx, all))
   const watches = await listForNotification(
     tx,
     rows.map(({ watchId }) => watchId),
@@ -224,7 +225,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   })
   await reminderStore.endReminders(
     tx,
-    all.filter((row) => !rows.includes(row)).map(({ id }) => id),
+    all.map(({ id }) => id).filter((id) => !rowIds.includes(id)),
   )
   const ends = decided.flatMap(({ row, step }) =>
     step.act === 'end' ? [{ alertIds: [row.id], at: now }] : [],
@@ -284,7 +285,10 @@ function reminderOf(
       kind: 'reminder',
       answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
-      ...(row.escalatedAt && { escalatedTo: watch.escalateTo }),
+      ...(row.escalatedAt &&
+        isForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
+          escalatedTo: watch.escalateTo,
+        }),
     },
   ]
 }

@@ -3,6 +3,7 @@
  * due. Claiming the deliveries and writing the summary are one transaction, so each delivery is sent once,
  * and after a stop the next run continues.
  */
+import { asCurrent } from '#src/channels/current.ts'
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
@@ -15,6 +16,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
+import { asOfNow, figuresOf } from './current.ts'
 import * as deferred from './deferred-store.ts'
 import { inMessages, noticesTogether } from './notices-together.ts'
 import type { NotifyDeps } from './notify-deps.ts'
@@ -241,16 +243,22 @@ async function listItems(
 async function linesOf(
   tx: Db,
   rows: readonly Readable[],
-  locale: Locale,
+  reader: Reader,
 ): Promise<readonly EnvelopeMessage[]> {
   const ids = rows.flatMap(({ alertId }) => alertId ?? [])
-  const outages = await outagesOf(tx, await store.listByIds(tx, ids))
+  const alerts = await asOfNow(tx, await store.listByIds(tx, ids))
+  const outages = await outagesOf(tx, alerts)
+  const known = new Map(alerts.map((alert) => [alert.id, alert]))
   return rows
     .toReversed()
     .toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime())
-    .map(({ alertId, envelope: { message } }) => {
+    .map(({ alertId, envelope }) => {
+      const { message } = envelope
+      const alert = known.get(alertId ?? 0)
+      const current = () => alert && figuresOf(alert, reader)
+      const shown = asCurrent(envelope, { current }).message
       const outage = message.isRecovery ? undefined : outages.get(alertId ?? 0)
-      return lineOf(message, outage === undefined ? null : lengthOf(outage), locale)
+      return lineOf(shown, outage === undefined ? null : lengthOf(outage), reader.locale)
     })
 }
 
@@ -275,7 +283,7 @@ async function summaryOf(
   const reason = reasonOf(about)
   const { locale, timezone } = reader
   const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
-  const all = await linesOf(tx, rows, locale)
+  const all = await linesOf(tx, rows, { locale, timezone })
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')
   const t = translator(locale)

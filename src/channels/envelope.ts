@@ -252,6 +252,12 @@ export interface RecoverySummary {
   readonly rounds?: number
 }
 
+/** Figures of an open alert as they are now. */
+export interface CurrentFigures {
+  readonly title: string
+  readonly data: JsonObject
+}
+
 /** State of an alert after its message was sent; names of people are in the reader's language. */
 export interface MessageState {
   readonly acknowledged?: { readonly at: Date; readonly by: string | null }
@@ -260,6 +266,8 @@ export interface MessageState {
   readonly recoveredAt?: Date
   /** Renders the summary of the recovery. Undefined, or returns undefined, if there is no text for it. */
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
+  /** Renders the alert with its figures of now, while it is open. Undefined, or returns undefined, as `recovery`. */
+  readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date
   /** Time of the escalation, and the names of the recipients that it notified. */

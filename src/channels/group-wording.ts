@@ -62,7 +62,7 @@ export function groupHeading(
     : t('messages:group.more', { ...named, count: count - 1 })
 }
 
-/** The text of a group: its damage, how long nobody has acknowledged it, or the reminder of the alert that it names. */
+/** The text of a group: its damage, the reminder of the alert that it names, and how long nobody has acknowledged it. */
 export function groupBody(
   { locale, unacknowledgedSeconds: seconds }: Envelope,
   of: {
@@ -79,7 +79,8 @@ export function groupBody(
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
-    ...(isSilent ? [t('messages:group.silentBody')] : isReminder ? [worst.body] : []),
+    ...(isSilent ? [t('messages:group.silentBody')] : []),
+    ...(isReminder ? [worst.body] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]
       : []),

@@ -223,7 +223,9 @@ function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
   const end = ` · ${levelOf(t, envelope, repeated)}`
-  const what = mailSubject(afterWatch(t, watch, cut(repeated?.title ?? title, TITLE_MAX)))
+  const named = cut(repeated?.title ?? title, TITLE_MAX)
+  // The heading of a group has the name of the watch, though a reminder does not begin with it.
+  const what = mailSubject(kind === 'group' ? named : afterWatch(t, watch, named))
   return mailSubject(`${cutAfterWord(what, SUBJECT_ROOM - end.length)}${end}`, { isAnswer })
 }
 

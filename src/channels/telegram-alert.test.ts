@@ -88,6 +88,19 @@ describe('an alert', () => {
     expect(line(['Ops'], {}, { unacknowledgedSeconds: 900 })).not.toContain('escalated')
   })
 
+  test('lists the acknowledgement and the escalation in the order in which they happened', () => {
+    const at = (time: string) => new Date(`2026-11-20T${time}:00Z`)
+    const line = (acknowledged: string, escalated: string) =>
+      lineOf(
+        alertView(envelopeOf(commit), {
+          acknowledged: { at: at(acknowledged), by: 'Ann' },
+          escalated: { at: at(escalated), to: [] },
+        }).plain,
+      )
+    expect(line('13:25', '13:20')).toMatch(/ · escalated, 14:20 · taken by \u2068Ann\u2069, 14:25$/)
+    expect(line('13:15', '13:20')).toMatch(/ · taken by \u2068Ann\u2069, 14:15 · escalated, 14:20$/)
+  })
+
   test('that was escalated no longer says that no one has acknowledged it once somebody has', () => {
     const note = translate('en', 'messages:escalated', { duration: '15 minutes' })
     const { message } = envelopeOf(commit)

@@ -201,7 +201,7 @@ function startPart<Value extends HtmlValue>(
   return writer.write(`messages:line${form}${noWatch(message)}`, values)
 }
 
-/** Acknowledgement, escalation, mute, or the end without a recovery. */
+/** Acknowledgement and escalation in the order in which they happened, then the mute, or the end without a recovery. */
 function stateParts<Value extends HtmlValue>(
   { unacknowledgedSeconds }: Envelope,
   { acknowledged, escalated, closedAt, muted }: MessageState,
@@ -215,12 +215,14 @@ function stateParts<Value extends HtmlValue>(
       ? [writer.write('messages:state.mutedRecovered', {})]
       : [writer.write('messages:state.mutedUntil', time(muted.until))]
   }
+  // The message that the escalation sent says so in its text.
+  const notified = unacknowledgedSeconds === undefined ? escalated : undefined
+  const acts = [
+    acknowledged && { at: acknowledged.at, text: acknowledgedPart(acknowledged, writer, shownAt) },
+    notified && { at: notified.at, text: escalatedPart(notified, writer, shownAt) },
+  ].filter((act) => act !== undefined)
   return [
-    ...(acknowledged ? [acknowledgedPart(acknowledged, writer, shownAt)] : []),
-    // The message that the escalation sent says so in its text.
-    ...(escalated && unacknowledgedSeconds === undefined
-      ? [escalatedPart(escalated, writer, shownAt)]
-      : []),
+    ...acts.toSorted((a, b) => a.at.getTime() - b.at.getTime()).map(({ text }) => text),
     ...(closedAt ? [writer.write('messages:state.closed', time(closedAt))] : mute()),
   ]
 }

@@ -102,6 +102,84 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(text).not.toContain('No ftso-commit\n1.')
   })
 
+  const later = (kind: 'reminder' | 'raised', { alertId, envelope }: ShownPart): ShownPart => {
+    const { data, message } = envelope
+    const { title } = message
+    const reminded = { title: `Still active: ${title}`, body: 'Active for 25 minutes: reminder 1.' }
+    return {
+      alertId,
+      envelope: {
+        ...envelope,
+        kind,
+        data: { ...data, streak: 17 },
+        answers: alertId ?? 0,
+        answered: { severity: 'critical', title },
+        message: { ...message, severity: 'critical', ...(kind === 'reminder' && reminded) },
+      },
+    }
+  }
+  const now = '\u2068Alpha\u2069 has sent nothing since 09:10 (17 rounds)'
+
+  test('leads its reminder, which says what is lost by now and when the next one comes', () => {
+    const reminder = duties.map((part) => later('reminder', part))
+    expect(shown(reminder).split('\n').slice(0, 5)).toEqual([
+      `🔴 Still active: ${now}`,
+      'Critical · since 09:10\u00a0UTC',
+      '',
+      body,
+      'Active for 25 minutes: reminder 1.',
+    ])
+    expect(shown(reminder)).toContain('\n🔴 No ftso-commit #1\n')
+    expect(shown(reminder).endsWith(`\n\n${action}`)).toBe(true)
+    const states = new Map([1, 2, 3, 4, 5].map((id) => [id, over(1800)]))
+    expect(shown(reminder, states)).toMatch(new RegExp(`^🟢 Over · ${now.slice(0, 5)}`))
+  })
+
+  test('is named once in the mail of its reminder, with the cause and the figures of now', () => {
+    const reminder = duties.map((part) => later('reminder', part))
+    const { subject, text } = alertMail(groupEnvelope('group', 'd', reminder), READER)
+    expect(subject).toBe(
+      'Re: Still active: Alpha has sent nothing since 09:10 (17 rounds) · Critical',
+    )
+    expect(text).toContain('Still active: Alpha has sent nothing since 09:10 (17 rounds)')
+    const others = reminder.slice(0, 2)
+    expect(alertMail(groupEnvelope('group', 'd', others), READER).subject.match(/Alpha/g)).toEqual([
+      'Alpha',
+    ])
+  })
+
+  test('leads the message about its raised severity', () => {
+    const raised = duties.map((part) => later('raised', part))
+    expect(shown(raised).split('\n').slice(0, 2)).toEqual([
+      `🔴 ${now}`,
+      'Severity raised to critical · since 09:10\u00a0UTC',
+    ])
+  })
+
+  test('has the figures of now in every message that is shown again', () => {
+    const current = (title: string): MessageState => ({
+      current: () => ({
+        title,
+        data: { reason: 'missing', since: '2026-11-20T09:10:00.000Z', streak: 17 },
+      }),
+    })
+    const states = new Map(DUTIES.map((signal, index) => [index + 1, current(`Now ${signal}`)]))
+    expect(shown(duties, states)).toContain(`🔴 ${now}\n`)
+    expect(shown(duties, states)).toContain('🟠 Now ftso-commit #1')
+    const [alone] = duties
+    if (alone === undefined) throw new Error('there is no duty')
+    const single = (kind: 'alert' | 'reminder', state: MessageState) => {
+      const part = kind === 'reminder' ? later(kind, alone) : alone
+      const sent = { id: 'd', kind, help: null, sentAt: SENT_AT }
+      const fate = messageFate(sent, [part], new Map([[COMMIT, state]]))
+      return fate && alertView(fate.envelope, fate.state).plain.split('\n')[0]
+    }
+    expect(single('alert', current('Now'))).toBe('🟠 Now')
+    expect(single('reminder', current('Now'))).toBe('🔴 Still active: Now')
+    const ended = { recoveredAt: new Date('2026-11-20T09:40:00Z') }
+    expect(single('alert', { ...current('Now'), ...ended })).toBe('🟢 Over · No ftso-commit')
+  })
+
   test('is still silent when another signal has recovered, unless that shows that it sends', () => {
     const all = [...duties, parts[5], lowGas].flatMap((one) => one ?? [])
     expect(shown(all, new Map([[OTHER, over(60)]]))).toContain(heading)

@@ -1,5 +1,6 @@
 /** Content of a message from its deliveries and their states. Pure. */
 import { causeOf } from '#src/channels/cause.ts'
+import { asCurrent } from '#src/channels/current.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
 import { helpFormOf } from '#src/channels/transfer.ts'
@@ -37,7 +38,7 @@ export function groupEnvelope(
     ? followUpOf(worst)
     : undefined
   const items = inOrder.map(itemOf)
-  const cause = kind === 'group' && of === undefined ? causeOf(inOrder) : undefined
+  const cause = kind === 'group' ? causeOf(inOrder) : undefined
   const answersEach = [...new Set(inOrder.flatMap((envelope) => envelope.answers ?? []))]
   const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
   const unacknowledged = inOrder.flatMap((envelope) => envelope.unacknowledgedSeconds ?? [])
@@ -77,9 +78,13 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 /** Current content of a message; undefined if none of its deliveries is readable. */
 export function messageFate(
   { id, kind, help, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'help' | 'sentAt'>,
-  parts: readonly ShownPart[],
+  sent: readonly ShownPart[],
   states: States,
 ): { readonly envelope: Envelope; readonly state: MessageState } | undefined {
+  const parts = sent.map((part) => ({
+    ...part,
+    envelope: asCurrent(part.envelope, stateIn(states, part) ?? {}),
+  }))
   const [first] = parts
   if (first === undefined) return undefined
   if (kind !== 'group' && kind !== 'rollup') {

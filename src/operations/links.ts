@@ -18,7 +18,7 @@ import { Id } from '#src/kernel/units.ts'
 import * as connect from '#src/recipients/connect.ts'
 import * as consent from '#src/recipients/consent.ts'
 import { TimeZone } from '#src/recipients/model.ts'
-import { getProviderView } from '#src/watches/provider-view.ts'
+import { getPastProvider, getProviderView } from '#src/watches/provider-view.ts'
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import { draftConnectPurchase } from './connect-purchase.ts'
 import { defineLinkOperation } from './define.ts'
@@ -101,7 +101,7 @@ export const renewLinkedTopup = defineLinkOperation({
     payment.renewLinkedTopup(app, { ...caller, ...body, locale }),
 })
 
-/** Reads an alert and the rounds of its provider. Without an alert, `isDeleted` says whether there was one. */
+/** Reads an alert and the rounds of its provider, of its time where it is over. Without an alert, `isDeleted` says whether there was one. */
 export const getLinkedAlert = defineLinkOperation({
   id: 'getLinkedAlert',
   scope: 'link:alert',
@@ -110,10 +110,12 @@ export const getLinkedAlert = defineLinkOperation({
     const page = await readLinked(app, code, query.locale)
     if (page === undefined) return { page, isDeleted: isAlertLink(app.box, code) }
     const { provider } = page
-    const view =
-      provider === null
-        ? undefined
-        : await undefinedIfUnavailable(() => getProviderView(app, { provider, rounds: ROUNDS }))
+    if (provider === null) return { page }
+    const until = page.endedAt
+    const asked = { provider, rounds: ROUNDS }
+    const view = await undefinedIfUnavailable(() =>
+      until === null ? getProviderView(app, asked) : getPastProvider(app, { ...asked, until }),
+    )
     return { page, provider: view }
   },
 })

@@ -1,15 +1,17 @@
 import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
+import type { OtherAlert } from '#src/alerts/others.ts'
+import type { OutagePage } from '#src/alerts/outage-page.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import { formatDateTime, formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
-import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
+import { timeline } from './alert-timeline.ts'
 import { botUrl } from './bot-url.ts'
 import { helpBlocks } from './help-text.ts'
 import { roundsGrid } from './rounds-view.ts'
@@ -42,10 +44,13 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { message, timezone } = page
   const { alertId, watchId } = message
   const isFiring = page.isOpen && !message.isRecovery
+  const { outage } = page
   const lasted = (now.getTime() - page.startedAt.getTime()) / 1000
   return {
-    title: message.title,
-    paragraphs: message.body.split('\n').filter((line) => line !== ''),
+    title: outage?.title ?? message.title,
+    outage: outage && outageParts(t, page, outage),
+    name: message.title,
+    paragraphs: paragraphsOf(message.body),
     chips: chips(t, page),
     label: message.watchLabel,
     startedAt: page.startedAt.toISOString(),
@@ -55,23 +60,25 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     recovered: recoveredLine(t, page),
     states: stateLines(t, page, now),
     acts: page.mayAct ? acts(t, page, isFiring) : [],
-    seen: seenAlerts(page).join(' '),
+    seen: [...seenAlerts(page), ...takenAlerts(page)].join(' '),
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     rounds:
-      provider && reaches(provider, page)
-        ? roundsGrid(t, provider, { timezone, label: message.watchLabel })
-        : undefined,
-    // An alert that is over needs no action.
-    first: isOver(page) ? undefined : helpParts(t, page, ['action'])[0],
+      provider &&
+      roundsGrid(t, provider, {
+        timezone,
+        label: message.watchLabel,
+        isPast: page.endedAt !== null,
+      }),
+    first: firstStep(t, page),
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page, now),
     deliveries: deliveryRows(t, page, now),
     alertsAnchor: ALERTS_ANCHOR,
-    others: otherRows(t, page),
+    others: alertRows(t, page.others, timezone),
     botUrl: watchId === null ? undefined : botUrl(app, `w${watchId}`),
     hasEvidence: page.hasEvidence,
-    isLive: isFiring,
+    isLive: isFiring || outage?.isOver === false,
     script: '/scripts/alert.js',
   }
 }
@@ -82,6 +89,30 @@ function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof Ale
     if (text === undefined) return []
     return [{ title: t(`pages:alert.help.${part}`), blocks: helpBlocks(text) }]
   })
+}
+
+/** What to do first, about the outage or the alert. What is over needs no action. */
+function firstStep(t: Translate, page: AlertPage) {
+  const { outage, help } = page
+  const text = outage === undefined ? (isOver(page) ? undefined : help.action) : outage.help
+  return text === undefined
+    ? undefined
+    : { title: t('pages:alert.help.action'), blocks: helpBlocks(text) }
+}
+
+/** The head of the page of an outage with several alerts, and the list of its alerts. */
+function outageParts(t: Translate, { timezone }: AlertPage, outage: OutagePage) {
+  const { glyph, lines, body, alerts } = outage
+  return {
+    glyph,
+    lines,
+    paragraphs: paragraphsOf(body),
+    alerts: alertRows(t, alerts, timezone),
+  }
+}
+
+function paragraphsOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '')
 }
 
 interface Chip {
@@ -107,14 +138,6 @@ function chips(t: Translate, page: AlertPage): readonly Chip[] {
   ]
 }
 
-/** Whether the last rounds begin before the end of the outage; later ones say nothing about it. */
-function reaches({ rounds }: ProviderView, { message, recoveredAt, closedAt }: AlertPage): boolean {
-  const firedAt = new Date(message.firedAt)
-  const endedAt = recoveredAt ?? closedAt ?? (message.canRecover ? undefined : firedAt)
-  const oldest = rounds.at(-1)
-  return endedAt === undefined || (oldest !== undefined && oldest.startsAt <= endedAt)
-}
-
 /** Whether the page's alert has recovered, or is a recovery. */
 function isOver({ message, recoveredAt }: AlertPage): boolean {
   return recoveredAt !== null || message.isRecovery
@@ -138,14 +161,21 @@ function startText(t: Translate, { message, startedAt, recoveredAt, timezone }: 
 
 /** Lines about acknowledgement, escalation and mute. */
 function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[] {
-  const { acknowledged, openOthers, escalatesAt, escalated, timezone } = page
+  const { acknowledged, escalated, openOthers, escalatesAt, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
+  const done = [
+    ...(acknowledged === null
+      ? []
+      : [[acknowledged.at, acknowledgedLine(t, acknowledged, at(acknowledged.at))] as const]),
+    ...(escalated === null
+      ? []
+      : [[escalated.at, escalatedLine(t, escalated, at(escalated.at))] as const]),
+  ]
   return [
     ...(page.closedAt === null ? [] : [t('pages:alert.closed', { time: at(page.closedAt) })]),
-    ...(acknowledged === null ? [] : [acknowledgedLine(t, acknowledged, at(acknowledged.at))]),
+    ...done.toSorted(([a], [b]) => a.getTime() - b.getTime()).map(([, line]) => line),
     ...(openOthers.length === 0 ? [] : [t('pages:alert.openOthers', { count: openOthers.length })]),
-    ...(escalated === null ? [] : [escalatedLine(t, escalated, at(escalated.at))]),
     ...(escalatesAt === null ? [] : [t('pages:alert.escalatesAt', { time: at(escalatesAt) })]),
     ...(muted === null
       ? []
@@ -176,19 +206,18 @@ function escalatedLine(
     : t('pages:alert.escalatedTo', { time, names: formatList(to, t.locale) })
 }
 
-function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']>): string {
-  return to.length === 0
-    ? t('pages:alert.event.escalated')
-    : t('pages:alert.event.escalatedTo', { names: formatList(to, t.locale) })
-}
-
 /** The page's buttons: the actions that a chat offers for the alert, too. */
 function acts(t: Translate, page: AlertPage, isFiring: boolean) {
   const { acknowledged, muted, closedAt } = page
-  const act = (answer: Exclude<AlertAct, 'ackAll'>, isPrimary = false): Act => ({
+  const act = (answer: Exclude<AlertAct, 'ackAll' | 'unackAll'>, isPrimary = false): Act => ({
     answer,
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
+  })
+  const one = (answer: 'ack' | 'unack'): Act => ({
+    answer,
+    isPrimary: false,
+    label: t(`pages:alert.act.${answer}One`),
   })
   const all = allAct(t, page)
   // An alert that is over needs neither acknowledgement nor mute; a mute that still lasts can be ended.
@@ -199,13 +228,20 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
   if (all.length === 0) return [...seen, ...quiet]
-  const one: Act = { answer: 'ack', isPrimary: false, label: t('pages:alert.act.ackOne') }
-  return [...all, ...(mayAcknowledge(page) ? [one] : seen), ...quiet]
+  if (page.openOthers.length === 0) return [...all, one('unack'), ...quiet]
+  return [...all, ...(mayAcknowledge(page) ? [one('ack')] : seen), ...quiet]
 }
 
-/** The button that acknowledges all open alerts that the page shows; none if there is only the page's alert. */
+/**
+ * The act on all open alerts that the page shows: it acknowledges those that nobody has acknowledged or, once there
+ * are none, takes that back. None if there is no other.
+ */
 function allAct(t: Translate, page: AlertPage): readonly Act[] {
-  if (page.openOthers.length === 0) return []
+  if (page.openOthers.length === 0) {
+    if (page.takenOthers.length === 0 || mayAcknowledge(page)) return []
+    const label = t('pages:alert.act.unackAll', { count: takenAlerts(page).length })
+    return [{ answer: 'unackAll', isPrimary: false, label }]
+  }
   const key = mayAcknowledge(page) ? 'pages:alert.act.ackAll' : 'pages:alert.act.ackOthers'
   const label = t(key, { count: seenAlerts(page).length })
   return [{ answer: 'ackAll', isPrimary: true, label }]
@@ -224,68 +260,21 @@ function seenAlerts(page: AlertPage): readonly number[] {
   return [...own, ...openOthers]
 }
 
+/** Ids of the alerts whose acknowledgements one press removes. */
+function takenAlerts(page: AlertPage): readonly number[] {
+  const { message, acknowledged, takenOthers, closedAt } = page
+  const isTaken = acknowledged !== null && !isOver(page) && closedAt === null
+  return [...(isTaken && message.alertId !== null ? [message.alertId] : []), ...takenOthers]
+}
+
 /** Whether the page's alert is open, and nobody has acknowledged it. */
 function mayAcknowledge(page: AlertPage): boolean {
   return page.acknowledged === null && !isOver(page) && page.closedAt === null
 }
 
-/** Events of the first sending, with the number of recipients. Recipients of one minute share an event. */
-function sentEvents(t: Translate, { sentAt }: AlertPage): readonly (readonly [Date, string])[] {
-  const parts: { readonly at: Date; count: number }[] = []
-  for (const at of sentAt) {
-    const part = parts.at(-1)
-    if (part !== undefined && at.getTime() - part.at.getTime() < MINUTE_MS) part.count += 1
-    else parts.push({ at, count: 1 })
-  }
-  return parts.map(({ at, count }) => [at, t('pages:alert.event.sent', { count })] as const)
-}
-
-/** Events of the alert, in order. */
-function timeline(t: Translate, page: AlertPage, now: Date) {
-  const { message, timezone, acknowledged, recoveredAt, durationSeconds } = page
-  const { closedAt, escalated, startedAt } = page
-  const firedAt = new Date(message.firedAt)
-  const events: readonly (readonly [Date, string])[] = [
-    ...(startedAt < firedAt && message.canRecover
-      ? [[startedAt, t('pages:alert.event.began')] as const]
-      : []),
-    [firedAt, t('pages:alert.event.fired')],
-    ...sentEvents(t, page),
-    ...(acknowledged === null
-      ? []
-      : [
-          [
-            acknowledged.at,
-            acknowledged.by === null
-              ? t('pages:alert.acknowledged')
-              : t('pages:alert.event.acknowledged', { name: typed(acknowledged.by) }),
-          ] as const,
-        ]),
-    ...(escalated === null ? [] : [[escalated.at, escalatedEvent(t, escalated)] as const]),
-    ...(closedAt === null ? [] : [[closedAt, t('pages:alert.event.closed')] as const]),
-    ...(recoveredAt === null || durationSeconds === null
-      ? []
-      : [
-          [
-            recoveredAt,
-            t('pages:alert.event.recovered', {
-              duration: formatDuration(durationSeconds, t.locale, 'long'),
-            }),
-          ] as const,
-        ]),
-  ]
-  return events
-    .toSorted(([a], [b]) => a.getTime() - b.getTime())
-    .map(([at, text]) => ({
-      at: at.toISOString(),
-      time: formatTimeOn(at, t.locale, timezone, { seconds: true, offset: true, shownAt: now }),
-      text,
-    }))
-}
-
-/** One line for each other alert of the watch. */
-function otherRows(t: Translate, { others, timezone }: AlertPage) {
-  return others.map(({ message, state, startedAt, recoveredAfter: seconds }) => ({
+/** One line for each alert of a list. */
+function alertRows(t: Translate, alerts: readonly OtherAlert[], timezone: string) {
+  return alerts.map(({ message, state, startedAt, recoveredAfter: seconds }) => ({
     glyph: glyphOf(message, state),
     severity: severityWord(t, message, state),
     title: seconds === null ? message.title : pastTitle(t, message.title, seconds),

@@ -7,7 +7,7 @@ import { roundsWithin } from '#src/watches/round-counts.ts'
 /**
  * The provider's last rounds: as a picture, and as a table for screen readers. Oldest first.
  *
- * @param options `count`: number of rounds; 20 by default
+ * @param options `count`: number of rounds; 20 by default. `isPast`: whether they are those of a time that is over
  */
 export function roundsGrid(
   t: Translate,
@@ -16,19 +16,21 @@ export function roundsGrid(
     readonly timezone: string
     readonly label: string | null
     readonly count?: PictureRounds
+    readonly isPast?: boolean
   },
 ) {
-  const { timezone, label, count = PICTURE_ROUNDS[0] } = options
+  const { timezone, label, count = PICTURE_ROUNDS[0], isPast = false } = options
   const rounds = roundsWithin(provider.rounds, count).toReversed()
   if (rounds.length === 0) return undefined
   return {
-    title:
-      label === null
+    title: isPast
+      ? t('pages:alert.rounds.past')
+      : label === null
         ? t('pages:alert.rounds')
         : t('messages:picture.caption', { watch: typed(label) }),
     picture: drawProvider(provider, { rounds: count, palette: 'page', locale: t.locale }),
     asOf:
-      provider.asOf === null
+      provider.asOf === null || isPast
         ? undefined
         : t('pages:alert.rounds.asOf', {
             time: formatTime(provider.asOf, t.locale, timezone, { seconds: true, offset: true }),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
-import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
+import { type Live, readLive } from './provider-live.ts'
 import {
   ANCHOR,
   PARTICIPATION,
@@ -144,6 +144,18 @@ interface Deps {
 }
 
 /**
+ * A provider as it was stored when its voting rounds up to a time were over: for the page of a past outage, whose
+ * rounds never change.
+ */
+export async function getPastProvider(
+  { facts }: Pick<Deps, 'facts'>,
+  { provider, rounds, until }: ProviderQuery & { readonly until: Date },
+): Promise<ProviderView> {
+  const stored = await facts.rounds.newest(provider, Math.max(rounds, ROUNDS_KEPT), until)
+  return { ...viewOf(provider, { rounds: stored, shown: rounds }), stale: false }
+}
+
+/**
  * A provider as pages, chats and programs see it: its last rounds and current state. Also works for a
  * provider that is not registered. If the chain does not answer, the view contains stored data and is
  * marked stale. Unknown values are null.
@@ -157,13 +169,27 @@ export async function getProviderView(
   const live = await undefinedIfUnavailable(() => readLive(deps, query.provider, signal), signal)
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
+  const progress = await facts.rounds.progress()
+  const view = viewOf(provider, { rounds, shown: query.rounds, live })
+  const isOld = view.asOf === null || clock.now().getTime() - view.asOf.getTime() > STALE_MS
+  return { ...view, stale: isOld || live === undefined || progress?.failingSince != null }
+}
+
+/** The view of a provider's rounds, newest first, with what was read from the chain. */
+function viewOf(
+  provider: Address,
+  of: {
+    readonly rounds: readonly ProviderObservation[]
+    /** Number of rounds in the view. */
+    readonly shown: number
+    readonly live?: Live | undefined
+  },
+): Omit<ProviderView, 'stale'> {
+  const { rounds, shown, live } = of
   const [last] = rounds
   // True or null, never false: a stored round without checks proves neither that the provider is not registered now nor
   // that the address is the identity of a provider.
   const wasMember = last?.checks != null || null
-  const progress = await facts.rounds.progress()
-  const asOf = last?.at ?? null
-  const isOld = asOf === null || clock.now().getTime() - asOf.getTime() > STALE_MS
   const nodes = rounds.find(({ nodes }) => nodes !== null)?.nodes
   const silence = rounds.find(({ fastUpdates }) => fastUpdates !== null)?.fastUpdates
   return {
@@ -176,7 +202,7 @@ export async function getProviderView(
     inPolicy: live?.isMember ?? wasMember,
     weight: live?.weight ?? silence?.weightShare ?? null,
     currentRound: live?.currentRound ?? null,
-    rounds: rounds.slice(0, query.rounds).map((round) => ({
+    rounds: rounds.slice(0, shown).map((round) => ({
       id: round.round,
       startsAt: new Date(round.startsAt * 1000),
       ...cellsOf(round),
@@ -192,8 +218,7 @@ export async function getProviderView(
     minimalConditions: conditionsOf(rounds.slice(0, ROUNDS_KEPT)),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
-    asOf,
-    stale: isOld || live === undefined || progress?.failingSince != null,
+    asOf: last?.at ?? null,
   }
 }
 
@@ -217,67 +242,6 @@ export function isProvider({ rounds, ...view }: ProviderView): boolean {
   return (
     isSeen || view.registered === true || view.inPolicy === true || view.registeredNext === true
   )
-}
-
-/** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
-async function readLive(
-  { chain, confirmations }: Deps,
-  asked: Address,
-  signal: AbortSignal | undefined,
-): Promise<Live | undefined> {
-  const block = await chain.confirmedBlock(confirmations, signal)
-  const policies = await chain.rounds.policies(block, signal)
-  if (policies === undefined) return undefined
-  const identity = await chain.protocol.identityOf(asked, signal)
-  const { currentEpoch } = policies
-  const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
-  const query = {
-    currentEpoch,
-    voters: [identity],
-    members: new Map(inForce?.providers.map((provider) => [provider.voter, provider])),
-    extra: new Map(),
-    block,
-  }
-  const { registration, providers } = await chain.rounds.states(query, signal)
-  const state = providers.get(identity)
-  const policy = inForce
-  const member = policy?.providers.find(({ voter }) => voter === identity)
-  const { firstRoundAtSeconds, roundSeconds } = policies.clock
-  return {
-    provider: identity,
-    rewardEpoch: currentEpoch,
-    addresses: member ?? state?.addresses ?? null,
-    isRegistered: state?.isRegistered ?? null,
-    isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
-    registrationOpensAt: new Date(
-      (expectedEpochStart(policies.clock, currentEpoch + 1) -
-        policies.schedule.preparationSeconds) *
-        1000,
-    ),
-    isMember: policy === undefined ? null : member !== undefined,
-    weight: member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
-    currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
-    balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
-      role: roleOf(state?.addresses ?? null, address),
-      address,
-      balanceWei,
-    })),
-  }
-}
-
-/** The fields that are read from the chain. */
-interface Live extends Pick<ProviderView, 'provider' | 'addresses' | 'weight' | 'balances'> {
-  readonly rewardEpoch: number
-  readonly isRegistered: boolean | null
-  readonly isRegisteredNext: boolean | null
-  readonly isMember: boolean | null
-  readonly registrationOpensAt: Date
-  readonly currentRound: number
-}
-
-function roleOf(addresses: ProviderView['addresses'], account: Address): string {
-  const roles = Object.entries(addresses ?? {})
-  return roles.find(([, address]) => address === account)?.[0] ?? 'signingPolicy'
 }
 
 function balancesOf(last: ProviderObservation | undefined): ProviderView['balances'] {

@@ -107,6 +107,11 @@ export interface Signal<
   judges?(observation: Observation): boolean
   /** Schema of the data of all events of the signal. Consumers ignore unknown properties. */
   readonly data: z.ZodType
+  /**
+   * The data of an open alert with its figures as they are now, by the signal's state; the data itself where the
+   * state is that of another episode. Omitted if the figures of an alert do not grow.
+   */
+  current?(data: JsonObject, state: State): JsonObject
   /** Display values of an alert of this signal, from the stored event and data only. */
   present(event: string, data: JsonObject): Presentation
   /** For signals with one episode for each of several subjects; if omitted, the signal has one episode. */

@@ -108,6 +108,26 @@ async function listStates(
   return states
 }
 
+/** State of a signal with an open episode, encoded. */
+export interface FiringState {
+  readonly watchId: number
+  readonly signal: string
+  readonly state: unknown
+}
+
+/** The states of the signals of these watches that fire. */
+export async function listFiringStates(
+  db: Db,
+  watchIds: readonly number[],
+): Promise<readonly FiringState[]> {
+  const states = await listStates(db, watchIds)
+  return [...states].flatMap(([watchId, rows]) =>
+    rows
+      .filter(({ phase }) => phase === 'firing')
+      .map(({ signal, state }) => ({ watchId, signal, state })),
+  )
+}
+
 type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId'> & Record<string, unknown>
 
 function toState(row: StateRow): StoredState {

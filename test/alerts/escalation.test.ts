@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteEpisode } from '#src/alerts/acknowledge.ts'
+import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge.ts'
 import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
+import { confirmMailbox } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Unacknowledged alerts are sent to further recipients. */
@@ -89,6 +90,24 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
   })
 
+  test('lists on its page who took it after its escalation, in that order', async () => {
+    await world.record(watchId, { event: LOW })
+    await minutes(15)
+    const { id } = await newest()
+    const linesOf = async () => {
+      const page = await pageOf(id)
+      if (page === undefined) throw new Error('there is no page')
+      const facts = { page, provider: undefined, now: world.clock.now() }
+      return alertPageData(world.app, translator('en'), facts).states
+    }
+    world.clock.advance(60)
+    await acknowledgeAlert(world.app, world.alice.caller, { id, by: 'Ann' })
+    expect(await linesOf()).toMatchObject([
+      expect.stringContaining('Escalated at'),
+      expect.stringContaining('Ann'),
+    ])
+  })
+
   test('is not sent again to recipients that got it', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(1)
@@ -140,6 +159,28 @@ describe('an unacknowledged alert', () => {
       { at: late.toISOString(), text: 'sent to 1 recipient' },
       { text: expect.stringContaining('escalated to') },
     ])
+  })
+
+  test('is not repeated to a person in the second of its escalation, only with the next reminder', async () => {
+    const address = 'second@example.org'
+    const input = { name: 'Second', channel: 'email', address }
+    const { id } = (await world.alice.request('POST', '/recipients', input)).body
+    await confirmMailbox(world)
+    await escalate({ escalateTo: [id] })
+    world.forgetMessages()
+    const subjects = () =>
+      world.inbox.mails.flatMap(({ to, subject }) => (to === address ? [subject] : []))
+    await world.record(watchId, { event: LOW, severity: 'critical' })
+    await minutes(14)
+    expect(subjects()).toEqual([])
+    await minutes(1)
+    expect(subjects()).toHaveLength(1)
+    expect(world.chatTexts().filter((text) => text.includes('Still active'))).toHaveLength(1)
+    await minutes(44)
+    expect(subjects()).toHaveLength(1)
+    await minutes(1)
+    expect(subjects()).toHaveLength(2)
+    expect(subjects()[1]).toMatch(/^Re: /)
   })
 
   test('sends its recovery to the further recipients, too', async () => {

@@ -33,16 +33,17 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const commit = { event: COMMIT, data: { since } }
   await world.record(watch, commit, { event: REVEAL, severity: 'critical' })
   await world.deliver()
-  const { message, others } = await pageOfMail()
+  const { message, others, outage } = await pageOfMail()
   expect(message.severity).toBe('critical')
-  expect(others.map((one) => one.message.event)).toEqual([COMMIT])
-  expect(others[0]?.state.recoveredAt).toBeUndefined()
+  expect(others).toEqual([])
+  expect(outage?.alerts.map((one) => one.message.event)).toEqual([REVEAL, COMMIT])
+  expect(outage?.alerts[1]?.state.recoveredAt).toBeUndefined()
   world.clock.advance(60)
   await world.record(watch, { event: `${COMMIT}.recovered` })
-  const [over] = (await pageOfMail()).others
+  const over = (await pageOfMail()).outage?.alerts[1]
   expect(over?.state.recoveredAt).toEqual(world.clock.now())
   const facts = { page: await pageOfMail(), provider: undefined, now: world.clock.now() }
-  const [row] = alertPageData(world.app, translator('en'), facts).others
+  const row = alertPageData(world.app, translator('en'), facts).outage?.alerts[1]
   expect(row?.glyph).toBe('🟢')
   expect(row?.title).toMatch(/^FTSO commit.* · recovered after \u2068?6\smin/)
   // It began before it was detected.
@@ -56,11 +57,11 @@ test('the button of a mail about several alerts opens a page that lists the othe
 })
 
 test('a page opened by a link without a recipient lists no other alerts; unreadable alerts are left out', async () => {
-  const { message, others } = await pageOfMail()
-  expect(others).toHaveLength(1)
+  const { message, outage } = await pageOfMail()
+  expect(outage?.alerts).toHaveLength(2)
   const link = alertUrl(world.app, { alertId: message.alertId ?? 0, recipientId: null })
   const page = await readLinked(world.app, new URL(link).pathname.replace('/a/', ''))
-  expect(page?.others).toEqual([])
+  expect(page).toMatchObject({ others: [], outage: undefined })
   await world.sql`update alerts set data = '"broken"' where event = ${COMMIT}`
-  expect((await pageOfMail()).others).toEqual([])
+  expect(await pageOfMail()).toMatchObject({ others: [], outage: undefined })
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readLinked } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
+import { findEventSource } from '#src/watches/events.ts'
 import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'
 import { openSite, type Site } from './site.ts'
 
@@ -40,8 +41,9 @@ function view(cells: readonly RoundCell[]): ProviderView {
 
 test('the rounds of a provider are drawn, and read from the oldest to the newest in words', async () => {
   const { path } = await site.alert()
-  const page = await readLinked(site.app, path.replace('/a/', ''))
-  if (page === undefined) throw new Error('the alert is not there')
+  const found = await readLinked(site.app, path.replace('/a/', ''))
+  if (found === undefined) throw new Error('the alert is not there')
+  const page = { ...found, endedAt: null }
   const now = new Date('2026-11-20T21:06:00.000Z')
   const facts = { page, provider: view(ROUND_CELLS), now }
   const { rounds } = alertPageData(site.app, translator('en'), facts)
@@ -64,17 +66,43 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   expect(none.rounds).toBeUndefined()
 })
 
-test('the rounds are not shown once the outage was over before the oldest of them', async () => {
-  const { path } = await site.alert({ position: 2 })
-  const open = await readLinked(site.app, path.replace('/a/', ''))
-  if (open === undefined) throw new Error('the alert is not there')
-  const now = new Date('2026-11-20T21:06:00.000Z')
-  const shown = (recoveredAt: Date) => {
-    const page = { ...open, recoveredAt, durationSeconds: 60 }
-    return alertPageData(site.app, translator('en'), { page, provider: view(['ok']), now }).rounds
+test('an outage that is over has the rounds of its time, and none after it', async () => {
+  const { sql } = site.database
+  const provider = '0x1111111111111111111111111111111111111111'
+  const first = Date.parse('2026-11-20T20:00:00.000Z')
+  const startOf = (index: number) => new Date(first + index * 90_000)
+  const rows = Array.from({ length: 60 }, (_, index) => ({
+    round: 1_000_000 + index,
+    reward_epoch: 300,
+    starts_at: startOf(index),
+    block_number: 41_880_000 + index,
+    block_at: new Date(startOf(index).getTime() + 135_000),
+    providers: sql.json({ [provider]: {} }),
+  }))
+  await sql`insert into fsp_rounds ${sql(rows)}`
+  const outage = {
+    type: 'provider-fsp',
+    signal: 'ftso-commit',
+    event: 'fsp.ftso-commit',
+    data: JSON.stringify({
+      ...findEventSource('fsp.ftso-commit')?.signal.examples['fsp.ftso-commit'],
+      provider,
+      since: startOf(25).toISOString(),
+    }),
+    state: 'recovered',
+    fired_at: startOf(27),
   }
-  expect(shown(new Date('2026-11-20T21:05:00.000Z'))).toBeDefined()
-  expect(shown(new Date('2026-11-20T21:04:59.000Z'))).toBeUndefined()
+  const over = await site.alert({ ...outage, recovered_at: startOf(30), position: 2 })
+  const ids = (html: string) =>
+    [...html.matchAll(/<bdi dir="ltr">(\d{7})<\/bdi>/g)].map(([, id]) => Number(id))
+  const { html, text } = await site.get(over.path)
+  expect(text).toContain('Voting rounds at that time')
+  expect(text).not.toContain('As of')
+  expect(ids(html)).toEqual(Array.from({ length: 20 }, (_, index) => 1_000_011 + index))
+  // Rounds older than two reward epochs are not stored any more.
+  const old = { recovered_at: new Date(first - 60_000), fired_at: new Date(first - 300_000) }
+  const past = await site.alert({ ...outage, ...old, position: 4 })
+  expect((await site.get(past.path)).text).not.toContain('Voting rounds')
 })
 
 test('an alert that is over offers to end its mute, and no acknowledgement and no other mute', async () => {

@@ -122,17 +122,26 @@ export async function listFirstRounds(
     .orderBy(round)
 }
 
-/** The newest rounds, newest first, with these providers' records. */
+/**
+ * The newest rounds, newest first, with these providers' records: of those that were complete at the block `upTo`, or
+ * that had begun at `until`, if given.
+ */
 export async function listNewest(
   db: Db,
   voters: readonly Address[],
   limit: number,
-  upTo?: number,
+  { upTo, until }: { readonly upTo?: number; readonly until?: Date | undefined } = {},
 ): Promise<ProvidersRow[]> {
+  const { blockNumber, startsAt } = fspRounds
   return db
     .select({ ...ROUND, providers: recordsOf(voters) })
     .from(fspRounds)
-    .where(upTo === undefined ? undefined : sql`${fspRounds.blockNumber} <= ${upTo}`)
+    .where(
+      and(
+        upTo === undefined ? undefined : sql`${blockNumber} <= ${upTo}`,
+        until && lte(startsAt, until),
+      ),
+    )
     .orderBy(desc(fspRounds.round))
     .limit(limit)
 }

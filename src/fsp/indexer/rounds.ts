@@ -34,8 +34,8 @@ export interface RoundFacts extends RoundKeeper {
     readonly observations: readonly ProviderObservation[]
     readonly isWhole: boolean
   }>
-  /** The newest rounds of a provider, newest first. */
-  newest(provider: Address, limit: number): Promise<readonly ProviderObservation[]>
+  /** The newest rounds of a provider, newest first; of those that had begun at `until`, if given. */
+  newest(provider: Address, limit: number, until?: Date): Promise<readonly ProviderObservation[]>
   /** Verdicts of every provider in the stored rounds among the newest `range` ids, newest first, without values. */
   verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
   /** A provider's published rewards of the newest reward epochs that have any, newest first. */
@@ -91,7 +91,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const voters = requests.map(({ provider }) => provider)
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
       const needsNewest = after === null || requests.some(({ isNew }) => isNew)
-      const newest = needsNewest ? await store.listNewest(db, voters, 1, upTo) : []
+      const newest = needsNewest ? await store.listNewest(db, voters, 1, { upTo }) : []
       const found: ProviderObservation[][] = []
       let read = 0
       for (const { provider, isNew } of requests) {
@@ -136,8 +136,8 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
         await nextTurn()
       }
     },
-    async newest(provider, limit) {
-      const rows = await store.listNewest(db, [provider], limit)
+    async newest(provider, limit, until) {
+      const rows = await store.listNewest(db, [provider], limit, { until })
       return rows.map((row) => observationOf(row, provider))
     },
     async verdictsOfAll(range) {

@@ -41,6 +41,8 @@ const State = z.object({
   since: Instant.nullable(),
   /** Rule of the last alert of this silence. */
   rule: Rule.nullable().default(null),
+  /** Blocks since the last update; null in states stored by an earlier version. */
+  blocks: z.int().nullable().default(null),
 })
 type State = z.output<typeof State>
 
@@ -51,6 +53,7 @@ const INITIAL: State = {
   lastUpdateBlock: null,
   since: null,
   rule: null,
+  blocks: null,
 }
 
 /** `data` of both events. */
@@ -125,7 +128,8 @@ function judgeFastUpdates(
       isQuiet || isSame
         ? { isSilent: true, since: silentSince, rule: rule ?? previous.rule }
         : { isSilent: false, since: null, rule: null }
-    const state = { ...silence, tooLong, longSince, lastUpdateBlock: part.lastUpdateBlock }
+    const { lastUpdateBlock, blocksSinceUpdate: blocks } = part
+    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks }
     return { state, phase: 'firing', firings: [firing] }
   }
   if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }
@@ -141,6 +145,14 @@ function judgeFastUpdates(
   const data = dataOf(observation, part, { parameters, rule, since, until: heardAt, tooLong: null })
   const firing = { event: 'fsp.fast-updates.recovered', severity: 'info', data } as const
   return { state: INITIAL, phase: 'ok', firings: [firing] }
+}
+
+/** A silence with the number of its blocks. */
+function currentData(data: JsonObject, { since, blocks }: State): JsonObject {
+  const { since: began, blocksSinceUpdate: known } = data
+  const isSame = since !== null && blocks !== null && began === since.toISOString()
+  if (!isSame || typeof known !== 'number') return data
+  return { ...data, blocksSinceUpdate: Math.max(known, blocks) }
 }
 
 function dataOf(
@@ -250,6 +262,7 @@ export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObserva
   judges: () => true,
   evaluate: (previous, observation, { parameters }) =>
     judgeFastUpdates(previous, observation, parameters),
+  current: currentData,
   present,
   claim: (json, { block }) => {
     const data = Silence.parse(json)

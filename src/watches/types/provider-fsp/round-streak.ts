@@ -136,6 +136,7 @@ export function roundSignal(
     initial: INITIAL,
     evaluate: (previous, observation, { parameters }) =>
       judge(one, previous, observation, parameters),
+    current: currentData,
     present: (event, data) => present(one, event, data),
     claim: (data) => roundClaim(one.checks, data),
     examples: examplesOf(one),
@@ -223,6 +224,14 @@ function judge(
     ...check.values,
   }
   return { state, phase: 'firing', streak, firings: [{ event: `fsp.${one.id}`, severity, data }] }
+}
+
+/** An alert with the number of rounds that failed since its outage began. */
+function currentData(data: JsonObject, { missed, firstAt }: StreakState): JsonObject {
+  const { since, streak } = data
+  const isSame = firstAt !== null && since === instant(firstAt)
+  if (!isSame || typeof streak !== 'number') return data
+  return { ...data, streak: Math.max(streak, missed) }
 }
 
 function severityOf(

@@ -1,0 +1,112 @@
+/** The outage that an alert belongs to, as its page shows it: what its alerts have in common, and each of them. */
+import { randomUUID } from 'node:crypto'
+import { cardOf } from '#src/channels/card.ts'
+import type { Envelope } from '#src/channels/envelope.ts'
+import { groupHelp } from '#src/channels/group.ts'
+import { withoutNames } from '#src/channels/shown.ts'
+import { hasEnded } from '#src/channels/wording.ts'
+import { messageFate, type ShownPart } from '#src/delivery/message-sync.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { asOfNow } from './current.ts'
+import type { ReadDeps } from './history.ts'
+import { messageStates } from './message-state.ts'
+import { describeOthers, type OtherAlert } from './others.ts'
+import { type OutageTimes, outagesOf } from './outage-times.ts'
+import { messageOf, recordedFromRow } from './recorded-alert.ts'
+import type { Reader } from './render.ts'
+import type { AlertRow } from './store.ts'
+
+/** An outage with several alerts. */
+export interface OutagePage {
+  /** What its alerts have in common, with its figures of now, as in the message about them. */
+  readonly title: string
+  readonly glyph: string
+  /** Severity, times and what people have done. */
+  readonly lines: readonly string[]
+  /** Its damage; may be empty. */
+  readonly body: string
+  /** What to do first; undefined once it is over. */
+  readonly help: string | undefined
+  readonly isOver: boolean
+  /** The newest alert of each of its episodes, as a list; the links may only read. */
+  readonly alerts: readonly OtherAlert[]
+  /** Ids of all its alerts. */
+  readonly ids: ReadonlySet<number>
+}
+
+/**
+ * The outage of an alert: the alerts around it that were open at the same time. Undefined for an event that nothing
+ * ends, and where no other alert was open.
+ *
+ * @param isNamed whether the reader may know the names of recipients
+ */
+export async function readOutage(
+  deps: ReadDeps & { readonly clock: Clock },
+  row: AlertRow,
+  around: readonly AlertRow[],
+  { reader, isNamed }: { readonly reader: Reader; readonly isNamed: boolean },
+): Promise<OutagePage | undefined> {
+  if (!row.isEpisode) return undefined
+  const episodes = around.filter(({ isEpisode }) => isEpisode)
+  const times = await outagesOf(deps.db, [row, ...episodes])
+  const own = times.get(row.id)
+  const together = [row, ...episodes].filter(({ id }) => areTogether(own, times.get(id)))
+  const rows = await asOfNow(deps.db, newestOfEach(together))
+  const ids = rows.map(({ id }) => id)
+  const states = await messageStates(deps, ids)
+  const parts = rows.flatMap((one) => partOf(deps, one, reader))
+  if (parts.length < 2) return undefined
+  const now = deps.clock.now()
+  const fate = messageFate(
+    { id: randomUUID(), kind: 'group', help: null, sentAt: now },
+    parts,
+    states,
+  )
+  if (fate === undefined) return undefined
+  const state = isNamed ? fate.state : withoutNames(fate.state)
+  const { title, glyph, lines, body } = cardOf(fate.envelope, { state })
+  return {
+    title,
+    glyph,
+    lines,
+    body,
+    help: groupHelp(fate.envelope, state)?.text,
+    isOver: hasEnded(state),
+    alerts: await describeOthers(deps, rows, reader),
+    ids: new Set(together.map(({ id }) => id)),
+  }
+}
+
+/** Whether two outages have a moment in common. */
+function areTogether(one: OutageTimes | undefined, other: OutageTimes | undefined): boolean {
+  if (one === undefined || other === undefined) return false
+  return (one.to === null || other.from <= one.to) && (other.to === null || one.from <= other.to)
+}
+
+/** The newest alert of each episode, newest first. */
+function newestOfEach(rows: readonly AlertRow[]): readonly AlertRow[] {
+  const byAge = rows.toSorted((a, b) => a.firedAt.getTime() - b.firedAt.getTime() || a.id - b.id)
+  const newest = new Map(byAge.map((row) => [row.increaseOf ?? row.id, row]))
+  return [...newest.values()].toReversed()
+}
+
+/** An alert as a part of a message; none if it cannot be rendered. */
+function partOf(deps: ReadDeps, row: AlertRow, reader: Reader): readonly ShownPart[] {
+  try {
+    const { alertId, type, signal, group, data } = recordedFromRow(row)
+    const startedAt = row.startedAt?.toISOString()
+    const envelope: Envelope = {
+      deliveryId: randomUUID(),
+      type,
+      signal,
+      group,
+      data,
+      ...reader,
+      ...(startedAt !== undefined && { startedAt }),
+      message: messageOf(deps, row, reader),
+    }
+    return [{ alertId, envelope }]
+  } catch {
+    return []
+  }
+}

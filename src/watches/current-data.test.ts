@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { currentData } from './current-data.ts'
+
+const FIRST_AT = Date.parse('2026-11-20T09:10:00.000Z') / 1000
+const DATA = { reason: 'missing', since: '2026-11-20T09:10:00.000Z', streak: 2 }
+const STATE = {
+  lastRound: 1016,
+  streak: 17,
+  firstRound: 1000,
+  firstAt: FIRST_AT,
+  missed: 17,
+  isBroken: true,
+  bad: ['commit'],
+  silent: 17,
+}
+
+test('an open alert has the number of rounds that have failed since its outage began', () => {
+  expect(currentData('fsp.ftso-commit', DATA, STATE)).toEqual({ ...DATA, streak: 17 })
+  // Rounds without evidence end a streak, and the outage goes on.
+  const afterGap = { ...STATE, streak: 0 }
+  expect(currentData('fsp.ftso-commit', DATA, afterGap)).toEqual({ ...DATA, streak: 17 })
+})
+
+test('a silence of fast updates has the number of its blocks', () => {
+  const { since } = DATA
+  const silent = {
+    isSilent: true,
+    tooLong: null,
+    longSince: null,
+    lastUpdateBlock: 40,
+    since,
+    rule: 'probability',
+  }
+  const data = { since, blocksSinceUpdate: 463 }
+  const now = (state: object) => currentData('fsp.fast-updates', data, state)
+  expect(now({ ...silent, blocks: 1200 })).toEqual({ since, blocksSinceUpdate: 1200 })
+  expect(now(silent)).toEqual(data)
+  expect(now({ ...silent, blocks: 1200, since: '2026-11-20T09:00:00.000Z' })).toEqual(data)
+})
+
+test.each([
+  ['of another outage', 'fsp.ftso-commit', { ...STATE, firstAt: FIRST_AT + 90 }],
+  ['of a signal that is well', 'fsp.ftso-commit', { ...STATE, firstAt: null, missed: 0 }],
+  ['that counts less, as after a restore', 'fsp.ftso-commit', { ...STATE, missed: 1 }],
+  ['that cannot be read', 'fsp.ftso-commit', { lastRound: 'x' }],
+  ['that is missing', 'fsp.ftso-commit', undefined],
+  ['of a signal without figures that grow', 'fsp.registration', { missingFor: 452 }],
+  ['of an event that is unknown', 'fsp.unheard', STATE],
+])('data stays as it was recorded beside a state %s', (_, event, state) => {
+  expect(currentData(event, DATA, state)).toEqual(DATA)
+})

@@ -1,0 +1,77 @@
+/** The state of a provider as the chain says now. */
+import type { FspChain } from '#src/fsp/chain.ts'
+import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
+import type { Address } from '#src/kernel/units.ts'
+
+interface Deps {
+  readonly chain: FspChain
+  readonly confirmations: number
+}
+
+/** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
+export async function readLive(
+  { chain, confirmations }: Deps,
+  asked: Address,
+  signal: AbortSignal | undefined,
+): Promise<Live | undefined> {
+  const block = await chain.confirmedBlock(confirmations, signal)
+  const policies = await chain.rounds.policies(block, signal)
+  if (policies === undefined) return undefined
+  const identity = await chain.protocol.identityOf(asked, signal)
+  const { currentEpoch } = policies
+  const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
+  const query = {
+    currentEpoch,
+    voters: [identity],
+    members: new Map(inForce?.providers.map((provider) => [provider.voter, provider])),
+    extra: new Map(),
+    block,
+  }
+  const { registration, providers } = await chain.rounds.states(query, signal)
+  const state = providers.get(identity)
+  const policy = inForce
+  const member = policy?.providers.find(({ voter }) => voter === identity)
+  const { firstRoundAtSeconds, roundSeconds } = policies.clock
+  return {
+    provider: identity,
+    rewardEpoch: currentEpoch,
+    addresses: member ?? state?.addresses ?? null,
+    isRegistered: state?.isRegistered ?? null,
+    isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
+    registrationOpensAt: new Date(
+      (expectedEpochStart(policies.clock, currentEpoch + 1) -
+        policies.schedule.preparationSeconds) *
+        1000,
+    ),
+    isMember: policy === undefined ? null : member !== undefined,
+    weight: member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
+    currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
+    balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
+      role: roleOf(state?.addresses ?? null, address),
+      address,
+      balanceWei,
+    })),
+  }
+}
+
+/** Addresses of a provider by role. */
+type Addresses = Readonly<Record<'submit' | 'submitSignatures' | 'signingPolicy', Address>> | null
+
+/** The fields of a view that are read from the chain. */
+export interface Live {
+  readonly provider: Address
+  readonly addresses: Addresses
+  readonly weight: number | null
+  readonly balances: { role: string; address: Address; balanceWei: bigint }[]
+  readonly rewardEpoch: number
+  readonly isRegistered: boolean | null
+  readonly isRegisteredNext: boolean | null
+  readonly isMember: boolean | null
+  readonly registrationOpensAt: Date
+  readonly currentRound: number
+}
+
+function roleOf(addresses: Addresses, account: Address): string {
+  const roles = Object.entries(addresses ?? {})
+  return roles.find(([, address]) => address === account)?.[0] ?? 'signingPolicy'
+}

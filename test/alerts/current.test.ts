@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { acknowledgeAlert } from '#src/alerts/acknowledge.ts'
+import { getAlert } from '#src/alerts/card.ts'
+import { listAlertLines } from '#src/alerts/history-view.ts'
+import { readLinked } from '#src/alerts/public-view.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
+
+/** What is said of an open alert later has the figures of then. */
+
+const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+const READER = { locale: 'en', timezone: 'UTC' } as const
+
+let world: AlertWorld
+let watchId: number
+let pager: number
+
+beforeAll(async () => {
+  world = await alertWorld()
+  const input = { name: 'Pager', channel: 'webhook', url: world.receiver.url('pager') }
+  pager = (await world.alice.request('POST', '/recipients', input)).body.id
+})
+beforeEach(async () => {
+  world.clock.advance(86_400)
+  watchId = await world.watch('Alpha')
+  const since = world.clock.now().toISOString()
+  await world.record(
+    watchId,
+    ...DUTIES.map((duty) => ({
+      event: `fsp.${duty}`,
+      severity: 'critical' as const,
+      data: { reason: 'missing', since, streak: 2 },
+    })),
+  )
+  await world.deliver()
+  await missed(17)
+})
+afterAll(() => world.close())
+
+/** Rounds that all five duties have missed by now. */
+async function missed(rounds: number): Promise<void> {
+  const state = {
+    lastRound: 1_000_000,
+    streak: rounds,
+    firstRound: 1_000_000 - rounds + 1,
+    firstAt: Math.floor(world.clock.now().getTime() / 1000),
+    missed: rounds,
+    isBroken: true,
+    bad: [],
+    silent: rounds,
+  }
+  await world.sql`
+    update signal_states set state = ${world.sql.json(state)} where watch_id = ${watchId}`
+}
+async function minutes(count: number): Promise<void> {
+  world.clock.advance(count * 60)
+  await world.remind()
+  await world.deliver()
+}
+const oneLine = (text = '') => text.replaceAll(/\s+/g, ' ')
+const newest = async () => {
+  const [alert] = await world.alerts(`?limit=1&watchId=${watchId}`)
+  if (alert === undefined) throw new Error('there is no alert')
+  return alert
+}
+
+describe('an outage that goes on', () => {
+  test('is told by its reminder with the rounds that are lost by then, in the chat and by mail', async () => {
+    world.forgetMessages()
+    await minutes(15)
+    const [reminder] = world.chatTexts()
+    expect(oneLine(reminder)).toMatch(
+      /^🔴 Still active: Alpha has sent nothing since \d\d:\d\d \(17 rounds\) /,
+    )
+    expect(reminder).not.toContain('(2 ')
+    expect(world.subjects()).toEqual([
+      expect.stringMatching(/^Re: Still active: Alpha has sent nothing since \S+ \(17 rounds\) ·/),
+    ])
+  })
+
+  test('is notified to the recipients of its escalation with the rounds that are lost by then', async () => {
+    const changes = { escalateAfterMinutes: 10, escalateTo: [pager] }
+    await world.alice.request('PATCH', `/watches/${watchId}`, changes)
+    await world.sql`
+      update alerts set escalate_at = ${world.clock.now()} where watch_id = ${watchId}`
+    world.forgetMessages()
+    await minutes(10)
+    const notified = world.receiver.deliveries
+      .filter(({ hook }) => hook === 'pager')
+      .map(({ json }) => JSON.stringify(json))
+    expect(notified).toHaveLength(5)
+    for (const text of notified) expect(text).toContain('17 consecutive rounds')
+  })
+
+  test('has these figures in lists, in the bot and on its page', async () => {
+    const { caller } = world.alice
+    const { id } = await newest()
+    const input = { wanted: { watchId }, limit: 10, reader: READER }
+    const { data } = await listAlertLines(world.app, caller, input)
+    expect(data).toHaveLength(5)
+    for (const { title } of data) expect(title).toContain('(17 consecutive rounds)')
+    const card = await getAlert(world.app, caller, { id, reader: READER, recipientId: null })
+    expect(card.envelope.message.title).toContain('(17 consecutive rounds)')
+    const [kept] = await world.sql`
+      select envelope -> 'message' ->> 'link' as link from deliveries
+      where alert_id = ${id} and channel = 'telegram'`
+    const page = await readLinked(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
+    expect(page?.message.title).toContain('(17 consecutive rounds)')
+    expect(page?.outage?.alerts).toHaveLength(5)
+    for (const { message } of page?.outage?.alerts ?? []) {
+      expect(message.title).toContain('(17 consecutive rounds)')
+    }
+    // The history and the webhooks keep what was recorded.
+    expect((await newest()).data).toMatchObject({ streak: 2 })
+  })
+
+  test('has these figures in its first message, which is shown again when somebody takes it', async () => {
+    const message = () => oneLine(world.telegram.messages(world.chat).at(-1)?.text)
+    expect(message()).toContain('(2 rounds)')
+    const { id } = await newest()
+    await acknowledgeAlert(world.app, world.alice.caller, { id, by: 'Ann' })
+    await world.deliver()
+    expect(message()).toContain('(17 rounds)')
+  })
+})

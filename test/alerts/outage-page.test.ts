@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { findReaders, listReaders } from '#src/recipients/service.ts'
+import { textOf } from '../pages/site.ts'
+import { type AlertWorld, alertWorld } from './alert-world.ts'
+
+/** The page that the link of a message with several alerts opens shows their outage. */
+
+const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
+const COMMIT = 'fsp.ftso-commit'
+
+let world: AlertWorld
+let watchId: number
+let since: string
+
+beforeAll(async () => {
+  world = await alertWorld()
+})
+beforeEach(async () => {
+  world.clock.advance(3 * 86_400)
+  await world.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
+  watchId = await world.watch('Alpha')
+  since = world.clock.now().toISOString()
+  const data = { reason: 'missing', since, streak: 2 }
+  await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}`, data })))
+  await world.deliver()
+})
+afterAll(() => world.close())
+
+/** The page of the alert about commits, by the link of the mailbox. */
+async function open() {
+  const ids = (await listReaders(world.app.db, world.alice.caller.wallet)).map(({ id }) => id)
+  const readers = [...(await findReaders(world.app.db, ids)).values()]
+  const mailbox = readers.find(({ channel }) => channel === 'email')
+  const [row] = await world.sql<{ id: number }[]>`
+    select id from alerts where watch_id = ${watchId} and event = ${COMMIT} order by id desc limit 1`
+  const link = { alertId: row?.id ?? 0, recipientId: mailbox?.id ?? null }
+  const url = new URL(alertUrl(world.app, link)).pathname
+  const html = (await world.server.inject({ url })).payload
+  const heading = textOf(/<h1>(.*?)<\/h1>/.exec(html)?.[1] ?? '')
+  const list = /id="alerts">[^<]*<\/h2>\s*<ul[^>]*>([\s\S]*?)<\/ul>/.exec(html)?.[1] ?? ''
+  return { html, text: textOf(html), heading, links: [...list.matchAll(/href="([^"]+)"/g)] }
+}
+const missed = (rounds: number) => {
+  const state = {
+    lastRound: 1_000_000,
+    streak: rounds,
+    firstRound: 1_000_000 - rounds + 1,
+    firstAt: Date.parse(since) / 1000,
+    missed: rounds,
+    isBroken: true,
+    bad: [],
+    silent: rounds,
+  }
+  return world.sql`
+    update signal_states set state = ${world.sql.json(state)} where watch_id = ${watchId}`
+}
+const time = () => since.slice(11, 16)
+
+test('it names the cause, the damage so far and each alert, whose link opens that alert alone', async () => {
+  await missed(17)
+  world.clock.advance(1500)
+  const { text, heading, links } = await open()
+  expect(heading).toBe(`🔴 Alpha has sent nothing since ${time()} (17 rounds)`)
+  expect(text).toContain('The rewards of these rounds are lost')
+  expect(text).toContain('1. Check on the server that the client is running'.slice(3))
+  expect(text).toContain('Alerts of this outage')
+  expect(text).not.toContain('More alerts of this watch')
+  expect(links).toHaveLength(5)
+  for (const [, href = ''] of links) {
+    const own = (await world.server.inject({ url: new URL(href).pathname })).payload
+    expect(textOf(own)).not.toContain('Alerts of this outage')
+    expect(textOf(own)).toContain('(17 consecutive rounds)')
+  }
+})
+
+test('a raised severity is the same alert of the outage', async () => {
+  world.clock.advance(90)
+  const data = { reason: 'missing', since, streak: 4 }
+  await world.record(watchId, { event: COMMIT, severity: 'critical', data })
+  await world.deliver()
+  expect((await open()).links).toHaveLength(5)
+})
+
+test('once it is over it says how long it lasted and how many rounds were lost', async () => {
+  world.clock.advance(360)
+  const roundStart = world.clock.now().toISOString()
+  const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4 }
+  await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered`, data })))
+  const { text, heading, links } = await open()
+  expect(heading).toBe('🟢 Alpha is healthy again · 6 min, 4 rounds lost')
+  expect(links).toHaveLength(5)
+  expect(text).not.toContain('Acknowledge all')
+})
+
+test('an alert that was over before is no part of it', async () => {
+  world.clock.advance(360)
+  const roundStart = world.clock.now().toISOString()
+  const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 4 }
+  await world.record(watchId, ...DUTIES.map((duty) => ({ event: `fsp.${duty}.recovered`, data })))
+  world.clock.advance(3600)
+  const later = { reason: 'late', since: world.clock.now().toISOString(), streak: 2 }
+  await world.record(watchId, { event: COMMIT, data: later })
+  await world.deliver()
+  const { text, heading } = await open()
+  expect(heading).toBe('FTSO commit: too late (2 consecutive rounds)')
+  expect(text).toContain('More alerts of this watch')
+  expect(text).not.toContain('Alerts of this outage')
+})
