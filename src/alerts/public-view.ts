@@ -16,7 +16,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
-import { canBeProven, roleOf } from '#src/watches/events.ts'
+import { canBeProven, recoveryRoleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
 import { asOfNow } from './current.ts'
 import { type ReadDeps, stateOf } from './history.ts'
@@ -134,7 +134,8 @@ export async function readLinked(
     startedAt: outage.from,
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
-    endedAt: outage.to ?? state.closedAt ?? (roleOf(row.event).canRecover ? null : row.firedAt),
+    endedAt:
+      outage.to ?? state.closedAt ?? (recoveryRoleOf(row.event).canRecover ? null : row.firedAt),
     durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { findReaders, listReaders } from '#src/recipients/service.ts'
+import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { textOf } from '../pages/site.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -29,8 +29,8 @@ afterAll(() => world.close())
 
 /** The page of the alert about commits, by the link of the mailbox. */
 async function open() {
-  const ids = (await listReaders(world.app.db, world.alice.caller.wallet)).map(({ id }) => id)
-  const readers = [...(await findReaders(world.app.db, ids)).values()]
+  const ids = (await listAllRecipients(world.app.db, world.alice.caller.wallet)).map(({ id }) => id)
+  const readers = [...(await readRecipientsById(world.app.db, ids)).values()]
   const mailbox = readers.find(({ channel }) => channel === 'email')
   const [row] = await world.sql<{ id: number }[]>`
     select id from alerts where watch_id = ${watchId} and event = ${COMMIT} order by id desc limit 1`
