@@ -239,7 +239,7 @@ test('the picture of a provider shows in how many hours registration opens, unti
   const registrationOpensAt = new Date('2026-11-23T05:00:00Z')
   const at = (asOf: string) => {
     const shown = view(0, () => 'ok', { registrationOpensAt, asOf: new Date(asOf) })
-    return texts(drawProvider(shown, dark20)).filter((one) => / hr$/.test(one ?? ''))
+    return texts(drawProvider(shown, dark20)).filter((one) => / h$/.test(one ?? ''))
   }
   expect(at('2026-11-23T03:30:00Z')).toEqual(['2 h'])
   expect(at('2026-11-23T04:59:59Z')).toEqual(['1 h'])

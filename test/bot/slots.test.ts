@@ -211,13 +211,15 @@ describe('a quote', () => {
       await ann.press('+')
       await ann.press('180 days · −10%')
       expect(says(ann)).toContain('3 slots for 180 days, until May 19, 2027')
-      expect(says(ann)).toContain('Price: 8,100 credits (8.10 USD) instead of 9,000 credits (−10%)')
+      expect(says(ann)).toContain(
+        'Price: 8,100 credits (8.10 USD) instead of 9,000 credits (9 USD) (−10%)',
+      )
       expect(says(ann)).toContain('Left afterwards: 91,900 credits (91.90 USD)')
       expect(ann.labels()[0]).toEqual(['−', '3 slots', '+'])
       await ann.press('360 days · −20%')
       for (let added = 0; added < 7; added += 1) await ann.press('+')
       expect(says(ann)).toContain(
-        '43,200 credits (43.20 USD) instead of 60,000 credits (−20% and −10%)',
+        '43,200 credits (43.20 USD) instead of 60,000 credits (60 USD) (−20% and −10%)',
       )
       await ann.press('−')
       expect(ann.labels()[0]).toContain('9 slots')

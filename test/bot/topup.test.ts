@@ -173,7 +173,11 @@ describe('/topup', () => {
     ['too few', '9,999', 'The minimum is 10,000 credits (10 USD).'],
     ['parts of credits', '10000.5', 'Whole credits only.'],
     ['words', 'a lot', '“\u2068a lot\u2069” is not a number.'],
-    ['more than the cap', '2,500,001', 'The maximum per top-up is 1,000 FXRP (2,500,000 credits).'],
+    [
+      'more than the cap',
+      '2,500,001',
+      'The maximum per top-up is 1,000 FXRP · 2,500,000 credits (2,500 USD).',
+    ],
     ['more than anybody may', '99,999,999,999', 'The maximum per top-up is 1,000 FXRP'],
   ])('refuses %s and asks again', async (_what, text, answer) => {
     const ann = await chatIn()

@@ -236,7 +236,7 @@ describe('a stop of the process', () => {
     await run()
     expect((await sent()).map(({ title }) => title)).toEqual([
       '1 slot renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
-      '5 slots renewed until Dec 20, 2026 · 500 credits (0.50\u00a0USD)',
+      '5 slots renewed until Dec 20, 2026 · 1,000 credits (1\u00a0USD)',
     ])
   })
 })
