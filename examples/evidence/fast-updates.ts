@@ -65,10 +65,15 @@ async function checkWindow(protocol: Protocol, signed: number, block: number): P
   const updater = await protocol.contract('FastUpdater')
   const read = async (at?: number) =>
     (await protocol.view(updater, VIEWS.submissionWindow, at))?.[0]
-  const window = (await past(read, block)) ?? (await read())
+  const then = await past(read, block)
+  const window = then ?? (await read())
   if (window === undefined) throw new Unchecked('the submission window cannot be read')
-  const isOf = signed <= block && block < signed + numberOf(window)
-  must(isOf, `the update is for block ${signed} and was sent in block ${block}, as anybody can do`)
+  if (signed <= block && block < signed + numberOf(window)) return
+  const said = `the update is for block ${signed} and was sent in block ${block}`
+  // The window may have been longer at that block.
+  if (signed <= block && then === undefined)
+    throw new Unchecked(`${said}, too late by the window of now`)
+  throw new Refuted(`${said}, as anybody can do`)
 }
 
 /** The feeds must be as many as now, or as at the end of the block. @throws Unchecked where only other ones are known */

@@ -54,16 +54,24 @@ export function value(x: number, y: number, content: string, style: TextStyle): 
     const unit = `<tspan font-size="${words.size}" font-weight="normal">$&</tspan>`
     return element(x, y, escapeHtml(content).replace(WORDS, unit), { ...style, isBold: true })
   }
-  const number = content.replace(WORDS, '')
-  const start = rounded(x + widthOf(number, true) * size)
-  return [
-    element(x, y, escapeHtml(number), { ...style, isBold: true }),
-    text(start, y, content.slice(number.length), words),
-  ].join('')
+  const drawn: string[] = []
+  let place = x
+  for (const part of content.match(PARTS) ?? []) {
+    const isWord = /^\p{L}/u.test(part)
+    drawn.push(
+      isWord
+        ? text(place, y, part, words)
+        : element(place, y, escapeHtml(part), { ...style, isBold: true }),
+    )
+    place = rounded(place + (isWord ? widthOf(part) * words.size : widthOf(part, true) * size))
+  }
+  return drawn.join('')
 }
 
 /** The words of a value, with the signs between them. */
 const WORDS = /\p{L}[^\p{Nd}\u2066-\u2069]*/gu
+/** Words and numbers of a value, in their order: a duration has two of each. */
+const PARTS = /\p{L}[^\p{Nd}\u2066-\u2069]*|[^\p{L}]+/gu
 /** Size of the words of a value in sizes of its number. */
 const UNIT_SIZE = 0.62
 

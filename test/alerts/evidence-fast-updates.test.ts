@@ -50,10 +50,19 @@ interface Chain {
   /** Feeds now, and at the block; undefined if the endpoint has no state of the block. */
   readonly now?: number
   readonly then?: number | undefined
+  /** Submission window now, and at the block; undefined if the endpoint has no state of the block. */
+  readonly windowNow?: number
+  readonly windowThen?: number | undefined
 }
 
 /** The error of the check; undefined if the chain confirms the claim. */
-async function check({ sortitionBlock = 95n, now = 9, then }: Chain): Promise<unknown> {
+async function check({
+  sortitionBlock = 95n,
+  now = 9,
+  then,
+  windowNow = 10,
+  windowThen,
+}: Chain): Promise<unknown> {
   const input = await calldata(sortitionBlock)
   const word = (value: number) => value.toString(16).padStart(64, '0')
   const signingPolicy = ACCOUNT.address.toLowerCase()
@@ -72,9 +81,11 @@ async function check({ sortitionBlock = 95n, now = 9, then }: Chain): Promise<un
     clock: async () => ({ first: 0, length: 90 }),
     startOf: async (epoch: number) => (epoch === 1 ? 0 : undefined),
     async view(_to: string, data: string, block?: number) {
-      if (data === VIEWS.submissionWindow) return [word(10)]
-      const feeds = block === undefined ? now : then
+      const isWindow = data === VIEWS.submissionWindow
+      const [here, before] = isWindow ? [windowNow, windowThen] : [now, then]
+      const feeds = block === undefined ? here : before
       if (feeds === undefined) throw new Unchecked('the state of the block is gone')
+      if (isWindow) return [word(feeds)]
       return [word(32), word(feeds), ...Array.from({ length: feeds }, () => word(1))]
     },
   }
@@ -103,7 +114,17 @@ test.each([
   ['a block that is too long ago', 90n, Refuted],
   ['a later block', 101n, Refuted],
 ] as const)('sent in block 100, an update is the provider’s doing if it is for %s', async (_name, sortitionBlock, expected) => {
-  const error = await check({ sortitionBlock, then: 9 })
+  const error = await check({ sortitionBlock, then: 9, windowThen: 10 })
+  expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
+})
+
+test.each([
+  ['was longer then', { windowThen: 20, windowNow: 10 }, undefined],
+  ['was shorter then', { windowThen: 10, windowNow: 20 }, Refuted],
+  ['is long enough now, and then unknown', { windowNow: 20 }, undefined],
+  ['is too short now, and then unknown', { windowNow: 10 }, Unchecked],
+] as const)('sent 15 blocks after its block, by a submission window that %s', async (_name, chain, expected) => {
+  const error = await check({ sortitionBlock: 85n, then: 9, ...chain })
   expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
 })
 

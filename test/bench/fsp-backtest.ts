@@ -58,7 +58,7 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
         live += raised.length
         differences += different
         process.stdout.write(
-          `fsp backtest: ${provider.slice(0, 8)} ${watch.name}: ${outcome.observations} of ${rounds} rounds, ` +
+          `fsp backtest: ${provider.slice(0, 8)} ${watch.name}: ${outcome.observations} observations of ${rounds} rounds, ` +
             `alerts live ${raised.length}, backtest ${total}, newest ${alerts.length} compared, ` +
             `differences ${different}.\n`,
         )

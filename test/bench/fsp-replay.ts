@@ -97,6 +97,7 @@ export function startReplay(
       registration: null,
       sampleSize: 1.5,
       feedCount: null,
+      submissionWindow: null,
       providers: new Map(),
     }),
     span: async ({ from }) => ({

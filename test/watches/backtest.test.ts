@@ -149,6 +149,12 @@ describe('a backtest', () => {
     )
   })
 
+  test('reports that no price of a feed is stored', async () => {
+    const { body } = await backtest({ ...FEED, target: { feed: 'BTC/USD' } })
+    expect(body.gaps.map(({ code }: { code: string }) => code)).toEqual(['no_data'])
+    expect(body).toMatchObject({ from: null, to: null, observations: 0, complete: false })
+  })
+
   test('reads balances of earlier blocks from an archive', async () => {
     const { wallet } = world.alice.caller
     const target = { address: wallet, asset: 'FLR' }

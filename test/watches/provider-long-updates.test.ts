@@ -1,5 +1,7 @@
-import type { Address, Hex } from 'viem'
+import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
+import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
 import { verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -141,4 +143,26 @@ test('an update for the feeds that there are is the recovery', async () => {
     expect(newest).toMatchObject({ event: 'fsp.fast-updates.recovered' })
   }
   expect(await world.alerts('Right')).toEqual([])
+})
+
+test('the submission window is the contract’s, and a change of it counts from the next round on', async () => {
+  const { client } = world.devnet
+  const { identity } = world.simulation().provider('Right').accounts
+  const stored = async () => {
+    const [row] = await world.database
+      .sql`select state->'submissionWindow' as blocks from fsp_progress`
+    return row?.['blocks']
+  }
+  expect(await stored()).toBe(10)
+  const abi = SET_UP_ABI.fastUpdater
+  const args = [FSP.flareSystemsManager, 3, 9n] as const
+  const data = encodeFunctionData({ abi, functionName: 'setUp', args })
+  await client.sendTransaction({
+    account: identity.address,
+    to: FSP.fastUpdater,
+    data,
+    gas: 500_000n,
+  })
+  await play(2)
+  expect(await stored()).toBe(3)
 })

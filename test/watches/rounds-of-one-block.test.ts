@@ -83,7 +83,8 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
     contracts: () => ({}),
     async states() {
       await onState()
-      return { registration: null, sampleSize: 1.5, feedCount: null, providers: new Map() }
+      const settings = { sampleSize: 1.5, feedCount: null, submissionWindow: null }
+      return { registration: null, ...settings, providers: new Map() }
     },
     span: async ({ from, to }) => ({
       blocks: read.filter(({ number }) => number >= from && number <= to),

@@ -2,6 +2,12 @@ import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import { LongUpdate, TransactionPart } from './observation.ts'
 
+/** A refused fast update for more feeds than the FastUpdater accepts. */
+const Refusal = LongUpdate.omit({ feedCount: true, isAccepted: true }).extend({
+  /** Block for which the provider signed it. */
+  sortitionBlock: z.int(),
+})
+
 /** State carried from round to round, stored with the progress of reading. */
 export const CarriedState = z.object({
   /**
@@ -27,10 +33,14 @@ export const CarriedState = z.object({
   sampleSize: z.number().nullable().default(null),
   /** Number of feeds of fast updates, as last read; null before the first reading. */
   feedCount: z.int().nullable().default(null),
+  /** The FastUpdater's submission window in blocks, as last read; null before the first reading. */
+  submissionWindow: z.int().nullable().default(null),
   /** By identity: the fast update since the last round that covers the most feeds. */
   longest: z.record(Address, LongUpdate.omit({ feedCount: true })).default({}),
   /** By identity: the newest sortition block of an update that was refused for its length. */
   refused: z.record(Address, z.int()).default({}),
+  /** By identity: updates that were refused and are too long, not yet judged by the submission window. */
+  refusals: z.record(Address, z.array(Refusal)).default({}),
   /** By identity: the longest silence ended by an update since the last round. */
   peaks: z
     .record(
@@ -97,8 +107,10 @@ export const EMPTY_STATE: CarriedState = {
   contracts: {},
   sampleSize: null,
   feedCount: null,
+  submissionWindow: null,
   longest: {},
   refused: {},
+  refusals: {},
   peaks: {},
   silence: {},
   senders: {},

@@ -11,7 +11,7 @@ import { signerOf } from '../protocol/signatures.ts'
 import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
-import { longUpdateOf } from './long-updates.ts'
+import { judgeRefusals, longUpdateOf } from './long-updates.ts'
 import type { createRewardFacts } from './rewards.ts'
 import { type BetweenRounds, partsOf, silenceIn } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
@@ -65,7 +65,8 @@ async function judgedRow(
   const { state, policies } = current
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
-  const feedCount = await readSizes(source, current, system, tip, signal)
+  const { feedCount, submissionWindow } = await readSettings(source, current, system, tip, signal)
+  judgeRefusals(state, submissionWindow, block.number)
   const signers = await signersOf(source, evidence)
   const records = judgedRecords(policies.clock, source.chainId, evidence, signers)
   const policy = policyOfRound(policies.policies, evidence.round)
@@ -187,29 +188,39 @@ async function storeRounds(
   })
 }
 
+/** The settings of fast updates by which the updates of a round are judged; null: unknown. */
+interface UpdateSettings {
+  /** Never less than at the time of the updates, because feeds are only added. */
+  readonly feedCount: number | null
+  /** The shorter one of those before the round and at its end, as either may have been in force. */
+  readonly submissionWindow: number | null
+}
+
 /**
- * Keeps the expected updates per block and the number of feeds. In rounds whose state is no longer read they are read
- * at the tip, because not every node has the historical state.
- *
- * @returns number of feeds by which updates of the round are judged: never less than at the time of the updates,
- * because feeds are only added; null: unknown
+ * Reads and keeps the settings of fast updates. In rounds whose state is no longer read they are read at the tip,
+ * because not every node has the historical state.
  */
-async function readSizes(
+async function readSettings(
   { chain }: RoundSource,
   { state }: Session,
   system: SystemState | undefined,
   tip: BlockRef,
   signal: AbortSignal,
-): Promise<number | null> {
+): Promise<UpdateSettings> {
   const count = state.feedCount ?? Number.POSITIVE_INFINITY
   const isLong = Object.values(state.longest).some(({ feedsSent }) => feedsSent > count)
+  const isRefused = Object.values(state.refusals).some((some) => some.length > 0)
   const isUnknown = (system?.sampleSize ?? state.sampleSize) === null
-  const isNeeded = isUnknown || (system === undefined && isLong)
+  const isNeeded = isUnknown || (system === undefined && (isLong || isRefused))
   const query = { currentEpoch: 0, voters: [], members: new Map(), extra: new Map(), block: tip }
   const read = isNeeded ? await chain.rounds.states(query, signal) : system
+  const before = state.submissionWindow
   state.sampleSize = read?.sampleSize ?? state.sampleSize
   state.feedCount = read?.feedCount ?? state.feedCount
-  return read === undefined ? state.feedCount : read.feedCount
+  state.submissionWindow = read?.submissionWindow ?? before
+  const feedCount = read === undefined ? state.feedCount : read.feedCount
+  const now = state.submissionWindow
+  return { feedCount, submissionWindow: now === null ? null : Math.min(now, before ?? now) }
 }
 
 function readSystem(

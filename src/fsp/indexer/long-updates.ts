@@ -1,9 +1,10 @@
-import type { z } from 'zod'
-import type { Address } from '#src/kernel/units.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { z } from 'zod'
+import { Address } from '#src/kernel/units.ts'
 import {
   acceptedFeeds,
   feedsIn,
-  SUBMISSION_WINDOW_BLOCKS,
+  SUBMISSION_WINDOW_MAX,
   signerOfUpdate,
 } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
@@ -11,44 +12,68 @@ import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
 import type { LongUpdate } from './observation.ts'
 
-/**
- * Maximum number of refused updates in a block whose signers are recovered: anybody can send updates that are refused.
- */
-const REFUSED_MAX = 4
+/** Number of signers that are recovered before control returns to the event loop: about five milliseconds of work. */
+const SIGNERS_PER_TURN = 16
 
 /**
- * Adds the updates that were refused because they are too long. Nothing but their signatures says whose they are: the
+ * Adds the updates of a block that were refused and are too long. Nothing but their signatures says whose they are: the
  * accounts of a provider are known only from updates that were accepted.
  *
- * Anybody can send an update again that a provider signed. So only those count that were signed for this block or one
- * shortly before it, and each only once.
+ * Anybody can send updates that are refused. So the signer of each one is recovered: a limit would let the updates of
+ * strangers displace those of a provider. What strangers send costs them gas, which limits the updates of a block.
  */
-export function addRefused(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
+export async function addRefusals(
+  state: CarriedState,
+  { refusedUpdates, number, at }: ProtocolBlock,
+  owners: AccountOwners,
+): Promise<void> {
   const accepted = acceptedFeeds(state.feedCount ?? Number.POSITIVE_INFINITY)
-  const long = block.refusedUpdates.filter(
+  const long = refusedUpdates.filter(
     ({ update }) =>
       feedsIn(update) > accepted &&
-      update.sortitionBlock <= block.number &&
-      block.number < update.sortitionBlock + SUBMISSION_WINDOW_BLOCKS,
+      update.sortitionBlock <= number &&
+      number < update.sortitionBlock + BigInt(SUBMISSION_WINDOW_MAX),
   )
-  if (long.length === 0) return
-  // Updates from known accounts are first, so that those of strangers do not use up the maximum.
-  const known = new Set([
-    ...owners.byAccount.keys(),
-    ...Object.values(state.senders).flatMap((accounts) =>
-      Object.keys(accounts).map((account) => account.toLowerCase()),
-    ),
-  ])
-  const isKnown = ({ sender }: (typeof long)[number]) => known.has(sender.toLowerCase())
-  const ordered = [...long.filter(isKnown), ...long.filter((one) => !isKnown(one))]
-  for (const { tx, update } of ordered.slice(0, REFUSED_MAX)) {
+  for (const [index, { tx, update }] of long.entries()) {
+    if (index % SIGNERS_PER_TURN === SIGNERS_PER_TURN - 1) await nextTurn()
     const signer = signerOfUpdate(update)
     const voter = signer && owners.bySigningPolicy.get(signer)
     if (voter === undefined) continue
     const sortitionBlock = Number(update.sortitionBlock)
-    if (sortitionBlock <= (state.refused[voter] ?? -1)) continue
-    state.refused[voter] = sortitionBlock
-    recordLength(state, voter, block, { tx, feedsSent: feedsIn(update), isAccepted: false })
+    const before = state.refusals[voter] ?? []
+    // The first of a sortition block is the one that was sent soonest.
+    if (before.some((one) => one.sortitionBlock === sortitionBlock)) continue
+    const refusal = { tx, block: number, at, feedsSent: feedsIn(update), sortitionBlock }
+    state.refusals[voter] = [...before, refusal]
+  }
+}
+
+/**
+ * Judges the refusals since the last round. Anybody can send an update again that a provider signed, so only those
+ * count that the FastUpdater would have taken if they were shorter: from their sortition block on for as many blocks as
+ * its submission window has. Each counts once.
+ *
+ * @param submissionWindow null: unknown; then the refusals are kept for the next round
+ * @param end the last block of the round
+ */
+export function judgeRefusals(
+  state: CarriedState,
+  submissionWindow: number | null,
+  end: number,
+): void {
+  for (const [key, refusals] of Object.entries(state.refusals)) {
+    const voter = z.decode(Address, key)
+    if (submissionWindow === null) {
+      state.refusals[voter] = refusals.filter(({ block }) => end - block < SUBMISSION_WINDOW_MAX)
+      continue
+    }
+    delete state.refusals[voter]
+    for (const { sortitionBlock, ...refusal } of refusals) {
+      if (refusal.block >= sortitionBlock + submissionWindow) continue
+      if (sortitionBlock <= (state.refused[voter] ?? -1)) continue
+      state.refused[voter] = sortitionBlock
+      recordLength(state, voter, { ...refusal, isAccepted: false })
+    }
   }
 }
 
@@ -56,11 +81,12 @@ export function addRefused(state: CarriedState, block: ProtocolBlock, owners: Ac
 export function recordLength(
   state: CarriedState,
   voter: Address,
-  { number, at }: ProtocolBlock,
-  update: Pick<CarriedState['longest'][Address], 'tx' | 'feedsSent' | 'isAccepted'>,
+  update: CarriedState['longest'][Address],
 ): void {
-  if (update.feedsSent < (state.longest[voter]?.feedsSent ?? 0)) return
-  state.longest[voter] = { ...update, block: number, at }
+  const before = state.longest[voter]
+  if (before !== undefined && update.feedsSent < before.feedsSent) return
+  if (before?.feedsSent === update.feedsSent && update.block < before.block) return
+  state.longest[voter] = update
 }
 
 /** The longest update since the last round, if it covers more feeds than there are. */

@@ -2,6 +2,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import { keepRounds } from './keep-round.ts'
+import { addRefusals } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
 import { openSession, type RoundSource, renewSession, type Session } from './round-session.ts'
 import { addBlock, addPoll, addUnsureBlock } from './round-state.ts'
@@ -61,7 +62,10 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         const complete = current.collector.add(block)
         if (block.number > current.countedTo) {
           if (block.isSure === false) addUnsureBlock(current.state)
-          else addBlock(current.state, block, current.owners)
+          else {
+            addBlock(current.state, block, current.owners)
+            await addRefusals(current.state, block, current.owners)
+          }
         }
         if (block.isSure !== false) current.claims.push(...block.claims)
         if (complete.length > 0) {

@@ -1,13 +1,9 @@
-import { encodeAbiParameters, type Hex, parseAbiParameters, parseSignature, sha256 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
 import { getAddress } from 'viem/utils'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import type { SignedUpdate } from '../protocol/fast-update.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { longUpdateOf } from './long-updates.ts'
 import {
   addBlock,
   addPoll,
@@ -24,25 +20,6 @@ const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
 ) as [Address, Address, Address, Address]
 const OWNERS: AccountOwners = { bySigningPolicy: new Map([[SIGNER, ALPHA]]), byAccount: new Map() }
 const DAY = 86_400
-
-const ACCOUNT = privateKeyToAccount(`0x${'46'.repeat(32)}`)
-const SIGNED_OWNERS: AccountOwners = {
-  bySigningPolicy: new Map([[ACCOUNT.address as Address, ALPHA]]),
-  byAccount: new Map(),
-}
-const UNSIGNED = parseAbiParameters([
-  'uint256, Credential, bytes',
-  'struct Credential { uint256 replicate; Point gamma; uint256 c; uint256 s; }',
-  'struct Point { uint256 x; uint256 y; }',
-])
-
-/** An update that ALPHA signed. */
-async function signed(deltas: Hex, sortitionBlock = 1n): Promise<SignedUpdate> {
-  const sortitionCredential = { replicate: 0n, gamma: { x: 1n, y: 2n }, c: 3n, s: 4n }
-  const raw = sha256(encodeAbiParameters(UNSIGNED, [sortitionBlock, sortitionCredential, deltas]))
-  const { v, r, s } = parseSignature(await ACCOUNT.signMessage({ message: { raw } }))
-  return { sortitionBlock, sortitionCredential, deltas, signature: { v: Number(v), r, s } }
-}
 
 const TX: Hash = `0x${'e'.repeat(64)}`
 const update = (sender: Address | null, feedsSent: number | null = 9) => ({
@@ -123,6 +100,7 @@ test('state of providers in no policy is deleted', () => {
   for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
   one.refused = { [ALPHA]: 1, [BRAVO]: 1 }
+  one.refusals = { [ALPHA]: [], [BRAVO]: [] }
   addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
   forgetOthers(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
   expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
@@ -133,6 +111,7 @@ test('state of providers in no policy is deleted', () => {
   expect(one.senders).toEqual({})
   expect(Object.keys(one.silence)).toEqual([BRAVO])
   expect(one.refused).toEqual({ [BRAVO]: 1 })
+  expect(one.refusals).toEqual({ [BRAVO]: [] })
 })
 
 test('a silence that an update ends before the round is judged is kept until then', () => {
@@ -154,104 +133,6 @@ test('an update of any sender ends the silence, and an unknown sender is not rec
   addBlock(one, { ...block(6), fastUpdates: [update(null)] }, OWNERS)
   expect(one.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
   expect(one.senders).toEqual({})
-})
-
-describe('the length of updates', () => {
-  const sent = (number: number, ...feeds: readonly (number | null)[]) => ({
-    ...block(number),
-    fastUpdates: feeds.map((one) => update(SENDER, one)),
-  })
-  /** An update for 20 feeds that ALPHA signed, and that the contract refused. */
-  const refused = async (deltas: Hex = `0x${'00'.repeat(4)}55`, sortitionBlock = 1n) => ({
-    tx: TX,
-    sender: SENDER,
-    update: await signed(deltas, sortitionBlock),
-  })
-  /** Updates that are too long and signed by nobody. */
-  const strangers = async (count: number) => {
-    const signature = { v: 27, r: TX, s: TX } as const
-    const strange = { ...(await signed('0xffffffffffff')), signature }
-    return Array.from({ length: count }, () => ({ tx: TX, sender: BRAVO, update: strange }))
-  }
-
-  test('the longest of a round is judged when the number of feeds is known', () => {
-    const one = state()
-    addBlock(one, sent(1, 9, 13), OWNERS)
-    addBlock(one, sent(2, 10, null), OWNERS)
-    expect(longUpdateOf(one, ALPHA, null)).toBeUndefined()
-    expect(longUpdateOf(one, ALPHA, 13)).toBeUndefined()
-    const at = 1_790_000_001
-    const expected = { tx: TX, block: 1, at, feedsSent: 13, feedCount: 12, isAccepted: true }
-    expect(longUpdateOf(one, ALPHA, 12)).toEqual(expected)
-  })
-
-  test('an update that was refused for its length is its signer’s, whoever sent it', async () => {
-    const one = { ...state(), feedCount: 9 }
-    addBlock(one, { ...block(1), refusedUpdates: [await refused()] }, SIGNED_OWNERS)
-    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ feedsSent: 20, isAccepted: false })
-    expect(one.silence).toEqual({})
-  })
-
-  test('an update that was refused for something else is not judged', async () => {
-    const one = { ...state(), feedCount: 9 }
-    const short = await refused(`0x${'00'.repeat(4)}`)
-    addBlock(one, { ...block(1), refusedUpdates: [short] }, SIGNED_OWNERS)
-    expect(one.longest).toEqual({})
-  })
-
-  test('many refused updates by strangers cost four recoveries of signers a block', async () => {
-    const one = { ...state(), feedCount: 9 }
-    const four = await strangers(4)
-    addBlock(one, { ...block(1), refusedUpdates: [...four, await refused()] }, SIGNED_OWNERS)
-    expect(one.longest).toEqual({})
-    addBlock(one, { ...block(2), refusedUpdates: [await refused(), ...four] }, SIGNED_OWNERS)
-    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 2 })
-  })
-
-  test('those of a known account are judged before those of strangers', async () => {
-    const one = { ...state(), feedCount: 9 }
-    for (let number = 0; number < 3; number += 1) {
-      const fastUpdates = [{ ...update(SENDER), signingPolicy: ACCOUNT.address as Address }]
-      addBlock(one, { ...block(number), fastUpdates }, SIGNED_OWNERS)
-    }
-    const refusedUpdates = [...(await strangers(9)), await refused()]
-    addBlock(one, { ...block(4), refusedUpdates }, SIGNED_OWNERS)
-    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 4, isAccepted: false })
-  })
-
-  test('an update of an earlier or a later block, which anybody can send again, is not judged', async () => {
-    const one = { ...state(), feedCount: 9 }
-    const judged: number[] = []
-    const update = await refused(undefined, 1000n)
-    for (const number of [5_000_000, 1010, 999, 1009]) {
-      addBlock(one, { ...block(number), refusedUpdates: [update] }, SIGNED_OWNERS)
-      if (longUpdateOf(one, ALPHA, 9) !== undefined) judged.push(number)
-    }
-    expect(judged).toEqual([1009])
-  })
-
-  test('an update that is sent again within its blocks counts once', async () => {
-    const one = { ...state(), feedCount: 9 }
-    addBlock(
-      one,
-      { ...block(1000), refusedUpdates: [await refused(undefined, 1000n)] },
-      SIGNED_OWNERS,
-    )
-    expect(longUpdateOf(one, ALPHA, 9)).toMatchObject({ block: 1000 })
-    const next = CarriedState.parse({ ...one, longest: {} })
-    addBlock(
-      next,
-      { ...block(1005), refusedUpdates: [await refused(undefined, 1000n)] },
-      SIGNED_OWNERS,
-    )
-    expect(longUpdateOf(next, ALPHA, 9)).toBeUndefined()
-    addBlock(
-      next,
-      { ...block(1006), refusedUpdates: [await refused(undefined, 1006n)] },
-      SIGNED_OWNERS,
-    )
-    expect(longUpdateOf(next, ALPHA, 9)).toMatchObject({ block: 1006 })
-  })
 })
 
 test("a sender that front-runs a few updates is not recorded as the provider's account", () => {

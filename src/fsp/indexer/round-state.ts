@@ -6,7 +6,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
-import { addRefused, recordLength } from './long-updates.ts'
+import { recordLength } from './long-updates.ts'
 import { TransactionPart } from './observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
@@ -22,7 +22,7 @@ const UPDATES_COUNTED_MAX = 200
 /** Number of consecutive polls without a node after which the node counts as gone. */
 const ABSENT_POLLS = 2
 
-/** Adds a block: senders of fast updates, and calls of watched providers. */
+/** Adds a block: accepted fast updates, their senders, and calls of watched providers. */
 export function addBlock(state: CarriedState, block: ProtocolBlock, owners: AccountOwners): void {
   state.blocksRead += 1
   state.readSince ??= block.at
@@ -36,7 +36,10 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
   for (const { signingPolicy, sender, tx, feedsSent } of block.fastUpdates) {
     const voter = owners.bySigningPolicy.get(signingPolicy)
     if (voter === undefined) continue
-    if (feedsSent !== null) recordLength(state, voter, block, { tx, feedsSent, isAccepted: true })
+    if (feedsSent !== null) {
+      const { number, at } = block
+      recordLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
+    }
     recordPeak(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
@@ -49,7 +52,6 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
       state.senders[voter] = { ...state.senders[voter], [sender]: block.at }
     }
   }
-  addRefused(state, block, owners)
   for (const call of block.calls) {
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
@@ -262,6 +264,9 @@ export function forgetOthers(state: CarriedState, remembered: RetainedProviders)
   }
   for (const voter of addressesIn(state.refused)) {
     if (!members.has(voter)) delete state.refused[voter]
+  }
+  for (const voter of addressesIn(state.refusals)) {
+    if (!members.has(voter)) delete state.refusals[voter]
   }
   for (const voter of addressesIn(state.registrations)) {
     if (!members.has(voter) && !watched.has(voter)) delete state.registrations[voter]

@@ -74,10 +74,10 @@ export function feedsIn({ deltas }: Pick<SignedUpdate, 'deltas'>): number {
 const FEEDS_PER_WORD = 8
 
 /**
- * Number of blocks, from its sortition block on, in which the FastUpdater accepts an update: its `submissionWindow`, as
- * it is configured.
+ * The most that the FastUpdater's `submissionWindow` can be: the number of blocks, from its sortition block on, in which
+ * an update is accepted. The contract keeps it in a byte.
  */
-export const SUBMISSION_WINDOW_BLOCKS = 10n
+export const SUBMISSION_WINDOW_MAX = 255
 
 /** Number of feeds up to which the FastUpdater accepts an update. */
 export function acceptedFeeds(feedCount: number): number {

@@ -49,6 +49,7 @@ export const ENTITY_ABI = parseAbi([
 /** FastUpdater and the manager of its incentives. */
 export const FAST_UPDATER_ABI = parseAbi([
   'function currentSortitionWeight(address signingPolicyAddress) view returns (uint256)',
+  'function submissionWindow() view returns (uint8)',
 ])
 /** The feeds of fast updates, in their order; a removed feed keeps its place. */
 export const FEEDS_ABI = parseAbi(['function getFeedIds() view returns (bytes21[])'])

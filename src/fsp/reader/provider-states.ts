@@ -42,6 +42,8 @@ export interface SystemState {
   readonly sampleSize: number | null
   /** Number of feeds of fast updates. */
   readonly feedCount: number | null
+  /** Number of blocks, from its sortition block on, in which a fast update is accepted. */
+  readonly submissionWindow: number | null
   readonly providers: ReadonlyMap<Address, ProviderState>
 }
 
@@ -84,13 +86,15 @@ export async function readStates(
     const opened = view(MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
     const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
     const feeds = view(FEEDS_ABI, 'getFeedIds', [])
-    const [openedAnswer, sizeAnswer, feedsAnswer] = await askViews(
+    const window = view(FAST_UPDATER_ABI, 'submissionWindow', [])
+    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await askViews(
       client,
       multicallAddress,
       [
         [places.manager, opened],
         [places.incentives, size],
         [places.configuration, feeds],
+        [places.updater, window],
       ],
       block.number,
     )
@@ -108,6 +112,7 @@ export async function readStates(
       registration: endTs === 0n ? null : { epoch: next, openedAt: new Date(Number(endTs) * 1000) },
       sampleSize: fixedPoint === undefined ? null : sampleSize(fixedPoint),
       feedCount: feeds.of(feedsAnswer)?.length ?? null,
+      submissionWindow: window.of(windowAnswer) ?? null,
       providers,
     }
   }, signal)

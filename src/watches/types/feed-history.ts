@@ -30,7 +30,9 @@ export const feedHistory: History<{ feed: string }, { windowSeconds: number }, P
       yield { observations: [], gaps: ['no_data'] }
       return
     }
+    let isEmpty = true
     for await (const prices of facts.feedHistory(known.id, settings.windowSeconds, { from, to })) {
+      if (prices.length > 0) isEmpty = false
       yield {
         observations: prices.map(({ price: { value, decimals, at, block: position }, oldest }) => {
           const feed = { feed: known.name, feedId: known.id, updatedAt: at }
@@ -38,6 +40,8 @@ export const feedHistory: History<{ feed: string }, { windowSeconds: number }, P
         }),
       }
     }
-    if (to.getTime() - from.getTime() > DAY_MS) yield { observations: [], gaps: ['coarse_prices'] }
+    // That no price is stored says more than how often one would be.
+    if (!isEmpty && to.getTime() - from.getTime() > DAY_MS)
+      yield { observations: [], gaps: ['coarse_prices'] }
   },
 }
