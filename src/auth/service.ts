@@ -6,29 +6,29 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { issueToken } from './issuing.ts'
 import { readMessage, writeMessage } from './message.ts'
-import {
-  type Challenge,
-  type ChallengeRequest,
-  type IssuedToken,
-  LAST_USE_PRECISION_MS,
-  type StoredChallenge,
-  type TokenList,
-  type TokenMetadata,
-  type TokenRequest,
+import type {
+  Challenge,
+  ChallengeRequest,
+  IssuedToken,
+  StoredChallenge,
+  TokenList,
+  TokenMetadata,
+  TokenRequest,
 } from './model.ts'
 import {
   challengeExpiry,
   grantedScopes,
   judgeChallenge,
+  latestStaleUse,
   mustRecordUse,
   tokenStatus,
 } from './rules.ts'
 import * as store from './store.ts'
 import { hashToken, isTokenForm } from './token.ts'
+import { createTokenUses } from './token-uses.ts'
 
 interface Deps {
   readonly db: Db
@@ -180,7 +180,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
     throw new AppError('unauthenticated', 'invalid_token')
   }
   if (mustRecordUse(found.lastUsedAt, now)) {
-    await store.saveLastUse(deps.db, found.id, { usedAt: now, staleBefore: latestStaleUse(now) })
+    await store.saveLastUse(deps.db, [found.id], { usedAt: now, staleBefore: latestStaleUse(now) })
   }
   return {
     wallet: storedAddress(found.wallet),
@@ -205,18 +205,11 @@ export interface TokenLookup {
 
 /** Creates the token lookup for statements of this database. */
 export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): TokenLookup {
+  const uses = createTokenUses(deps)
   return {
     activeTokenQuery: store.selectActiveToken,
     async recordUse({ id, lastUsedAt }, now) {
-      if (!mustRecordUse(lastUsedAt, now)) return
-      try {
-        await store.saveLastUse(deps.db, id, { usedAt: now, staleBefore: latestStaleUse(now) })
-      } catch (error) {
-        deps.log.warn(
-          { tokenId: id, problem: traceOf(error) },
-          'last use of a token was not recorded',
-        )
-      }
+      if (mustRecordUse(lastUsedAt, now)) await uses.record(id, now)
     },
   }
 }
@@ -258,11 +251,6 @@ export async function pruneSignIns(deps: Deps): Promise<void> {
   const ago = (ms: number) => new Date(deps.clock.now().getTime() - ms)
   await store.deleteChallengesExpiredBefore(deps.db, ago(CHALLENGES_KEPT_MS))
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
-}
-
-/** A use at `now` is recorded if the last recorded use is not later than this. */
-function latestStaleUse(now: Date): Date {
-  return new Date(now.getTime() - LAST_USE_PRECISION_MS)
 }
 
 function toMetadata(row: store.TokenRow, now: Date): TokenMetadata {

@@ -1,4 +1,5 @@
-import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { gathered } from '#src/db/gather.ts'
 import { lockKey } from '#src/db/lock.ts'
@@ -219,17 +220,22 @@ export function selectActiveToken(hash: SQL, now: Date): SQL {
     where hash = ${hash} and revoked_at is null and expires_at > ${now}::timestamptz`
 }
 
-/** Records a token's last use, unless a use after `staleBefore` is recorded. */
+/**
+ * Records the last use of tokens, except where a use after `staleBefore` is recorded. A row that another transaction has
+ * locked is left out: it is being used or revoked.
+ */
 export async function saveLastUse(
   db: Db,
-  id: number,
+  ids: readonly number[],
   { usedAt, staleBefore }: { readonly usedAt: Date; readonly staleBefore: Date },
 ): Promise<void> {
-  const isStale = or(isNull(tokens.lastUsedAt), lte(tokens.lastUsedAt, staleBefore))
-  await db
-    .update(tokens)
-    .set({ lastUsedAt: usedAt })
-    .where(and(eq(tokens.id, id), isStale))
+  await db.execute(sql`
+    update tokens set last_used_at = ${usedAt}
+    where id = any(array(
+      select id from tokens
+      where id = any(${valueArray(ids, 'int')})
+        and (last_used_at is null or last_used_at <= ${staleBefore})
+      for update skip locked))`)
 }
 
 /** The wallet's tokens, active ones first, then the newest; at most `LISTED_TOKENS_MAX`. */

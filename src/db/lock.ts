@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import type { Sql } from 'postgres'
+import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import { boundTo } from './scope.ts'
@@ -77,6 +78,8 @@ export function transactUnder<T>(
 /** The connection, outside the pools, on which this process holds its locks. */
 interface LockSession {
   readonly client: Sql
+  /** Asks for locks by name; those that are asked for at the same time share a statement. */
+  readonly tries: Batcher<string, Try>
   /** Held and requested locks, by name. */
   readonly locks: Map<string, AbortController>
   lost: boolean
@@ -85,12 +88,18 @@ interface LockSession {
   lingerTimer: NodeJS.Timeout | undefined
 }
 
+interface Try {
+  readonly isLocked: boolean
+}
+
 const sessions = new WeakMap<Sql, LockSession>()
 
 const RETRY_MS = 1000
 /** Time for which the connection stays open after the last lock is released. */
 const LINGER_MS = 5000
 const HEARTBEAT_MS = 2000
+/** Maximum number of locks that one statement asks for. */
+const TRIES_MAX = 100
 /**
  * Number of heartbeats without an answer after which this process gives up its locks. The server releases them
  * later, after `SILENCE_MS_MAX`.
@@ -148,11 +157,11 @@ export async function tryLock(sql: Sql, name: string): Promise<Lock | undefined>
   const controller = new AbortController()
   session.locks.set(name, controller)
   clearTimeout(session.lingerTimer)
-  const locked = await callServer(session, 'pg_try_advisory_lock', name).catch((error: unknown) => {
+  const isLocked = await tryOn(session, name).catch((error: unknown) => {
     forget(session, name)
     throw error
   })
-  if (!locked) {
+  if (!isLocked) {
     forget(session, name)
     return undefined
   }
@@ -164,7 +173,7 @@ export async function tryLock(sql: Sql, name: string): Promise<Lock | undefined>
       if (released) return
       released = true
       if (session.lost) return
-      await callServer(session, 'pg_advisory_unlock', name).catch(() => session.lose())
+      await unlock(session, name).catch(() => session.lose())
       forget(session, name)
     },
   }
@@ -184,13 +193,39 @@ export function lockKey(name: string): string {
   return createHash('sha256').update(name).digest().readBigInt64BE().toString()
 }
 
-type LockFunction = 'pg_try_advisory_lock' | 'pg_advisory_unlock'
-
-async function callServer(session: LockSession, call: LockFunction, name: string) {
-  const [row] = await session.client<{ done: boolean }[]>`
-    select ${session.client(call)}(${lockKey(name)}::bigint) as done`
+async function tryOn(session: LockSession, name: string): Promise<boolean> {
+  const answer = session.tries.add(undefined, name)
+  if (answer === undefined) throw connectionLost()
+  const { isLocked } = await answer
   if (session.lost) throw connectionLost()
-  return row?.done === true
+  return isLocked
+}
+
+/** A process that waits for many locks asks for all of them in one statement. */
+function createTries(client: Sql): Batcher<string, Try> {
+  const tryAll = async (names: readonly string[]): Promise<readonly Try[]> => {
+    const keys = names.map(lockKey)
+    const rows = await client<{ key: string; isLocked: boolean }[]>`
+      select key, pg_try_advisory_lock(key) as "isLocked"
+      from unnest(string_to_array(${keys.join()}, ',')::bigint[]) as asked(key)`
+    const locked = new Set(rows.flatMap(({ key, isLocked }) => (isLocked ? [String(key)] : [])))
+    return keys.map((key) => ({ isLocked: locked.has(key) }))
+  }
+  return createBatcher<string, Try>({
+    batchesAtOnce: 1,
+    groupsPerBatch: TRIES_MAX,
+    itemsPerGroup: 1,
+    itemsPerBatch: TRIES_MAX,
+    waitingPerKeyMax: 1,
+    itemsMax: TRIES_MAX * TRIES_MAX,
+    isAlike: () => true,
+    processTogether: async (groups) => (await tryAll(groups.map(([name]) => name))).map((one) => [one]),
+    processAlone: ([name]) => tryAll([name]),
+  })
+}
+
+async function unlock({ client }: LockSession, name: string): Promise<void> {
+  await client`select pg_advisory_unlock(${lockKey(name)}::bigint)`
 }
 
 /**
@@ -261,11 +296,13 @@ function forget(session: LockSession, name: string): void {
 }
 
 function startLockSession(sql: Sql): LockSession {
+  const client = openSession(sql, {
+    onclose: () => void session.lose(),
+    connection: { idle_session_timeout: SILENCE_MS_MAX, lock_timeout: ROW_MS_MAX },
+  })
   const session: LockSession = {
-    client: openSession(sql, {
-      onclose: () => void session.lose(),
-      connection: { idle_session_timeout: SILENCE_MS_MAX, lock_timeout: ROW_MS_MAX },
-    }),
+    client,
+    tries: createTries(client),
     locks: new Map(),
     lost: false,
     lingerTimer: undefined,

@@ -255,8 +255,8 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.id = any(array(
-      select id from deliveries
-      where created_at > ${ahead} and status in ('pending', 'retrying') and next_attempt_at > ${ahead}
+      select d.id from deliveries d
+      where d.created_at > ${ahead} and ${IS_UNFINISHED} and d.next_attempt_at > ${ahead}
       limit 1000
       for update skip locked))`)
 }

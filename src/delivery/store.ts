@@ -209,17 +209,27 @@ export async function wakeRetries(
 ): Promise<boolean> {
   if (recipientIds.length === 0) return false
   // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
+  const isWaiting = sql`d.planned_at is null
+    and d.next_attempt_at > (select ${now}::timestamptz + ${WOKEN_WAIT})
+    and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))`
+  // One recipient after the other, in the order of the index of retries: a plan for all at once may read the whole
+  // index of unfinished deliveries, if it was made while that was empty.
   const woken = await tx.execute(sql`
     with waking as (
       select d.id from deliveries d
-      where d.recipient_id = any(array(
-          select id from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
-            as asked(id, nothing)))
-        and d.status = 'retrying' and d.planned_at is null
-        and d.next_attempt_at > (select ${now}::timestamptz + ${WOKEN_WAIT})
-        and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))
-      order by d.next_attempt_at, d.id
-      limit ${WOKEN_MAX}
+      where d.id = any(array(
+          select found.id
+          from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
+            as asked(recipient_id, nothing)
+          cross join lateral (
+            select d.id, d.next_attempt_at from deliveries d
+            where d.recipient_id = asked.recipient_id and d.status = 'retrying' and ${isWaiting}
+            order by d.next_attempt_at
+            limit ${WOKEN_MAX}
+          ) found
+          order by found.next_attempt_at, found.id
+          limit ${WOKEN_MAX}))
+        and d.status || '' = 'retrying' and ${isWaiting}
       for update skip locked
     )
     update deliveries d

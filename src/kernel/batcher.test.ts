@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createBatcher, type Group } from './batcher.ts'
 
 interface Item {
@@ -22,7 +22,15 @@ const isAlike = (one: Item, other: Item) => one.kind === other.kind
 const answers = (group: Group<Item>): readonly Result[] => group.map(({ name }) => ({ of: name }))
 
 /** A batcher whose work waits until it is released, one piece after the other. */
-function held(over: Partial<typeof LIMITS & { readonly patienceMs: number }> = {}) {
+function held(
+  over: Partial<
+    typeof LIMITS & {
+      readonly patienceMs: number
+      readonly besideFrom: number
+      readonly lingerMs: number
+    }
+  > = {},
+) {
   const begun: string[][][] = []
   const gates: PromiseWithResolvers<void>[] = []
   const batcher = createBatcher<Item, Result>({
@@ -85,6 +93,74 @@ describe('a batcher', () => {
 
   test('starts another batch when the running ones take too long', async () => {
     const { batcher, begun, letGo } = held({ patienceMs: 1 })
+    void batcher.add('a', { name: 'a1' })
+    await turn()
+    void batcher.add('b', { name: 'b1' })
+    await expect.poll(() => begun).toEqual([[['a1']], [['b1']]])
+    await letGo()
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('starts a batch beside a running one only when enough items wait', async () => {
+    const { batcher, begun, letGo } = held({ batchesAtOnce: 2, besideFrom: 2 })
+    void batcher.add('a', { name: 'a1' })
+    await turn()
+    void batcher.add('b', { name: 'b1' })
+    await turn()
+    expect(begun).toEqual([[['a1']]])
+    void batcher.add('c', { name: 'c1' })
+    await turn()
+    expect(begun).toEqual([[['a1']], [['b1'], ['c1']]])
+    void batcher.add('d', { name: 'd1' })
+    await letGo()
+    expect(begun.slice(2)).toEqual([])
+    await letGo()
+    expect(begun.slice(2)).toEqual([[['d1']]])
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('lets items that wait at the end of a batch be joined by others', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      const { batcher, begun, letGo } = held({ besideFrom: 3, lingerMs: 5 })
+      void batcher.add('a', { name: 'a1' })
+      await turn()
+      void batcher.add('b', { name: 'b1' })
+      await letGo()
+      const idle = batcher.idle()
+      void batcher.add('c', { name: 'c1' })
+      await turn()
+      expect(begun).toEqual([[['a1']]])
+      vi.advanceTimersByTime(5)
+      expect(begun).toEqual([[['a1']], [['b1'], ['c1']]])
+      await letGo()
+      await idle
+      // Nothing waited when the batch ended.
+      void batcher.add('d', { name: 'd1' })
+      await turn()
+      expect(begun.slice(2)).toEqual([[['d1']]])
+      await letGo()
+      await batcher.idle()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('does not let many items wait at the end of a batch', async () => {
+    const { batcher, begun, letGo } = held({ besideFrom: 3, lingerMs: 1000 })
+    void batcher.add('a', { name: 'a1' })
+    await turn()
+    for (const name of ['a2', 'a3', 'a4']) void batcher.add('a', { name })
+    await letGo()
+    expect(begun.slice(1)).toEqual([[['a2', 'a3', 'a4']]])
+    await letGo()
+    await batcher.idle()
+  })
+
+  test('starts few items beside a running batch that takes too long', async () => {
+    const { batcher, begun, letGo } = held({ batchesAtOnce: 2, besideFrom: 2, patienceMs: 1 })
     void batcher.add('a', { name: 'a1' })
     await turn()
     void batcher.add('b', { name: 'b1' })

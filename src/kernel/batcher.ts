@@ -39,8 +39,19 @@ interface BatcherOptions<Item, Result> {
   isAlike(one: Item, other: Item): boolean
   readonly batchesAtOnce: number
   /**
-   * Time after which waiting items start even though `batchesAtOnce` slow batches are in progress; if
-   * omitted, items wait until a batch ends.
+   * Number of waiting items from which on a batch starts beside one in progress; with fewer, they wait until it ends, so
+   * that few items do not become many small batches. By default one.
+   */
+  readonly besideFrom?: number
+  /**
+   * When a batch ends and fewer than `besideFrom` items wait, the next one starts only after as long as the batch took,
+   * at most this long: meanwhile those that were just answered ask again. Without concurrent items nothing waits. By
+   * default the next one starts at once.
+   */
+  readonly lingerMs?: number
+  /**
+   * Time after which waiting items start even though slow batches are in progress; if omitted, items wait until a
+   * batch ends.
    */
   readonly patienceMs?: number
   readonly groupsPerBatch: number
@@ -84,8 +95,10 @@ export function createBatcher<Item, Result extends object>(
   const working = new Set<Promise<void>>()
   let items = 0
   let batches = 0
+  let taken = 0
   let isScheduled = false
   let isTimed = false
+  let isLingering = false
 
   function startSoon(): void {
     if (isScheduled) return
@@ -99,8 +112,31 @@ export function createBatcher<Item, Result extends object>(
     })
   }
 
+  function mayStart(): boolean {
+    if (ready.size === 0 || batches >= options.batchesAtOnce) return false
+    const isFree = batches === 0 && !isLingering
+    return isFree || items - taken >= (options.besideFrom ?? 1)
+  }
+
+  /** Lets the items that wait at the end of a batch be joined by others. */
+  function linger(batchMs: number): void {
+    const { lingerMs } = options
+    if (lingerMs === undefined || batches > 0 || ready.size === 0) return
+    isLingering = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    track(promise)
+    setTimeout(
+      () => {
+        isLingering = false
+        start()
+        resolve()
+      },
+      Math.min(batchMs, lingerMs),
+    )
+  }
+
   function start(): void {
-    while (batches < options.batchesAtOnce && ready.size > 0) startBatch()
+    while (mayStart()) startBatch()
     if (options.patienceMs === undefined || ready.size === 0 || isTimed) return
     isTimed = true
     setTimeout(() => {
@@ -117,21 +153,23 @@ export function createBatcher<Item, Result extends object>(
 
   function takeBatch(): readonly Taken<Item, Result>[] {
     const groups: Taken<Item, Result>[] = []
-    let taken = 0
+    let inBatch = 0
     for (const key of ready) {
-      if (groups.length === options.groupsPerBatch || taken >= options.itemsPerBatch) break
+      if (groups.length === options.groupsPerBatch || inBatch >= options.itemsPerBatch) break
       ready.delete(key)
       const queue = queues.get(key) ?? []
       const first = queue.shift()
       if (first === undefined) throw new Error('nothing waits for a turn')
       const group = { key, entries: [first, ...takeAlike(first.item, queue, options)] } as const
       groups.push(group)
-      taken += group.entries.length
+      inBatch += group.entries.length
     }
+    taken += inBatch
     return groups
   }
 
   async function workTogether(groups: readonly Taken<Item, Result>[]): Promise<void> {
+    const startedAt = performance.now()
     try {
       const results = (await options.processTogether?.(groups.map(itemsOf))) ?? []
       for (const [index, group] of groups.entries()) {
@@ -143,6 +181,7 @@ export function createBatcher<Item, Result extends object>(
       for (const group of groups) fail(group, error)
     }
     batches -= 1
+    linger(performance.now() - startedAt)
     start()
   }
 
@@ -171,6 +210,7 @@ export function createBatcher<Item, Result extends object>(
 
   function release({ key, entries }: Taken<Item, Result>): void {
     items -= entries.length
+    taken -= entries.length
     if (queues.get(key)?.length === 0) queues.delete(key)
     else ready.add(key)
   }

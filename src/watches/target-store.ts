@@ -3,9 +3,8 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
-import { SLICES } from '#src/db/slices.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
-import { observationCursors, publishedBlocks, sliceCursors, sliceOfKey, targets } from './tables.ts'
+import { observationCursors, publishedBlocks, sliceOfKey, targets } from './tables.ts'
 
 /** The columns of a target that observation needs; the observation is encoded. */
 export interface TargetRow {
@@ -219,64 +218,6 @@ export async function saveCursor(
       set: cursor,
       ...(isForward && { setWhere: isForward }),
     })
-}
-
-/** Progress of a type in some of its slices, with the row of the type. */
-export interface SliceProgress {
-  readonly type: Cursor | undefined
-  readonly slices: readonly SliceCursor[]
-}
-
-export type SliceCursor = typeof sliceCursors.$inferSelect
-
-/** Progress of a type, in every slice that has been observed. */
-export async function readProgress(db: Db, type: string): Promise<SliceProgress> {
-  const [cursor, slices] = await Promise.all([
-    findCursor(db, type),
-    db.select().from(sliceCursors).where(eq(sliceCursors.type, type)),
-  ])
-  return { type: cursor, slices }
-}
-
-/**
- * Writes the progress of slices; omitted values stay. Also updates the row of the type: its block is the
- * lowest block of its slices, and it is failing while one of its slices is.
- */
-export async function saveSliceCursors(
-  tx: Db,
-  type: string,
-  slices: readonly number[],
-  seen: Partial<Omit<SliceCursor, 'type' | 'slice'>>,
-): Promise<void> {
-  // Another process that writes its slices waits here, so that its row of the type includes the slices of
-  // this process.
-  await tx.insert(observationCursors).values({ type }).onConflictDoNothing()
-  await tx
-    .select({ type: observationCursors.type })
-    .from(observationCursors)
-    .where(eq(observationCursors.type, type))
-    .for('update')
-  // All rows get the same values, so the statement contains them once. With parameters for each slice, building the
-  // statement would take longer than running it.
-  const asked = sql`unnest(${sql.param([...slices])}::smallint[])`
-  await tx.execute(sql`
-    insert into slice_cursors (type, slice) select ${type}, ${asked} on conflict do nothing`)
-  await tx
-    .update(sliceCursors)
-    .set(seen)
-    .where(and(eq(sliceCursors.type, type), sql`${sliceCursors.slice} in (select ${asked})`))
-  await tx.execute(sql`
-    update observation_cursors c set
-      block_number = case when s.seen then greatest(c.block_number, s.block_number) else c.block_number end,
-      block_at = case when s.seen then greatest(c.block_at, s.block_at) else c.block_at end,
-      observed_at = case when s.seen then greatest(c.observed_at, s.observed_at) else c.observed_at end,
-      failing_since = s.failing_since, checked_at = s.checked_at
-    from (
-      select min(block_number) as block_number, min(block_at) as block_at,
-        min(observed_at) as observed_at, min(failing_since) as failing_since,
-        max(checked_at) as checked_at, count(block_number) = ${SLICES} as seen
-      from slice_cursors where type = ${type} having count(*) = ${SLICES}
-    ) s where c.type = ${type}`)
 }
 
 /**

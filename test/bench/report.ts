@@ -8,6 +8,8 @@ export interface Measurement {
   readonly floor: number | null
   /** value / floor. */
   readonly ratio: number | null
+  /** The ratio that the machine alone would have, by fixed work in the same run. */
+  readonly ratioFloor?: number
   /** The goal as text. */
   readonly goal: string
   readonly met: boolean
@@ -15,15 +17,18 @@ export interface Measurement {
 
 /** A table for people, then one JSON line per measurement. */
 export function report(measurements: readonly Measurement[]): string {
-  const rows = measurements.map(({ bench, measure, value, unit, floor, ratio, goal, met }) => [
-    `${bench}: ${measure}`,
-    `${round(value)} ${unit}`,
-    floor === null ? '–' : `${round(floor)} ${unit}`,
-    ratio === null ? '–' : ratio.toFixed(2),
-    goal,
-    met ? 'met' : 'NOT MET',
+  const hasRatioFloors = measurements.some(({ ratioFloor }) => ratioFloor !== undefined)
+  const rows = measurements.map((one) => [
+    `${one.bench}: ${one.measure}`,
+    `${round(one.value)} ${one.unit}`,
+    one.floor === null ? '–' : `${round(one.floor)} ${one.unit}`,
+    one.ratio === null ? '–' : one.ratio.toFixed(2),
+    ...(hasRatioFloors ? [one.ratioFloor?.toFixed(2) ?? '–'] : []),
+    one.goal,
+    one.met ? 'met' : 'NOT MET',
   ])
-  const table = [['measure', 'value', 'floor', 'ratio', 'goal', ''], ...rows]
+  const heads = ['measure', 'value', 'floor', 'ratio', ...(hasRatioFloors ? ['ratio floor'] : [])]
+  const table = [[...heads, 'goal', ''], ...rows]
   const widths = table[0]?.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   )

@@ -22,8 +22,16 @@ export interface Cost {
   readonly database: number
 }
 
+/** Costs of a unit of fixed work: of the same load divided among the processes, and of a full load for each. */
+export interface FixedCosts {
+  readonly divided: Cost
+  readonly full: Cost
+}
+
 /** Costs of a number of processes. */
 export interface UnitCosts {
+  /** Of work that depends on nothing but the machine. */
+  readonly fixed: FixedCosts
   /** Per second without work. */
   readonly idle: Cost
   /** Of the same load, divided among the processes. */
@@ -42,6 +50,8 @@ const ALERTS = 500
 const ALERT_LOOKS = 3
 const DELIVERIES = 10_000
 const CALL_SECONDS = 8
+/** Calls before the measurement, to each process. */
+const WARM_CALLS = 8000
 const CALL_CONNECTIONS = 16
 const FLR = 10n ** 18n
 
@@ -49,12 +59,9 @@ const FLR = 10n ** 18n
 export async function measureUnits(
   world: ScaleWorld,
   processes: readonly ServiceProcess[],
-): Promise<UnitCosts> {
+): Promise<Omit<UnitCosts, 'fixed'>> {
   const meter = createMeter(world, processes)
-  // Plans, compiled code and the first run of each job are part of the start.
-  await lookWithoutChange(world)
-  await sendDeliveries(world, 1)
-  await callForData(world, processes, 1)
+  await warmUp(world, processes)
   const idle = await restedCost(meter)
   const beyond = (spent: Spent): Spent => ({
     ...spent,
@@ -164,6 +171,16 @@ async function lookWithoutChange(world: ScaleWorld): Promise<number> {
   return LOOKS * TARGETS
 }
 
+/**
+ * Plans, compiled code and the first run of each job are part of the start. Every process does as much as one process
+ * alone, so that none is measured with code that is less compiled.
+ */
+async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): Promise<void> {
+  for (const _process of processes) await lookWithoutChange(world)
+  await sendDeliveries(world, processes.length)
+  await Promise.all(processes.map((one) => callFor(world, [one], { calls: WARM_CALLS })))
+}
+
 /** Waits until every watch is evaluated up to the newest block that the service reads. */
 async function untilEvaluated({ connection: { sql }, devnet }: ScaleWorld): Promise<void> {
   const head = Number(await devnet.client.getBlockNumber())
@@ -227,8 +244,11 @@ async function sendDeliveries(
     }
   })
   await connection.db.transaction((tx) => enqueue(tx, rows))
+  // The receiver is asked first: looking for a waiting delivery would take the database longer than the deliveries.
+  await until('all deliveries have arrived', async () => {
+    return Number(await (await fetch(receiverUrl)).text()) >= rows.length
+  })
   await until('all deliveries are recorded', async () => {
-    // Not counted: that would take the database longer than the deliveries, and the more the more there are.
     const [row] = await connection.sql<{ missing: boolean }[]>`
       select exists (select from deliveries where status in ('pending', 'retrying')) as missing`
     return row?.missing === false
@@ -239,14 +259,27 @@ async function sendDeliveries(
 }
 
 /**
- * Makes metered calls, spread over the processes.
+ * Makes metered calls for some seconds, spread over the processes.
  *
  * @param loads full loads of one process: connections, and wallets
  */
-async function callForData(
-  { owners }: ScaleWorld,
+function callForData(
+  world: ScaleWorld,
   processes: readonly ServiceProcess[],
   loads: number,
+): Promise<number> {
+  return callFor(world, processes, { loads, seconds: CALL_SECONDS })
+}
+
+/** @param until number of calls to each process, or seconds */
+async function callFor(
+  { owners }: ScaleWorld,
+  processes: readonly ServiceProcess[],
+  {
+    loads = 1,
+    calls = Number.POSITIVE_INFINITY,
+    seconds,
+  }: { readonly loads?: number; readonly calls?: number; readonly seconds?: number },
 ): Promise<number> {
   const callers = owners.slice(0, loads * OWNERS)
   const connections = Math.ceil((loads * CALL_CONNECTIONS) / processes.length)
@@ -255,6 +288,7 @@ async function callForData(
     processes.map(({ url }, place) =>
       putLoad(url, {
         requestOf: (request) => {
+          if (request >= calls) return undefined
           const owner = callers[(request * processes.length + place) % callers.length]
           return {
             path: '/data/ftso-analytics/feeds',
@@ -262,7 +296,7 @@ async function callForData(
           }
         },
         connections,
-        seconds: CALL_SECONDS,
+        ...(seconds !== undefined && { seconds }),
         onAnswer: () => {
           answered += 1
         },

@@ -23,6 +23,7 @@ const FIRST_ADDRESS = 16_777_216
 
 /** A PostgreSQL, a chain, receivers and a data upstream, without the service. */
 export interface ScaleWorld {
+  readonly databaseUrl: string
   readonly connection: Connection
   readonly postmaster: number
   readonly devnet: Devnet
@@ -78,6 +79,7 @@ export async function withScaleWorld<T>(
               ROOT,
             )
           return await work({
+            databaseUrl,
             connection,
             postmaster: await findPostmaster(connection.sql),
             devnet,

@@ -1,5 +1,6 @@
 import { type Measurement, median } from './report.ts'
 import { benchKills, benchTakeover } from './scale-failures.ts'
+import { measureFixedWork } from './scale-floor.ts'
 import { fitModel, predict } from './scale-model.ts'
 import {
   type Cost,
@@ -40,9 +41,10 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
   for (let round = 0; round < ROUNDS; round += 1) {
     const costs = new Map<number, UnitCosts>()
     for (const count of COUNTS) {
+      const fixed = await measureFixedWork(world, count)
       const processes = await world.start(count)
       try {
-        costs.set(count, await measureUnits(world, processes))
+        costs.set(count, { ...(await measureUnits(world, processes)), fixed })
         const [one, two] = [costs.get(1), costs.get(2)]
         if (count === 4 && one !== undefined && two !== undefined) {
           const { spent, load } = await measureMixed(world, processes)
@@ -57,15 +59,17 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
   const all = COUNTS.flatMap((count) => [
     ...UNITS.flatMap((unit) =>
       PARTS.map((part) =>
-        compared(count, `${part} CPU per ${unit}${sharing(count, unit)}`, rounds, (of) => {
-          return of.units[unit][part]
+        compared(count, `${part} CPU per ${unit}${sharing(count, unit)}`, rounds, {
+          measureOf: ({ units }) => units[unit][part],
+          machineOf: ({ fixed }) => fixed.divided[part],
         }),
       ),
     ),
     ...(count === 1 ? [] : LOADED).flatMap((unit) =>
       PARTS.map((part) =>
-        compared(count, `${part} CPU per ${unit}, a full load each`, rounds, (of) => {
-          return of.full[unit][part]
+        compared(count, `${part} CPU per ${unit}, a full load each`, rounds, {
+          measureOf: ({ full }) => full[unit][part],
+          machineOf: ({ fixed }) => fixed.full[part],
         }),
       ),
     ),
@@ -105,24 +109,27 @@ function compared(
   count: number,
   measure: string,
   rounds: readonly ReadonlyMap<number, UnitCosts>[],
-  measureOf: (costs: UnitCosts) => number,
+  { measureOf, machineOf }: Readonly<Record<'measureOf' | 'machineOf', (of: UnitCosts) => number>>,
 ): Measurement {
-  const valuesOf = (number: number) =>
+  const valuesOf = (number: number, of: (costs: UnitCosts) => number) =>
     rounds.map((round) => {
       const costs = round.get(number)
-      return costs === undefined ? Number.NaN : measureOf(costs)
+      return costs === undefined ? Number.NaN : of(costs)
     })
-  const values = valuesOf(count)
-  const floors = valuesOf(1)
-  const ratio = median(values.map((value, round) => value / (floors[round] ?? Number.NaN)))
+  const ratioOf = (of: (costs: UnitCosts) => number) => {
+    const floors = valuesOf(1, of)
+    return median(valuesOf(count, of).map((value, round) => value / (floors[round] ?? Number.NaN)))
+  }
+  const ratio = ratioOf(measureOf)
   const isOne = count === 1
   return {
     bench: 'scale',
     measure: `${count} ${isOne ? 'process' : 'processes'}: ${measure}`,
-    value: median(values),
+    value: median(valuesOf(count, measureOf)),
     unit: 'ms',
-    floor: isOne ? null : median(floors),
+    floor: isOne ? null : median(valuesOf(1, measureOf)),
     ratio: isOne ? null : ratio,
+    ...(!isOne && { ratioFloor: ratioOf(machineOf) }),
     goal: isOne ? '-' : `<= ${GOAL_RATIO} of one process`,
     met: isOne || ratio <= GOAL_RATIO,
   }

@@ -45,6 +45,20 @@ test('a lock has one holder at a time, within a process and between connections'
   await other.close()
 })
 
+test('locks that are asked for at once are each taken or refused by themselves', async () => {
+  const other = connect(database.url)
+  const held = await tryLock(other.sql, 'many 2')
+  const names = ['many 1', 'many 2', 'many 3', 'many 1']
+  const locks = await Promise.all(names.map((name) => tryLock(database.sql, name)))
+  expect(locks.map((lock) => lock !== undefined)).toEqual([true, false, true, false])
+  await held?.release()
+  await locks[0]?.release()
+  const again = await Promise.all(names.slice(0, 3).map((name) => tryLock(other.sql, name)))
+  expect(again.map((lock) => lock !== undefined)).toEqual([true, true, false])
+  await other.close()
+  await locks[2]?.release()
+})
+
 test('releasing a lock twice does not release it for its next holder', async () => {
   const other = connect(database.url)
   const lock = await tryLock(database.sql, 'twice')

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { connect, type Db } from '#src/db/connection.ts'
 import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
 import {
+  catchUp,
   claimDue,
   extendLeases,
   listBacklogs,
@@ -14,7 +15,7 @@ import {
 } from '#src/delivery/due-store.ts'
 import { listStale } from '#src/delivery/message-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import { type FinishedRow, finish } from '#src/delivery/store.ts'
+import { type FinishedRow, finish, wakeRetries } from '#src/delivery/store.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'
 import { listCandidates } from '#src/recipients/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -42,6 +43,10 @@ beforeAll(async () => {
     insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
       'id', left(d.id::text, 24) || lpad(to_hex(n), 12, '0'), 'order_key', 'k' || n))).*
     from deliveries d, generate_series(1, ${FINISHED}) n where d.id = ${id}`
+  // All were retried: the indexes of unfinished deliveries keep their pages.
+  await run`
+    update deliveries set status = 'retrying', backlog = true, next_attempt_at = now() + interval '1 hour'`
+  await run`update deliveries set status = 'delivered', next_attempt_at = null`
   await run`vacuum analyze deliveries`
   const rows = await run<{ id: string }[]>`select id from deliveries order by id limit ${IDS}`
   ids = rows.map((row) => row.id)
@@ -121,6 +126,25 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
     const indexes = await indexesOf(statement, mode)
     expect(indexes.length).toBeGreaterThan(0)
     expect(indexes.filter((name) => !name.endsWith('_pkey'))).toEqual([])
+  }
+})
+
+test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
+  ['wakeRetries', (db) => wakeRetries(db, [1, 2, 3], now()), ['deliveries_retrying']],
+  ['catchUp', (db) => catchUp(db, now()), ['deliveries_created']],
+])('%s reads no unfinished deliveries but its own, with any statistics', async (_, send, own) => {
+  const statement = await statementOf(send)
+  const rows = await outbox.database.sql<{ part: string; whole: string }[]>`
+    select part.relname as part, whole.relname as whole
+    from pg_inherits join pg_class part on part.oid = inhrelid join pg_class whole on whole.oid = inhparent
+    where part.relkind = 'i'`
+  const wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]))
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    const indexes = await indexesOf(statement, mode)
+    expect(indexes.length).toBeGreaterThan(0)
+    const used = new Set(indexes.map((name) => wholeOf.get(name) ?? name))
+    used.delete('deliveries_pkey')
+    expect([...used]).toEqual(own)
   }
 })
 

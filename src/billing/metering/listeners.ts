@@ -17,7 +17,7 @@ export interface LedgerNotifier {
   idle(): Promise<void>
 }
 
-/** Sends the first notification at once, and the following ones together every 50 ms. */
+/** Sends the first notification at once, and the following ones together every 200 ms. */
 export function createLedgerNotifier({
   db,
   log,

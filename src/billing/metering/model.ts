@@ -15,6 +15,13 @@ import type { ResourceId } from '../price-list.ts'
  * statements, each settles more calls.
  */
 export const BATCHES_AT_ONCE = 2
+/**
+ * Number of waiting calls from which on a statement starts beside one in progress. Fewer wait until it has ended: a
+ * process among several, which has few calls at a time, would otherwise pay a whole statement for each.
+ */
+export const CALLS_BESIDE = 16
+/** Longest time that fewer calls wait after a statement for those that join them. */
+export const LINGER_MS = 3
 /** Time after which calls no longer wait for slow statements. */
 export const BATCH_PATIENCE_MS = 50
 /** Maximum number of payers that one statement settles, and of calls of each payer. */
@@ -35,8 +42,11 @@ export const PENDING_MAX = 10_000
 export const UNCERTAIN_MS = 60_000
 /** Maximum number of tokens whose wallets one process remembers. */
 export const KNOWN_TOKENS_MAX = 10_000
-/** Interval between two notifications of changed ledgers. */
-export const NOTIFY_INTERVAL_MS = 50
+/**
+ * Interval between two notifications of changed ledgers. Every process hears of each, so that shorter ones would cost
+ * more with each process; they wake runs of the same interval.
+ */
+export const NOTIFY_INTERVAL_MS = 200
 
 /**
  * Finds the wallet of a token, as part of a statement of this room. `src/auth`, which this room does not import,

@@ -52,6 +52,8 @@ export interface Metering {
 
 const LIMITS = {
   batchesAtOnce: model.BATCHES_AT_ONCE,
+  besideFrom: model.CALLS_BESIDE,
+  lingerMs: model.LINGER_MS,
   patienceMs: model.BATCH_PATIENCE_MS,
   groupsPerBatch: model.PAYERS_PER_BATCH_MAX,
   itemsPerGroup: model.CALLS_PER_PAYER_MAX,

@@ -21,7 +21,13 @@ import type { Observed } from '../signal.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
-import { groupSlices, type SliceCursor, type SliceGroup, saveProgress } from './slice-progress.ts'
+import {
+  createPassProgress,
+  type PassProgress,
+  readGroups,
+  type SliceCursor,
+  type SliceGroup,
+} from './slice-progress.ts'
 
 /** Number of targets that one request observes. */
 const TARGETS_PER_REQUEST = 500
@@ -33,9 +39,10 @@ interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly clock: Clock
   readonly log: Logger
   readonly slices: HeldSlices
+  readonly progress: PassProgress
 }
 
-export interface PassDeps extends ObserveDeps {
+export interface PassDeps extends Omit<ObserveDeps, 'progress'> {
   /** The slices of this process. */
   readonly slices: Slices
 }
@@ -53,13 +60,23 @@ export interface PassDeps extends ObserveDeps {
  * @throws AppError upstream when no target could be read; database errors
  */
 export async function observeSlices(given: PassDeps, signal: AbortSignal): Promise<void> {
-  const deps = { ...given, slices: given.slices.hold() }
-  const tip = await store.findPublishedBlock(deps.db)
+  const slices = given.slices.hold()
+  const progress = createPassProgress({ db: given.db, slices })
+  const tip = await store.findPublishedBlock(given.db)
   if (tip === undefined) return
+  try {
+    await observeTypes({ ...given, slices, progress }, tip, signal)
+  } finally {
+    await progress.write()
+  }
+}
+
+async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   let observed = 0
+  const groupsOf = await readGroups(deps.db, deps.slices.held())
   for (const type of CHAIN_TYPES) {
-    for (const group of await groupSlices(deps.db, type.name, deps.slices.held())) {
+    for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
       try {
         await observeType(deps, type, group, tip, signal)
@@ -100,7 +117,7 @@ async function observeType(
     const isFirst = cursor.failingSince === null
     const since = isFirst ? now : failingSince(cursor, now)
     if (isFirst) recordFailure(deps, type, error)
-    await saveProgress(deps, type.name, slices, { failingSince: since, checkedAt: now })
+    deps.progress.add({ type: type.name, slices, failingSince: since, checkedAt: now })
     throw error
   }
 }
@@ -148,7 +165,7 @@ async function observeSpans(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, chain, clock } = deps
+  const { db, chain, clock, progress } = deps
   let after = cursor.blockNumber
   for (let batches = 0; batches < BATCHES_PER_PASS && !signal.aborted; batches++) {
     // The published block can be older than the observed one if another endpoint or process has read it.
@@ -159,14 +176,15 @@ async function observeSpans(
     // Between two intervals only newly watched targets are observed.
     const list = isWaiting ? readStaleTargetPages : readTargetPages
     for await (const targets of list(db, type.name, slices, TARGETS_PER_REQUEST)) {
+      await progress.writeSoon()
       await observeTargets(deps, type, targets, { after, upTo }, signal)
     }
     if (isWaiting && cursor.failingSince === null) return
     signal.throwIfAborted()
-    await saveProgress(deps, type.name, slices, {
-      blockNumber: upTo.number,
-      blockAt: upTo.at,
-      observedAt: clock.now(),
+    progress.add({
+      type: type.name,
+      slices,
+      block: { blockNumber: upTo.number, blockAt: upTo.at, observedAt: clock.now() },
       failingSince: null,
       checkedAt: null,
     })

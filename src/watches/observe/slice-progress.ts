@@ -2,7 +2,8 @@
 import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
-import * as store from '../target-store.ts'
+import * as store from '../slice-cursor-store.ts'
+import { type Cursor, listCursors } from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
 export interface SliceGroup {
@@ -11,10 +12,7 @@ export interface SliceGroup {
 }
 
 /** Progress of the slices of a group. */
-export type SliceCursor = Pick<
-  store.Cursor,
-  'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'
->
+export type SliceCursor = Pick<Cursor, 'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'>
 
 const NEVER: SliceCursor = {
   blockNumber: null,
@@ -22,21 +20,38 @@ const NEVER: SliceCursor = {
   failingSince: null,
   checkedAt: null,
 }
+/** Time after which progress is written before anything else is observed. */
+const WRITE_AFTER_MS = 100
 
 /**
- * Groups slices by the block up to which they were observed. A slice counts as observed at least up to the
- * block of its type, because the previous release observed whole types.
+ * Reads the progress of all types in these slices.
+ *
+ * @returns function that groups the slices of a type by the block up to which they were observed. A slice counts as
+ * observed at least up to the block of its type, because the previous release observed whole types.
  */
-export async function groupSlices(
+export async function readGroups(
   db: Db,
-  type: string,
   held: readonly number[],
-): Promise<readonly SliceGroup[]> {
-  const { type: whole, slices } = await store.readProgress(db, type)
-  const cursors = new Map(slices.map((cursor) => [cursor.slice, cursor]))
+): Promise<(type: string) => readonly SliceGroup[]> {
+  const [wholes, cursors] = await Promise.all([listCursors(db), store.listSliceCursors(db, held)])
+  return (type) => {
+    const whole = wholes.find((cursor) => cursor.type === type)
+    const own = new Map(
+      cursors.flatMap((cursor) =>
+        cursor.type === type ? cursor.slices.map((slice) => [slice, cursor] as const) : [],
+      ),
+    )
+    return groupsOf(held, (slice) => furthest(own.get(slice), whole))
+  }
+}
+
+function groupsOf(
+  held: readonly number[],
+  cursorOf: (slice: number) => SliceCursor,
+): readonly SliceGroup[] {
   const groups = new Map<number | null, { slices: number[]; cursor: SliceCursor }>()
   for (const slice of held) {
-    const cursor = furthest(cursors.get(slice), whole)
+    const cursor = cursorOf(slice)
     const group = groups.get(cursor.blockNumber) ?? { slices: [], cursor }
     groups.set(cursor.blockNumber, group)
     group.slices.push(slice)
@@ -46,7 +61,7 @@ export async function groupSlices(
   return [...groups.values()]
 }
 
-function furthest(own: SliceCursor | undefined, whole: store.Cursor | undefined): SliceCursor {
+function furthest(own: SliceCursor | undefined, whole: Cursor | undefined): SliceCursor {
   const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
   const cursor = (isBehind ? whole : (own ?? whole)) ?? NEVER
   // While the outage of a type is notified, the next successful observation has to end the outage.
@@ -54,20 +69,58 @@ function furthest(own: SliceCursor | undefined, whole: store.Cursor | undefined)
   return { ...cursor, failingSince: cursor.failingSince ?? (isOut ? whole.failingSince : null) }
 }
 
-/** Writes the progress of the slices that this process still holds. */
-export async function saveProgress(
+/** Progress of a pass that is not written yet. */
+export interface PassProgress {
+  /** Adds progress of a group; it replaces what is not written yet, except a block if it has none. */
+  add(seen: store.SlicesSeen): void
+  /** Writes the progress of the slices that this process still holds, if the oldest waits for long. */
+  writeSoon(): Promise<void>
+  /** Writes it at once. */
+  write(): Promise<void>
+}
+
+/**
+ * Collects the progress of a pass, so that quick types share a transaction. What is lost when the process dies is
+ * observed again, and nothing is recorded twice.
+ */
+export function createPassProgress(deps: {
+  readonly db: Db
+  readonly slices: HeldSlices
+}): PassProgress {
+  let waiting = new Map<string, store.SlicesSeen>()
+  let since = 0
+
+  async function write(): Promise<void> {
+    const all = [...waiting.values()]
+    waiting = new Map()
+    if (all.length > 0) await saveHeld(deps, all)
+  }
+
+  return {
+    add(seen) {
+      if (waiting.size === 0) since = performance.now()
+      const group = `${seen.type} ${seen.slices[0]}`
+      waiting.set(group, { ...waiting.get(group), ...seen })
+    },
+    async writeSoon() {
+      if (performance.now() - since >= WRITE_AFTER_MS) await write()
+    },
+    write,
+  }
+}
+
+async function saveHeld(
   { db, slices }: { readonly db: Db; readonly slices: HeldSlices },
-  type: string,
-  group: readonly number[],
-  seen: Parameters<typeof store.saveSliceCursors>[3],
+  all: readonly store.SlicesSeen[],
 ): Promise<void> {
   for (let tries = 0; tries <= SLICES; tries += 1) {
-    const held = group.filter(slices.isHeld)
-    if (held.length === 0) return
+    const seen = all
+      .map((one) => ({ ...one, slices: one.slices.filter(slices.isHeld) }))
+      .filter((one) => one.slices.length > 0)
+    if (seen.length === 0) return
+    const held = [...new Set(seen.flatMap((one) => one.slices))]
     try {
-      return await slices
-        .fenceOf(held)
-        .transact(db, (tx) => store.saveSliceCursors(tx, type, held, seen))
+      return await slices.fenceOf(held).transact(db, (tx) => store.saveSliceCursors(tx, seen))
     } catch (error) {
       // This process has lost the slice; the other slices are written.
       if (!(error instanceof FenceError)) throw error

@@ -1,0 +1,67 @@
+/** Records when tokens were used. */
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Db } from '#src/db/connection.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { traceOf } from '#src/kernel/trace.ts'
+import { latestStaleUse } from './rules.ts'
+import * as store from './store.ts'
+
+/** Minimum interval between two statements. */
+const GAP_MS = 500
+
+/** Uses that the next statement records, by token. */
+interface Window {
+  readonly usedAt: Map<number, Date>
+  readonly written: Promise<void>
+}
+
+/** Uses of tokens of this process. */
+export interface TokenUses {
+  /** Records a use, together with others. Never rejects. */
+  record(tokenId: number, now: Date): Promise<void>
+}
+
+/**
+ * Records the first use at the end of the turn, and the following ones together: with many tokens that are seldom used,
+ * each call would otherwise cost a second transaction. What is lost when the process dies is the time of a last use.
+ */
+export function createTokenUses(deps: { readonly db: Db; readonly log: Logger }): TokenUses {
+  let open: Window | undefined
+  let beganAt = Number.NEGATIVE_INFINITY
+
+  function openWindow(): Window {
+    const usedAt = new Map<number, Date>()
+    const written = wait(Math.max(0, beganAt + GAP_MS - performance.now())).then(() => {
+      open = undefined
+      beganAt = performance.now()
+      return write(deps, usedAt)
+    })
+    return { usedAt, written }
+  }
+
+  return {
+    record(tokenId, now) {
+      open ??= openWindow()
+      open.usedAt.set(tokenId, now)
+      return open.written
+    },
+  }
+}
+
+async function write(
+  { db, log }: { readonly db: Db; readonly log: Logger },
+  usedAt: ReadonlyMap<number, Date>,
+): Promise<void> {
+  const now = new Date(Math.max(...[...usedAt.values()].map((at) => at.getTime())))
+  try {
+    await store.saveLastUse(db, [...usedAt.keys()], {
+      usedAt: now,
+      staleBefore: latestStaleUse(now),
+    })
+  } catch (error) {
+    log.warn(
+      { tokens: usedAt.size, problem: traceOf(error) },
+      'last uses of tokens were not recorded',
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface, type Interface } from 'node:readline'
+import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import type { Cost, FixedCosts } from './scale-units.ts'
+
+/** Units before the measurement, in each process. */
+const WARM_UNITS = 3000
+const UNITS = 8000
+/** Units in progress at once in a full load of one process. */
+const AT_ONCE = 16
+
+interface Worker {
+  readonly child: ChildProcess
+  readonly lines: AsyncIterator<string>
+}
+
+/**
+ * CPU time of fixed work in a number of processes: what the machine alone makes dearer with more processes, by caches,
+ * shared cores and switches between processes. Nothing in this work is shared, or depends on their number.
+ */
+export async function measureFixedWork(
+  { databaseUrl, postmaster }: { readonly databaseUrl: string; readonly postmaster: number },
+  count: number,
+): Promise<FixedCosts> {
+  const workers = await Promise.all(Array.from({ length: count }, () => startWorker(databaseUrl)))
+  try {
+    const measure = async (units: number, atOnce: number): Promise<Cost> => {
+      const serviceMs = () => workers.reduce((sum, { child }) => sum + cpuMsOf(child.pid ?? 0), 0)
+      const before = { service: serviceMs(), database: databaseMs(postmaster) }
+      await Promise.all(workers.map((worker) => doUnits(worker, units, atOnce)))
+      const done = units * count
+      return {
+        service: (serviceMs() - before.service) / done,
+        database: (databaseMs(postmaster) - before.database) / done,
+      }
+    }
+    await measure(WARM_UNITS, AT_ONCE)
+    const divided = await measure(UNITS / count, AT_ONCE / count)
+    return { divided, full: count === 1 ? divided : await measure(UNITS, AT_ONCE) }
+  } finally {
+    for (const { child } of workers) child.stdin?.end()
+    await Promise.all(workers.map(({ child }) => ended(child)))
+  }
+}
+
+async function startWorker(databaseUrl: string): Promise<Worker> {
+  const script = new URL('./scale-floor-work.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script, databaseUrl], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const reader: Interface = createInterface({ input: child.stdout })
+  const worker = { child, lines: reader[Symbol.asyncIterator]() }
+  await nextLine(worker, 'ready')
+  return worker
+}
+
+async function doUnits(worker: Worker, units: number, atOnce: number): Promise<void> {
+  worker.child.stdin?.write(`${units} ${atOnce}\n`)
+  await nextLine(worker, 'done')
+}
+
+async function nextLine({ lines }: Worker, expected: string): Promise<void> {
+  const { value } = await lines.next()
+  if (value !== expected) throw new Error(`a process of the floor did not say "${expected}"`)
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise((resolve) => child.once('exit', resolve))
+  }
+}

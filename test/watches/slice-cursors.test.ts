@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SLICES } from '#src/db/slices.ts'
+import {
+  listSliceCursors,
+  type SlicesSeen,
+  saveSliceCursors,
+} from '#src/watches/slice-cursor-store.ts'
+import { findCursor } from '#src/watches/target-store.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+const AT = new Date('2026-11-27T12:00:00Z')
+const EVERY = Array.from({ length: SLICES }, (_, slice) => slice)
+const HALF = EVERY.slice(0, SLICES / 2)
+const OTHER_HALF = EVERY.slice(SLICES / 2)
+const WORKS = { failingSince: null, checkedAt: null }
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await database.sql`truncate observation_cursors, slice_cursors`
+})
+
+const block = (blockNumber: number) => ({ blockNumber, blockAt: AT, observedAt: AT })
+const save = (...seen: readonly SlicesSeen[]) =>
+  database.db.transaction((tx) => saveSliceCursors(tx, seen))
+const seenTo = async (type: string) => (await findCursor(database.db, type))?.blockNumber
+
+test('a type is seen up to the lowest block of its slices, once all of them are seen', async () => {
+  await save({ type: 'a', slices: HALF, block: block(10), ...WORKS })
+  expect(await seenTo('a')).toBeNull()
+  await save({ type: 'a', slices: OTHER_HALF, block: block(9), ...WORKS })
+  expect(await seenTo('a')).toBe(9)
+  await save({ type: 'a', slices: OTHER_HALF, block: block(12), ...WORKS })
+  expect(await seenTo('a')).toBe(10)
+})
+
+test('progress of several types is written at once, each with its own block', async () => {
+  await save(
+    { type: 'b', slices: EVERY, block: block(5), ...WORKS },
+    { type: 'a', slices: HALF, block: block(7), ...WORKS },
+    { type: 'a', slices: OTHER_HALF, block: block(8), ...WORKS },
+  )
+  expect([await seenTo('a'), await seenTo('b')]).toEqual([7, 5])
+  const own = await listSliceCursors(database.db, OTHER_HALF)
+  expect(own.map(({ type, blockNumber, slices }) => [type, blockNumber, slices])).toEqual(
+    expect.arrayContaining([
+      ['a', 8, OTHER_HALF],
+      ['b', 5, OTHER_HALF],
+    ]),
+  )
+  expect(own).toHaveLength(2)
+})
+
+test('a failure keeps the block, and the type is failing while one of its slices is', async () => {
+  await save({ type: 'a', slices: EVERY, block: block(10), ...WORKS })
+  await save({ type: 'a', slices: HALF, failingSince: AT, checkedAt: AT })
+  expect(await findCursor(database.db, 'a')).toMatchObject({
+    blockNumber: 10,
+    blockAt: AT,
+    observedAt: AT,
+    failingSince: AT,
+    checkedAt: AT,
+  })
+  await save({ type: 'a', slices: HALF, block: block(11), ...WORKS })
+  expect(await findCursor(database.db, 'a')).toMatchObject({ blockNumber: 10, ...WORKS })
+})
+
+test('processes that write the first progress of a type at once both count', async () => {
+  await Promise.all([
+    save({ type: 'a', slices: HALF, block: block(4), ...WORKS }),
+    save({ type: 'a', slices: OTHER_HALF, block: block(3), ...WORKS }),
+  ])
+  expect(await seenTo('a')).toBe(3)
+})
+
+test('a row of a type that stays as it is is not written', async () => {
+  await save({ type: 'a', slices: EVERY, block: block(10), ...WORKS })
+  const place = async () => (await database.sql`select ctid from observation_cursors`)[0]?.['ctid']
+  const before = await place()
+  await save({ type: 'a', slices: HALF, block: block(11), ...WORKS })
+  expect(await place()).toEqual(before)
+  await save({ type: 'a', slices: OTHER_HALF, block: block(11), ...WORKS })
+  expect(await place()).not.toEqual(before)
+})
