@@ -58,6 +58,8 @@ export interface AlertCandidate extends Firing {
 
 /** Result of evaluating one watch. */
 export interface WatchOutcome {
+  /** The settings of the watch, decoded; the same object for watches with the same choices. */
+  readonly settings: unknown
   /** New states of all enabled signals. */
   readonly states: readonly StoredState[]
   readonly candidates: readonly AlertCandidate[]
@@ -80,7 +82,7 @@ const REMEMBERED_CHOICES = 512
 const choicesByType = new WeakMap<WatchType, (text: string) => Choices>()
 
 /** The settings and signals of a watch. Watches with the same settings and signals share the result. */
-export function choicesOf(
+function choicesOf(
   type: WatchType,
   { settings, signals }: Pick<EvaluatedWatch, 'settings' | 'signals'>,
 ): Choices {
@@ -157,6 +159,7 @@ export function startFolding(
       .toSorted((one, other) => one.place - other.place)
     const deferrals = folds.flatMap(({ folded }) => folded.deferredUntil?.getTime() ?? [])
     return {
+      settings,
       states: folds.flatMap(({ state }) => state ?? []),
       candidates: fired.map(({ candidate }) => ({ ...candidate, watch })),
       recheckAt: deferrals.length === 0 ? null : new Date(Math.min(...deferrals)),

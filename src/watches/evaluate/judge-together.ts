@@ -135,7 +135,7 @@ function foldQuiet(
     for (const watch of watches) {
       const outcome = fold(watch)
       if (outcome.candidates.length > 0) return undefined
-      sum.add(watch, outcome.states)
+      sum.add(outcome)
       recheckAt = earliest(recheckAt, outcome.recheckAt)
       for (const state of outcome.states) states.push({ watchId: watch.id, state })
     }

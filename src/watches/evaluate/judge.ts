@@ -10,7 +10,7 @@ import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
-import { type AlertCandidate, choicesOf, startFolding, type WatchOutcome } from './evaluate.ts'
+import { type AlertCandidate, startFolding, type WatchOutcome } from './evaluate.ts'
 
 /**
  * Maximum number of watches that are judged between two writes; bounds memory for targets with many
@@ -239,7 +239,7 @@ function judgeWatch(
 ): Judged | undefined {
   try {
     const outcome = fold(watch)
-    sum.add(watch, outcome.states)
+    sum.add(outcome)
     return { watchId: watch.id, ...outcome }
   } catch (error) {
     quarantineWatch(watch.id, error)
@@ -271,9 +271,8 @@ export function summing(type: ChainWatchType, observation: Observed) {
   let summary = prefilter?.empty
   let last: readonly unknown[] = []
   return {
-    add: (watch: EvaluatedWatch, states: readonly { signal: string; state: unknown }[]) => {
+    add: ({ settings, states }: Pick<WatchOutcome, 'settings' | 'states'>) => {
       if (prefilter === undefined) return
-      const { settings } = choicesOf(type, watch)
       const added = [settings, ...states.flatMap(({ signal, state }) => [signal, state])]
       // Neighbours often have the same settings and states, which need not be added again.
       if (added.length === last.length && added.every((one, place) => one === last[place])) return
