@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { Severity } from '#src/kernel/display-values.ts'
 import { memoized } from '#src/kernel/memo.ts'
-import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { WatchType } from '../define.ts'
 import {
   completeSignals,
@@ -9,9 +7,10 @@ import {
   type SignalSetting,
   type StoredState,
 } from '../model.ts'
-import type { Firing, Observed } from '../signal.ts'
+import type { Observed } from '../signal.ts'
 import {
   type Folded,
+  type FoldedCandidate,
   type FoldStart,
   foldKey,
   foldSignal,
@@ -23,7 +22,7 @@ import {
  * A firing that starts an episode, increases its severity, ends it, or stands alone, with the watch's data
  * that the alert needs.
  */
-export interface AlertCandidate extends Firing {
+export interface AlertCandidate extends FoldedCandidate {
   readonly watch: Pick<
     EvaluatedWatch,
     | 'id'
@@ -35,25 +34,6 @@ export interface AlertCandidate extends Firing {
     | 'escalateAfterMinutes'
     | 'escalateTo'
   >
-  readonly type: string
-  /** The signal; null if the alert is about the watch as a whole, such as a chain outage. */
-  readonly signal: string | null
-  readonly group: SignalGroup | null
-  readonly isRecovery: boolean
-  /**
-   * False for a recovery of a watch that has recoveries switched off: it ends the episode without a
-   * message.
-   */
-  readonly isNotified: boolean
-  /**
-   * Of a recovery: the highest severity of the episode, taken from the signal's state, because the alerts
-   * of the episode may have been deleted.
-   */
-  readonly episodeSeverity?: Severity | null
-  /** Position of the observation. */
-  readonly position: number
-  /** Time of the observation. */
-  readonly firedAt: Date
 }
 
 /** Result of evaluating one watch. */

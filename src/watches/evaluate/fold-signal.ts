@@ -1,10 +1,33 @@
 /** Folds observations through one signal, whatever the watch. */
 import { z } from 'zod'
 import { isAtLeast, mostSevere, type Severity } from '#src/kernel/display-values.ts'
+import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import { Instant } from '#src/kernel/units.ts'
 import type { StoredState } from '../model.ts'
 import type { Firing, Observed, Signal } from '../signal.ts'
-import type { AlertCandidate } from './evaluate.ts'
+
+/** A firing that is not dropped, without the watch. */
+export interface FoldedCandidate extends Firing {
+  readonly type: string
+  /** The signal; null if the alert is about the watch as a whole, such as a chain outage. */
+  readonly signal: string | null
+  readonly group: SignalGroup | null
+  readonly isRecovery: boolean
+  /**
+   * False for a recovery of a watch that has recoveries switched off: it ends the episode without a
+   * message.
+   */
+  readonly isNotified: boolean
+  /**
+   * Of a recovery: the highest severity of the episode, taken from the signal's state, because the alerts
+   * of the episode may have been deleted.
+   */
+  readonly episodeSeverity?: Severity | null
+  /** Position of the observation. */
+  readonly position: number
+  /** Time of the observation. */
+  readonly firedAt: Date
+}
 
 /** A signal as the watches with one choice see it. */
 export interface SignalOf {
@@ -34,7 +57,7 @@ export interface Folded {
   /** Candidates, each with the index of its observation. */
   readonly candidates: readonly {
     readonly place: number
-    readonly candidate: Omit<AlertCandidate, 'watch'>
+    readonly candidate: FoldedCandidate
   }[]
 }
 
@@ -126,7 +149,7 @@ function toCandidate(
   { type, signal, isRecoveryNotified }: Omit<SignalOf, 'view'>,
   firing: Firing,
   { position, at }: Observed,
-): Omit<AlertCandidate, 'watch'> {
+): FoldedCandidate {
   const isRecovery = isRecoveryOf(signal, firing)
   return {
     ...firing,
