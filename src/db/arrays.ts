@@ -84,7 +84,17 @@ function quoted(text: string): string {
  * the values need no quotes. Quoting large values takes longer than storing them.
  */
 export function joinedJson(values: readonly unknown[]): string {
-  return values.map((value) => JSON.stringify(value)).join('\x1f')
+  let last: unknown
+  let lastText = JSON.stringify(last)
+  // Rows that are written together often share a value.
+  const texts = values.map((value) => {
+    if (value !== last) {
+      last = value
+      lastText = JSON.stringify(value)
+    }
+    return lastText
+  })
+  return texts.join('\x1f')
 }
 
 /** Parses an array of any depth; `read` parses every element except nulls. */

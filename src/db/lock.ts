@@ -219,7 +219,8 @@ function createTries(client: Sql): Batcher<string, Try> {
     waitingPerKeyMax: 1,
     itemsMax: TRIES_MAX * TRIES_MAX,
     isAlike: () => true,
-    processTogether: async (groups) => (await tryAll(groups.map(([name]) => name))).map((one) => [one]),
+    processTogether: async (groups) =>
+      (await tryAll(groups.map(([name]) => name))).map((one) => [one]),
     processAlone: ([name]) => tryAll([name]),
   })
 }

@@ -86,6 +86,7 @@ export interface Prefilter<Settings = unknown, Observation = unknown, Summary = 
   readonly empty: Summary
   /**
    * Adds a watch, as it is after the observation, to the summary. Its signals' states are encoded, by id.
+   * Adding an equal watch again changes nothing.
    */
   add(
     summary: Summary,

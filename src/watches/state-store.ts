@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import { memoized } from '#src/kernel/memo.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { type signalStates, watches } from './tables.ts'
@@ -54,16 +55,46 @@ export async function listEvaluated(
   limit: number,
   onUnreadable?: (watchId: number, error: unknown) => void,
 ): Promise<EvaluatedWatch[]> {
-  // Plain SQL: a move of a feed reads every watch on the feed, and mapping rows with Drizzle takes longer
-  // than reading them.
   const rows = await db.execute<WatchColumns>(sql`
-    select id, wallet, label, settings, signals, recipient_ids as "recipientIds",
-      min_severity as "minSeverity", cooldown_seconds as "cooldownSeconds",
-      escalate_after_minutes as "escalateAfterMinutes", escalate_to as "escalateTo",
-      muted_until as "mutedUntil"
-    from watches
+    select ${columns} from watches
     where target_id = ${targetId} and id > ${after} and ${isJudged()}
     order by id limit ${limit}`)
+  return withStates(db, rows, onUnreadable)
+}
+
+/**
+ * All watches on these targets that are neither paused nor suspended, by target, ordered by id, with their states.
+ * Rows that cannot be parsed are omitted.
+ *
+ * @param onUnreadable called with the target of each omitted row
+ */
+export async function listEvaluatedOf(
+  db: Db,
+  targetIds: readonly number[],
+  onUnreadable: (targetId: number | undefined) => void,
+): Promise<ReadonlyMap<number | undefined, readonly EvaluatedWatch[]>> {
+  const rows = await db.execute<WatchColumns & { targetId: number }>(sql`
+    select ${columns}, target_id as "targetId" from watches
+    where target_id = any(${sql.param([...targetIds])}::int[]) and ${isJudged()}
+    order by target_id, id`)
+  const targetOf = new Map(rows.map(({ id, targetId }) => [id, targetId]))
+  const found = await withStates(db, rows, (id) => onUnreadable(targetOf.get(id)))
+  return Map.groupBy(found, ({ id }) => targetOf.get(id))
+}
+
+// Plain SQL: a move of a feed reads every watch on the feed, and mapping rows with Drizzle takes longer
+// than reading them.
+const columns = sql`
+  id, wallet, label, settings, signals, recipient_ids as "recipientIds",
+  min_severity as "minSeverity", cooldown_seconds as "cooldownSeconds",
+  escalate_after_minutes as "escalateAfterMinutes", escalate_to as "escalateTo",
+  muted_until as "mutedUntil"`
+
+async function withStates(
+  db: Db,
+  rows: readonly WatchColumns[],
+  onUnreadable?: (watchId: number, error: unknown) => void,
+): Promise<EvaluatedWatch[]> {
   const states = await listStates(
     db,
     rows.map(({ id }) => id),
@@ -96,7 +127,7 @@ async function listStates(
 ): Promise<ReadonlyMap<number, StateRow[]>> {
   if (watchIds.length === 0) return new Map()
   const rows = await db.execute<StateRow & { watchId: number }>(sql`
-    select watch_id as "watchId", signal, state, phase, since, streak, severity,
+    select watch_id as "watchId", signal, state::text as text, phase, since, streak, severity,
       last_evidence_at as "lastEvidenceAt", last_fired_at as "lastFiredAt"
     from signal_states where watch_id = any(${sql.param([...watchIds])}::int[])`)
   const states = new Map<number, StateRow[]>()
@@ -128,10 +159,16 @@ export async function listFiringStates(
   )
 }
 
-type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId'> & Record<string, unknown>
+type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId' | 'state'> &
+  Record<string, unknown> & { readonly text: string }
 
-function toState(row: StateRow): StoredState {
-  return { ...row, phase: Phase.parse(row.phase), severity: Worst.parse(row.severity) }
+/** Maximum number of different states that are parsed once. Most watches on a target have the same ones. */
+const REMEMBERED_STATES = 2000
+const stateOf = memoized(REMEMBERED_STATES, (text): unknown => JSON.parse(text))
+
+function toState({ text, ...row }: StateRow): StoredState {
+  const phase = Phase.parse(row.phase)
+  return { ...row, state: stateOf(text), phase, severity: Worst.parse(row.severity) }
 }
 
 /** Writes states after an evaluation, in one statement. Watches deleted meanwhile are skipped. */

@@ -18,9 +18,11 @@ export interface TargetRow {
   readonly stale: boolean
   readonly recheckAt: Date | null
   readonly noDataSince: Date | null
+  readonly watchCount: number
 }
 
-const TARGET_ROW = {
+/** The columns of a `TargetRow`. */
+export const TARGET_ROW = {
   id: targets.id,
   slice: sql<number>`${sliceOfKey}`,
   key: targets.key,
@@ -31,11 +33,12 @@ const TARGET_ROW = {
   stale: targets.stale,
   recheckAt: targets.recheckAt,
   noDataSince: targets.noDataSince,
+  watchCount: targets.watchCount,
 }
 
 const columns = sql`
   id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale,
-  recheck_at as "recheckAt", no_data_since as "noDataSince"`
+  recheck_at as "recheckAt", no_data_since as "noDataSince", watch_count as "watchCount"`
 
 /** Last target of a slice that was read; 0 before the first. */
 export interface SlicePage {

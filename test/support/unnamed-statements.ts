@@ -88,6 +88,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/watches/outage/store.ts: deleteNotified',
       'src/watches/outage/store.ts: list',
       'src/watches/state-store.ts: listEvaluated',
+      'src/watches/state-store.ts: listEvaluatedOf',
       'src/watches/state-store.ts: listStates',
       'src/watches/state-store.ts: saveStates',
       'src/watches/target-store.ts: listTargetsWithEndedCooldown',

@@ -22,6 +22,12 @@ import * as store from './round-store.ts'
 /** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */
 const STATE_AGE_MS = 600_000
 
+/** A complete round, and the signers of its signatures, which are being recovered. */
+export interface CompleteRound {
+  readonly evidence: RoundEvidence
+  readonly signers: Promise<RecoveredSigners | undefined>
+}
+
 /** What rounds are judged with. */
 interface Judging {
   readonly source: RoundSource
@@ -35,15 +41,15 @@ interface Judging {
  */
 export async function keepRounds(
   judging: Judging,
-  complete: readonly RoundEvidence[],
+  complete: readonly CompleteRound[],
   block: BlockRef,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
   const { source, current } = judging
   const rows: store.RoundRow[] = []
-  for (const evidence of complete) {
-    rows.push(await judgedRow(judging, evidence, block, tip, signal))
+  for (const round of complete) {
+    rows.push(await judgedRow(judging, round, block, tip, signal))
   }
   await storeRounds(source, current, rows, block)
   current.savedTo = Math.max(block.number, current.savedTo ?? 0)
@@ -56,7 +62,7 @@ export async function keepRounds(
  */
 async function judgedRow(
   { source, rewards, current }: Judging,
-  evidence: RoundEvidence,
+  { evidence, signers }: CompleteRound,
   block: BlockRef,
   tip: BlockRef,
   signal: AbortSignal,
@@ -67,8 +73,7 @@ async function judgedRow(
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
   const { feedCount, submissionWindow } = await readSettings(source, current, system, tip, signal)
   judgeRefusals(state, submissionWindow, block.number)
-  const signers = await signersOf(source, evidence)
-  const records = judgedRecords(policies.clock, source.chainId, evidence, signers)
+  const records = judgedRecords(policies.clock, source.chainId, evidence, await signers)
   const policy = policyOfRound(policies.policies, evidence.round)
   const peaks = new Map<Address, BetweenRounds>()
   for (const [voter, record] of records) {
@@ -133,7 +138,7 @@ async function keepClaims({ db }: RoundSource, current: Session): Promise<void> 
 }
 
 /** Recovers the signers of the signatures that decide the verdicts, outside the event loop. */
-async function signersOf(
+export async function recoverSigners(
   { recovery, chainId }: RoundSource,
   evidence: RoundEvidence,
 ): Promise<RecoveredSigners | undefined> {
@@ -176,15 +181,19 @@ async function storeRounds(
 ): Promise<void> {
   const next = (rows.at(-1)?.round ?? 0) + 1
   await transactUnder(current.fence, db, async (tx) => {
-    for (const row of rows) await store.insertRound(tx, row)
-    if (block.number < (current.savedTo ?? 0)) return
-    await store.saveProgress(tx, {
-      blockNumber: block.number,
-      blockAt: block.at,
-      resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
-      state: z.encode(CarriedState, current.state),
-      failingSince: null,
-    })
+    const stored = rows.map((row) => store.insertRound(tx, row))
+    if (block.number >= (current.savedTo ?? 0)) {
+      const saved = store.saveProgress(tx, {
+        blockNumber: block.number,
+        blockAt: block.at,
+        resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
+        state: z.encode(CarriedState, current.state),
+        failingSince: null,
+      })
+      stored.push(saved)
+    }
+    // Sent without waiting for each other: the connection runs them in this order.
+    await Promise.all(stored)
   })
 }
 

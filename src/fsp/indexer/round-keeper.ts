@@ -1,7 +1,8 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
-import { keepRounds } from './keep-round.ts'
+import type { ProtocolBlock } from '../reader/round-blocks.ts'
+import { type CompleteRound, keepRounds, recoverSigners } from './keep-round.ts'
 import { addRefusals } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
 import { openSession, type RoundSource, renewSession, type Session } from './round-session.ts'
@@ -44,6 +45,33 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     }
   }
 
+  /**
+   * Sorts blocks into rounds, and returns each block with the rounds that it completes. Signers of the next rounds
+   * are recovered beside the work on a round.
+   */
+  function* collected({ collector }: Session, blocks: readonly ProtocolBlock[]) {
+    const ahead: { readonly block: ProtocolBlock; readonly complete: readonly CompleteRound[] }[] =
+      []
+    let rounds = 0
+    for (const block of blocks) {
+      const complete = collector.add(block).map((evidence) => {
+        const signers = recoverSigners(source, evidence)
+        // An error is thrown where the round is judged.
+        signers.catch(() => undefined)
+        return { evidence, signers }
+      })
+      ahead.push({ block, complete })
+      rounds += complete.length
+      while (rounds > ROUNDS_AHEAD) {
+        const first = ahead.shift()
+        if (first === undefined) break
+        rounds -= first.complete.length
+        yield first
+      }
+    }
+    yield* ahead
+  }
+
   async function readOn(current: Session, tip: BlockRef, signal: AbortSignal): Promise<void> {
     await renewSession(source, current, tip, signal)
     await countPolls(current)
@@ -51,7 +79,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
     while (current.from <= tip.number && !signal.aborted) {
       const range = { from: current.from, to: tip.number, after: current.after }
       const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
-      for (const block of blocks) {
+      for (const { block, complete } of collected(current, blocks)) {
         if (block.isSure === false) {
           log.warn(
             { block: block.number },
@@ -59,7 +87,6 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
           )
         }
         recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
-        const complete = current.collector.add(block)
         if (block.number > current.countedTo) {
           if (block.isSure === false) addUnsureBlock(current.state)
           else {
@@ -100,6 +127,8 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
   }
 }
 
+/** Number of rounds whose signers are recovered before they are judged. */
+const ROUNDS_AHEAD = 2
 /** The maximum number of rounds that are open at a time, plus one. */
 const OPEN_ROUNDS = 4
 

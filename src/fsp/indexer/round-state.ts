@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { Address } from '#src/kernel/units.ts'
+import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
@@ -229,7 +228,7 @@ export function passOver(state: CarriedState, voter: Address): void {
 export function sendersOf(state: CarriedState, voter: Address, nowSeconds: number): Address[] {
   return Object.entries(state.senders[voter] ?? {})
     .filter(([, at]) => nowSeconds - at <= SENDER_SECONDS)
-    .map(([account]) => z.decode(Address, account))
+    .map(([account]) => storedAddress(account))
 }
 
 /** Providers and nodes whose state is kept after a round is stored. */
@@ -277,6 +276,7 @@ export function forgetOthers(state: CarriedState, remembered: RetainedProviders)
   }
 }
 
+/** The keys are checksummed: they are addresses of policies, or were decoded with the state. */
 function addressesIn(record: Readonly<Record<Address, unknown>>): Address[] {
-  return Object.keys(record).map((voter) => z.decode(Address, voter))
+  return Object.keys(record).map(storedAddress)
 }

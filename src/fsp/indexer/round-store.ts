@@ -170,11 +170,15 @@ const ROUND = {
   blockAt: fspRounds.blockAt,
 }
 
+/** The records of these providers. Of many, all are read at once: each look for one decompresses the whole column. */
 function recordsOf(voters: readonly Address[]) {
-  return sql<Record<string, unknown>>`(
-    select coalesce(jsonb_object_agg(v, ${fspRounds.providers} -> v), '{}'::jsonb)
-    from unnest(${sql.param([...voters])}::text[]) as v
-    where ${fspRounds.providers} ? v)`
+  const { providers } = fspRounds
+  const asked = sql`${sql.param([...voters])}::text[]`
+  const found =
+    voters.length === 1
+      ? sql`select jsonb_object_agg(v, ${providers} -> v) from unnest(${asked}) as v where ${providers} ? v`
+      : sql`select jsonb_object_agg(key, value) from jsonb_each(${providers}) where key = any(${asked})`
+  return sql<Record<string, unknown>>`coalesce((${found}), '{}'::jsonb)`
 }
 
 /** Validators of watched providers, as of the last round. */

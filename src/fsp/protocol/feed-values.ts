@@ -13,7 +13,7 @@ const MISSING_MAX = 0.2
  * commit, nothing is judged.
  */
 export function judgeFeedValues(
-  { evidence, matched, medians, feedCount }: RoundContext,
+  { evidence, matched, priced, feedCount }: RoundContext,
   place: number,
 ): RoundCheckVerdict {
   const values = matched.get(place)
@@ -22,12 +22,14 @@ export function judgeFeedValues(
   const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
   if (values.length > feedCount)
     return bad({ reason: 'too-many-values', ...about, valuesSent: values.length })
-  const priced = medians
-    .slice(0, feedCount)
-    .flatMap((median, feed) => (median === undefined ? [] : [feed]))
   const feeds = priced.filter((feed) => (values[feed] ?? null) === null)
   const isLacking = feeds.length > priced.length * MISSING_MAX
   return isLacking ? bad({ reason: 'values-missing', ...about, feeds }) : GOOD
+}
+
+/** The feeds that have a price, by their medians. */
+export function pricedFeeds(medians: readonly (number | undefined)[]): readonly number[] {
+  return medians.flatMap((median, feed) => (median === undefined ? [] : [feed]))
 }
 
 /** The number of values that the most weight revealed; of equal weights, the larger number. */

@@ -54,28 +54,39 @@ export function commitHash(submitAddress: Address, round: number, reveal: Reveal
   return keccak256(encoded)
 }
 
-/** One provider's value with its weight. */
+/** One provider's value with its weight, a whole number below 65536. */
 export interface WeightedValue {
   readonly value: number
   readonly weight: number
 }
 
+/** Values and weights are sorted as one number each: a value has 32 bits, so both fit into 53. */
+const WEIGHTS = 2 ** 16
+
 /**
  * The weighted median, as the protocol defines it; undefined without a vote.
  *
- * Where the weights split exactly in half, the median is the mean of both values, rounded down.
+ * Where the weights split exactly in half, the median is the mean of both values, rounded down. The order of
+ * equal values does not matter.
  */
 export function weightedMedian(votes: readonly WeightedValue[]): number | undefined {
-  const sorted = votes.toSorted((a, b) => a.value - b.value)
-  const total = sorted.reduce((sum, { weight }) => sum + weight, 0)
+  const sorted = new Float64Array(votes.length)
+  let [place, total, reached] = [0, 0, 0]
+  for (const { value, weight } of votes) {
+    sorted[place] = value * WEIGHTS + weight
+    place += 1
+    total += weight
+  }
+  sorted.sort()
   const half = Math.floor(total / 2) + (total % 2)
-  let reached = 0
-  for (const [index, { value, weight }] of sorted.entries()) {
-    reached += weight
+  for (place = 0; place < sorted.length; place += 1) {
+    const packed = sorted[place] ?? 0
+    const value = Math.floor(packed / WEIGHTS)
+    reached += packed - value * WEIGHTS
     if (reached < half) continue
-    const next = sorted[index + 1]
+    const next = sorted[place + 1]
     const isSplit = reached === half && total % 2 === 0 && next !== undefined
-    return isSplit ? Math.floor((value + next.value) / 2) : value
+    return isSplit ? Math.floor((value + Math.floor(next / WEIGHTS)) / 2) : value
   }
   return undefined
 }

@@ -83,6 +83,8 @@ export interface RoundContext {
   /** Number of feeds, see `countFeeds`; undefined without a reveal that matches its commit. */
   readonly feedCount: number | undefined
   readonly medians: readonly (number | undefined)[]
+  /** Feeds with a median. */
+  readonly priced: readonly number[]
   /** Prices by index of the provider, for reveals that match their commit. */
   readonly matched: ReadonlyMap<number, readonly (number | null)[]>
 }

@@ -8,7 +8,7 @@ import {
   fitsRequests,
   requestKind,
 } from './fdc.ts'
-import { countFeeds, judgeFeedValues, mediansOf } from './feed-values.ts'
+import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash, decodeCommit, decodeReveal, feedValues } from './ftso.ts'
 import {
@@ -57,6 +57,7 @@ export function judgeRound(
     ),
   )
   const feedCount = countFeeds(matched, policy.providers)
+  const medians = mediansOf(policy.providers, matched, feedCount ?? 0)
   const common: RoundContext = {
     clock,
     evidence,
@@ -64,7 +65,8 @@ export function judgeRound(
     signed,
     consensus: findConsensus(evidence, signed[FDC]),
     feedCount,
-    medians: mediansOf(policy.providers, matched, feedCount ?? 0),
+    medians,
+    priced: pricedFeeds(medians),
     matched,
   }
   return policy.providers.map((provider, place) =>
@@ -326,14 +328,17 @@ function countBits(bits: bigint): number {
   return bits.toString(2).replaceAll('0', '').length
 }
 
-function anchorsOf({ medians, matched }: RoundContext, place: number): ProviderRound['anchors'] {
-  const possible = medians.filter((median) => median !== undefined).length
-  if (possible === 0) return undefined
+function anchorsOf(
+  { medians, priced, matched }: RoundContext,
+  place: number,
+): ProviderRound['anchors'] {
+  if (priced.length === 0) return undefined
   const values = matched.get(place)
-  const hits = medians.filter((median, feed) => {
-    const value = values?.[feed]
-    if (median === undefined || value === undefined || value === null) return false
-    return Math.abs(value - median) <= Math.abs(median) * ANCHOR_BAND
-  })
-  return { hits: hits.length, possible }
+  let hits = 0
+  for (const feed of priced) {
+    const [median, value] = [medians[feed], values?.[feed]]
+    if (median === undefined || value === undefined || value === null) continue
+    if (Math.abs(value - median) <= Math.abs(median) * ANCHOR_BAND) hits += 1
+  }
+  return { hits, possible: priced.length }
 }

@@ -5,7 +5,7 @@ import type { Severity } from '#src/kernel/display-values.ts'
 import { defineWatchType } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { defineSignal, type Firing, type Observed } from '../signal.ts'
-import { evaluateWatch } from './evaluate.ts'
+import { evaluateWatch, foldWatch, startFolding } from './evaluate.ts'
 
 /** A level signal: bad while `level` is above 0, critical above 1; `null` is missing evidence. */
 interface Level extends Observed {
@@ -184,4 +184,34 @@ test('an open episode counts from the start of its outage, a later alert does no
     expect(look(900 + index * 200, { level: 0 })).toBe((900 + index * 200) * 1000)
   }
   expect(look(1300, {})).toBe(1_300_000)
+})
+
+describe('watches that are folded together', () => {
+  const observationsOf = (levels: readonly number[], start: number) =>
+    levels.map((value, index): Level => {
+      const position = start + index + 1
+      return { level: value, position, at: new Date(position * 1000) }
+    })
+  const levels = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 5 })
+  const before = fc.record({
+    levels,
+    cooldownSeconds: fc.constantFrom(0, 2, 60),
+    recovers: fc.boolean(),
+    enabled: fc.boolean(),
+  })
+
+  test('have the outcomes of each folded alone', () => {
+    fc.assert(
+      fc.property(fc.array(before, { minLength: 2, maxLength: 8 }), levels, (watches, next) => {
+        const observations = observationsOf(next, 5)
+        const foldTogether = startFolding(type, {}, observations)
+        for (const { levels: past, cooldownSeconds, recovers, enabled } of watches) {
+          const signals = [{ id: 'level', enabled, recovery: { enabled: recovers } }]
+          const over = { cooldownSeconds, signals }
+          const one = { ...watch, ...over, states: fold(past, over).states }
+          expect(foldTogether(one)).toEqual(foldWatch(type, {}, one, observations))
+        }
+      }),
+    )
+  })
 })

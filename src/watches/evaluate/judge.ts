@@ -10,7 +10,7 @@ import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import { listEvaluated, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
-import { type AlertCandidate, choicesOf, foldWatch, type WatchOutcome } from './evaluate.ts'
+import { type AlertCandidate, startFolding, type WatchOutcome } from './evaluate.ts'
 
 /**
  * Maximum number of watches that are judged between two writes; bounds memory for targets with many
@@ -34,7 +34,7 @@ export interface JudgeDeps {
 }
 
 /** Writes in a transaction, under the fence if there is one. */
-function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
+export function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
   return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
@@ -50,7 +50,7 @@ export async function judgeTarget(
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judge(deps, type, targetId, request, observations, saveTogether)
+    await judge(deps, type, targetId, request, observations, saveAhead)
   } catch (error) {
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('target', targetId, error)
@@ -115,9 +115,6 @@ interface Judged extends WatchOutcome {
   readonly watchId: number
 }
 
-/** Saves the results of some watches of a target in its transaction. */
-type Save = (deps: JudgeDeps, tx: Db, judged: readonly Judged[]) => Promise<void>
-
 /**
  * Judges every watch on one target and writes the last observation, all in one transaction. New
  * observations are selected under the row's lock, because another process may have judged since the target
@@ -129,7 +126,7 @@ async function judge(
   targetId: number,
   { target }: ObservationRequest,
   observations: readonly Observed[],
-  save: Save,
+  forEachBatch: ForEachBatch,
 ): Promise<void> {
   await write(deps, async (tx) => {
     const row = await store.lockTarget(tx, targetId)
@@ -139,23 +136,21 @@ async function judge(
         : newObservations(type, row, observations, lastObservationOf(deps, type, row))
     const newest = observed.at(-1)
     if (newest === undefined) return
+    const fold = startFolding(type, target, observed)
     const sum = summing(type, newest)
+    const turns = createTurns()
     let recheckAt: Date | null = null
-    let folds = 0
     const quarantineWatch = (watchId: number, error: unknown) =>
       deps.quarantine.add('watch', watchId, error)
-    await forEachBatch(deps, tx, targetId, save, async (watches) => {
+    await forEachBatch(deps, tx, targetId, async (watches) => {
       const judged: Judged[] = []
       for (const watch of watches) {
-        const outcome = judgeWatch(type, target, watch, observed, sum, quarantineWatch)
+        const outcome = judgeWatch(fold, watch, sum, quarantineWatch)
         if (outcome !== undefined) {
           judged.push(outcome)
           recheckAt = earliest(recheckAt, outcome.recheckAt)
         }
-        folds += observed.length
-        if (folds < FOLDS_PER_TURN) continue
-        folds = 0
-        await nextTurn()
+        await turns.passed(observed.length)
       }
       return judged
     })
@@ -168,34 +163,60 @@ async function judge(
   })
 }
 
-/**
- * Reads the watches of a target in batches, judges each batch and saves the results. While one batch is written the
- * next is read and judged. With savepoints (`saveApart`) nothing is read meanwhile, because a failed statement would
- * make a concurrent statement of the transaction fail, too.
- */
-async function forEachBatch(
+type JudgeBatch = (watches: readonly EvaluatedWatch[]) => Promise<readonly Judged[]>
+
+/** Reads the watches of a target in batches, judges each batch and saves the results. */
+type ForEachBatch = (
   deps: JudgeDeps,
   tx: Db,
   targetId: number,
-  save: Save,
-  judgeBatch: (watches: readonly EvaluatedWatch[]) => Promise<readonly Judged[]>,
-): Promise<void> {
-  const isAhead = save === saveTogether
-  let next = listBatch(deps, tx, targetId, 0)
-  let saving = Promise.resolve()
+  judgeBatch: JudgeBatch,
+) => Promise<void>
+
+/**
+ * Saves each batch in one go. The database always has a statement to run: it writes the states of a batch while
+ * the messages of the batch before are put together, and reads the next watches while these are judged.
+ */
+const saveAhead: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
+  let failure: { readonly error: unknown } | undefined
+  /** After a failed statement the others of the transaction fail as well. The first error is the cause. */
+  const started = <T>(work: Promise<T>): Promise<T> => {
+    work.catch((error) => {
+      failure ??= { error }
+    })
+    return work
+  }
+  let next = started(listBatch(deps, tx, targetId, 0))
+  let [states, recording] = [Promise.resolve(), Promise.resolve()]
   try {
     for (let batch = await next; batch !== undefined; batch = await next) {
       const judged = await judgeBatch(batch.watches)
-      await saving
-      if (!isAhead) await save(deps, tx, judged)
-      next = listBatch(deps, tx, targetId, batch.lastId)
-      if (isAhead) saving = save(deps, tx, judged)
-      // The first error is thrown; the other promise is awaited below.
-      for (const one of [next, saving]) one.catch(() => undefined)
+      states = started(saveStates(tx, judged.flatMap(statesOf)))
+      next = started(listBatch(deps, tx, targetId, batch.lastId))
+      await recording
+      const candidates = judged.flatMap((one) => one.candidates)
+      recording = started(deps.recordAlerts(tx, candidates))
     }
-    await saving
-  } finally {
-    await Promise.allSettled([next, saving])
+    await Promise.all([states, recording])
+  } catch (error) {
+    await Promise.allSettled([next, states, recording])
+    throw failure?.error ?? error
+  }
+}
+
+/** Saves results with a savepoint for each watch. */
+const saveApart: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
+  const { quarantine, recordAlerts } = deps
+  const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
+  let batch = await listBatch(deps, tx, targetId, 0)
+  while (batch !== undefined) {
+    await isolateEach(await judgeBatch(batch.watches), options, (one) =>
+      tx.transaction(async (inner) => {
+        await saveStates(inner, statesOf(one))
+        await recordAlerts(inner, one.candidates)
+      }),
+    )
+    batch = await listBatch(deps, tx, targetId, batch.lastId)
   }
 }
 
@@ -213,16 +234,14 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
 
 /** Evaluates one watch. If that fails, the watch is put into quarantine and the result is undefined. */
 function judgeWatch(
-  type: ChainWatchType,
-  target: unknown,
+  fold: ReturnType<typeof startFolding>,
   watch: EvaluatedWatch,
-  observed: readonly Observed[],
   sum: ReturnType<typeof summing>,
   quarantineWatch: (watchId: number, error: unknown) => void,
 ): Judged | undefined {
   try {
-    const outcome = foldWatch(type, target, watch, observed)
-    sum.add(watch, outcome.states)
+    const outcome = fold(watch)
+    sum.add(outcome)
     return { watchId: watch.id, ...outcome }
   } catch (error) {
     quarantineWatch(watch.id, error)
@@ -230,40 +249,37 @@ function judgeWatch(
   }
 }
 
-async function saveTogether(
-  { recordAlerts }: JudgeDeps,
-  tx: Db,
-  judged: readonly Judged[],
-): Promise<void> {
-  await saveStates(tx, judged.flatMap(statesOf))
-  await recordAlerts(
-    tx,
-    judged.flatMap(({ candidates }) => candidates),
-  )
-}
-
-/** Saves results with a savepoint for each watch. */
-async function saveApart(deps: JudgeDeps, tx: Db, judged: readonly Judged[]): Promise<void> {
-  const { quarantine } = deps
-  const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
-  await isolateEach(judged, options, (one) =>
-    tx.transaction((inner) => saveTogether(deps, inner, [one])),
-  )
-}
-
 function statesOf({ watchId, states }: Judged) {
   return states.map((state) => ({ watchId, state }))
 }
 
+/** Returns control to the event loop while much is folded. */
+export function createTurns() {
+  let folds = 0
+  return {
+    /** Counts observations that were folded. */
+    passed: async (count: number): Promise<void> => {
+      folds += count
+      if (folds < FOLDS_PER_TURN) return
+      folds = 0
+      await nextTurn()
+    },
+  }
+}
+
 /** Builds the summary of a target's watches for the type's prefilter, if it has one. */
-function summing(type: ChainWatchType, observation: Observed) {
+export function summing(type: ChainWatchType, observation: Observed) {
   const { prefilter } = type
   let summary = prefilter?.empty
+  let last: readonly unknown[] = []
   return {
-    add: (watch: EvaluatedWatch, states: readonly { signal: string; state: unknown }[]) => {
+    add: ({ settings, states }: Pick<WatchOutcome, 'settings' | 'states'>) => {
       if (prefilter === undefined) return
+      const added = [settings, ...states.flatMap(({ signal, state }) => [signal, state])]
+      // Neighbours often have the same settings and states, which need not be added again.
+      if (added.length === last.length && added.every((one, place) => one === last[place])) return
+      last = added
       const byId = new Map(states.map(({ signal, state }) => [signal, state]))
-      const { settings } = choicesOf(type, watch)
       summary = prefilter.add(summary, { settings, states: byId }, observation)
     },
     encoded: () => (prefilter === undefined ? null : z.encode(prefilter.schema, summary)),

@@ -15,9 +15,9 @@ import {
   lastObservationOf,
   newObservations,
 } from '../evaluate/judge.ts'
+import { type DueTarget, groupDue, judgeQuiet } from '../evaluate/judge-together.ts'
 import type { Facts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
-import type { Observed } from '../signal.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_TYPES } from '../types/index.ts'
@@ -239,11 +239,27 @@ async function observeTargets(
       await store.markData(tx, nothingNew)
     })
   }
-  for (const [index, { row, request }] of targets.entries()) {
+  const due = targets.flatMap(({ row, request }, index): DueTarget[] => {
+    const observations = newObservations(type, row, seen[index] ?? [], request.last)
+    return observations.length === 0 ? [] : [{ row, request, observations }]
+  })
+  for (const group of groupDue(due)) await judgeGroup(deps, type, group, signal)
+}
+
+/** Judges the quiet targets of a group together, and the others one after another. */
+async function judgeGroup(
+  { slices, ...deps }: ObserveDeps,
+  type: ChainWatchType,
+  group: readonly DueTarget[],
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
+  const held = group.filter(({ row }) => slices.isHeld(row.slice))
+  const fence = slices.fenceOf([...new Set(held.map(({ row }) => row.slice))])
+  const alone = held.length > 1 ? await judgeQuiet({ ...deps, fence }, type, held) : held
+  for (const one of alone) {
     signal.throwIfAborted()
-    const observations = seen[index] ?? []
-    if (newObservations(type, row, observations, request.last).length === 0) continue
-    if (slices.isHeld(row.slice)) await judgeInSlice(deps, type, row, request, observations)
+    if (slices.isHeld(one.row.slice)) await judgeInSlice({ ...deps, slices }, type, one)
   }
 }
 
@@ -251,12 +267,11 @@ async function observeTargets(
 async function judgeInSlice(
   { slices, ...deps }: ObserveDeps,
   type: ChainWatchType,
-  { id, slice }: store.TargetRow,
-  request: ObservationRequest,
-  observations: readonly Observed[],
+  { row, request, observations }: DueTarget,
 ): Promise<void> {
+  const fence = slices.fenceOf([row.slice])
   try {
-    await judgeTarget({ ...deps, fence: slices.fenceOf([slice]) }, type, id, request, observations)
+    await judgeTarget({ ...deps, fence }, type, row.id, request, observations)
   } catch (error) {
     if (!(error instanceof FenceError)) throw error
   }
