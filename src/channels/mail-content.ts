@@ -177,11 +177,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
 /** Lines of a card: the title with its glyph, the severity, other lines. */
 function linesOf({ glyph, title, lines }: Card) {
   const [first, ...others] = lines
-  return {
-    title: `${glyph === '' ? '' : `${glyph} `}${title}`,
-    first,
-    others,
-  }
+  return { title: `${glyph === '' ? '' : `${glyph} `}${title}`, first, others }
 }
 
 /** Writes values as plain text, in which words cannot be links. */
