@@ -59,8 +59,3 @@ export function tokenStatus(
 export function mustRecordUse(lastUsedAt: Date | null, now: Date): boolean {
   return lastUsedAt === null || now.getTime() - lastUsedAt.getTime() >= LAST_USE_PRECISION_MS
 }
-
-/** A use at `now` is recorded if the last recorded use is not later than this. */
-export function latestStaleUse(now: Date): Date {
-  return new Date(now.getTime() - LAST_USE_PRECISION_MS)
-}

@@ -18,11 +18,11 @@ import type {
   TokenMetadata,
   TokenRequest,
 } from './model.ts'
+import { LAST_USE_PRECISION_MS } from './model.ts'
 import {
   challengeExpiry,
   grantedScopes,
   judgeChallenge,
-  latestStaleUse,
   mustRecordUse,
   tokenStatus,
 } from './rules.ts'
@@ -180,7 +180,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
     throw new AppError('unauthenticated', 'invalid_token')
   }
   if (mustRecordUse(found.lastUsedAt, now)) {
-    await store.saveLastUse(deps.db, [found.id], { usedAt: now, staleBefore: latestStaleUse(now) })
+    await store.saveLastUse(deps.db, new Map([[found.id, now]]), LAST_USE_PRECISION_MS)
   }
   return {
     wallet: storedAddress(found.wallet),

@@ -1,5 +1,4 @@
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { gathered } from '#src/db/gather.ts'
 import { lockKey } from '#src/db/lock.ts'
@@ -221,21 +220,24 @@ export function selectActiveToken(hash: SQL, now: Date): SQL {
 }
 
 /**
- * Records the last use of tokens, except where a use after `staleBefore` is recorded. A row that another transaction has
- * locked is left out: it is being used or revoked.
+ * Records the last use of tokens, except where a use is recorded that is less than `precisionMs` older. A row that
+ * another transaction has locked is left out: it is being used or revoked.
  */
 export async function saveLastUse(
   db: Db,
-  ids: readonly number[],
-  { usedAt, staleBefore }: { readonly usedAt: Date; readonly staleBefore: Date },
+  usedAt: ReadonlyMap<number, Date>,
+  precisionMs: number,
 ): Promise<void> {
+  const uses = sql`unnest(
+    ${sql.param([...usedAt.keys()])}::int[], ${sql.param([...usedAt.values()])}::timestamptz[]) as u(id, used_at)`
   await db.execute(sql`
-    update tokens set last_used_at = ${usedAt}
-    where id = any(array(
-      select id from tokens
-      where id = any(${valueArray(ids, 'int')})
-        and (last_used_at is null or last_used_at <= ${staleBefore})
-      for update skip locked))`)
+    update tokens t set last_used_at = u.used_at
+    from ${uses}
+    where t.id = u.id and t.id = any(array(
+      select t.id from tokens t join ${uses} on u.id = t.id
+      where t.last_used_at is null
+        or t.last_used_at <= u.used_at - ${precisionMs}::int * interval '1 millisecond'
+      for update of t skip locked))`)
 }
 
 /** The wallet's tokens, active ones first, then the newest; at most `LISTED_TOKENS_MAX`. */

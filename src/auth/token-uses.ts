@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import { latestStaleUse } from './rules.ts'
+import { LAST_USE_PRECISION_MS } from './model.ts'
 import * as store from './store.ts'
 
 /** Minimum interval between two statements. */
@@ -52,12 +52,8 @@ async function write(
   { db, log }: { readonly db: Db; readonly log: Logger },
   usedAt: ReadonlyMap<number, Date>,
 ): Promise<void> {
-  const now = new Date(Math.max(...[...usedAt.values()].map((at) => at.getTime())))
   try {
-    await store.saveLastUse(db, [...usedAt.keys()], {
-      usedAt: now,
-      staleBefore: latestStaleUse(now),
-    })
+    await store.saveLastUse(db, usedAt, LAST_USE_PRECISION_MS)
   } catch (error) {
     log.warn(
       { tokens: usedAt.size, problem: traceOf(error) },

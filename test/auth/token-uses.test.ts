@@ -45,6 +45,19 @@ async function usedAt(id: number | undefined): Promise<Date | null> {
 }
 
 describe('uses of tokens', () => {
+  test('that are recorded together keep their own times', async () => {
+    const { recordUse } = createTokenLookup({ db: database.db, log: silentLogger })
+    const clock = testClock()
+    const now = clock.now()
+    const [first = 0, second = 0, third = 0] = ids
+    await recordUse({ id: first, lastUsedAt: null }, now)
+    clock.advance(3 * 86_400)
+    void recordUse({ id: second, lastUsedAt: null }, clock.now())
+    await recordUse({ id: third, lastUsedAt: null }, now)
+    expect(await usedAt(second)).toEqual(clock.now())
+    expect(await usedAt(third)).toEqual(now)
+  })
+
   test('of many tokens need two statements: for the first, and for all that follow', async () => {
     const { recordUse } = createTokenLookup({ db: database.db, log: silentLogger })
     const now = testClock().now()
