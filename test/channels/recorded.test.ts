@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
+import { transferHeading } from '#src/channels/transfer.ts'
 import { DecodedEnvelope } from '#src/delivery/stored-envelope.ts'
 import recorded from '../fixtures/recorded/envelopes.json' with { type: 'json' }
 import { contextOf, WORLDS, type World } from './worlds.ts'
@@ -34,7 +35,8 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     const { count, text } = world.arrived()
     expect(count).toBe(before + 1)
     const bare = (one: string) => one.replaceAll(/[\u2066-\u2069\u00a0\s\\]/g, '')
-    expect(bare(text)).toContain(bare(stored.message.title))
+    const heading = key === 'webhook' ? undefined : transferHeading(envelope)
+    expect(bare(text)).toContain(bare(heading ?? stored.message.title))
   })
 })
 
