@@ -12,8 +12,19 @@ import { formOf, typeLine, typeName, type WatchDescription } from '../../views/w
 import { resumeButton } from '../start/resume-view.ts'
 import type { Draft, DraftValues, Step } from './draft.ts'
 
-/** Watch types that can be created, in the order of the catalogue. */
-export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name)
+/** Types that most people want are offered first, types that few want last; the others are between them. */
+const OFFERED_FIRST: readonly string[] = ['wallet-balance', 'provider-fsp']
+const OFFERED_LAST: readonly string[] = ['credits-balance']
+
+/** Watch types that can be created, in the order in which they are offered. */
+export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name).toSorted(
+  (one, other) => offerPlace(one) - offerPlace(other),
+)
+
+function offerPlace(type: string): number {
+  if (OFFERED_LAST.includes(type)) return OFFERED_FIRST.length + 1
+  return OFFERED_FIRST.includes(type) ? OFFERED_FIRST.indexOf(type) : OFFERED_FIRST.length
+}
 
 /** The type whose name begins with a typed word, or whose translated name contains it. */
 export function typeNamed(t: Translate, text: string): string | undefined {
@@ -28,7 +39,10 @@ export function typeNamed(t: Translate, text: string): string | undefined {
 /** Watch types that are offered to a reader; types about credits are omitted if billing is off. */
 function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
   if (isFree !== true) return GUIDED_TYPES
-  return REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name)
+  const isFreeType = new Set(
+    REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name),
+  )
+  return GUIDED_TYPES.filter((type) => isFreeType.has(type))
 }
 
 /** One button for each type that can be created. */

@@ -6,14 +6,14 @@ import { providerFsp } from './provider-fsp/index.ts'
 import { rewardSigning } from './reward-signing.ts'
 import { walletBalance } from './wallet-balance.ts'
 
-/** Every watch type, in display order: those that most people want first. */
+/** Every watch type, in display order. */
 export const REGISTRY: readonly WatchType[] = [
   walletBalance,
-  providerFsp,
   feedMove,
   providerEligibility,
-  rewardSigning,
   creditsBalance,
+  rewardSigning,
+  providerFsp,
 ]
 
 /** Watch types that observe the chain. */

@@ -67,6 +67,17 @@ export interface Alert {
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
@@ -111,17 +122,6 @@ export interface Alert {
    * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
    * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
    * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
-   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
-   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
-   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
    */
   data: Record<string, any>;
   /** Deliveries of the alert, one for each recipient. */
@@ -217,6 +217,17 @@ export interface AlertEvidence {
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
+   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
+   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
+   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
+   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
    * - `fsp.ftso-commit`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.ftso-commit.recovered`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
    * - `fsp.ftso-reveal`: provider (string), votingRoundId (integer), firstRoundId (integer), rewardEpochId (integer), since (string), streak (integer), missedRounds (integer), gapSeconds (integer), reason (string or null), tx (string or null), sentTo (string), submission (string), address (string or null)
@@ -261,17 +272,6 @@ export interface AlertEvidence {
    * - `fsp.balance-low.recovered`: provider (string), role (string), address (string), balanceWei (string), limitWei (string)
    * - `fsp.rewards-unclaimed`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
    * - `fsp.rewards-unclaimed.recovered`: provider (string), epochs (array), amountWei (string), expiresAt (string or null)
-   * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
-   * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `provider.recovered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
-   * - `signing.uptime-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.rewards-open`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.rewards-reminder`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.missed`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `signing.done`: provider (string), rewardEpochId (integer), vote (string), endedAt (string), openedAt (string or null), publishedAt (string or null), concludedAt (string or null), signedAt (string or null), signedOtherHash (boolean), weightSignedPercent (number or null)
-   * - `credits.low-balance`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
-   * - `credits.recovered`: balanceCredits (integer), limitCredits (integer), nextRenewal (object or null)
    */
   data: Record<string, any>;
   /** Name of the event. */
@@ -313,6 +313,17 @@ export interface AlertSelection {
   /** Name of the event. */
   event?:
     | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
     | "fsp.ftso-commit"
     | "fsp.ftso-commit.recovered"
     | "fsp.ftso-reveal"
@@ -357,17 +368,6 @@ export interface AlertSelection {
     | "fsp.balance-low.recovered"
     | "fsp.rewards-unclaimed"
     | "fsp.rewards-unclaimed.recovered"
-    | "feed-move.threshold"
-    | "provider.unregistered"
-    | "provider.eligibility-lost"
-    | "provider.recovered"
-    | "signing.uptime-open"
-    | "signing.rewards-open"
-    | "signing.rewards-reminder"
-    | "signing.missed"
-    | "signing.done"
-    | "credits.low-balance"
-    | "credits.recovered"
     | "fsp.monitoring"
     | "fsp.monitoring.recovered";
   /**
@@ -407,11 +407,11 @@ export interface AlertSelection {
   /** Type of the watch. */
   type?:
     | "wallet-balance"
-    | "provider-fsp"
     | "feed-move"
     | "provider-eligibility"
+    | "credits-balance"
     | "reward-signing"
-    | "credits-balance";
+    | "provider-fsp";
   /**
    * Number of the watch.
    * @min 1
@@ -1515,48 +1515,6 @@ export type NewWatch =
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
-      /**
-       * Settings of the watch. The shape depends on `type`.
-       * @default {}
-       */
-      settings?: object;
-      /** Settings of the signals; omitted ones have their defaults. */
-      signals?: SignalChoice[];
-      /** What to watch. The shape depends on `type`. */
-      target: {
-        /**
-         * Any address of the data provider to watch.
-         * @pattern ^0x[0-9a-fA-F]{40}$
-         */
-        provider: string;
-      };
-      /** Type of the watch. */
-      type: "provider-fsp";
-    }
-  | {
-      /**
-       * Minimum time between two alerts of a signal, in seconds.
-       * @min 0
-       * @max 2592000
-       * @default 0
-       */
-      cooldownSeconds?: number;
-      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
-      escalateAfterMinutes?: number | null;
-      /**
-       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
-       * @maxItems 20
-       */
-      escalateTo?: number[];
-      /** Name of the watch; by default the service makes one from the target. */
-      label?: string;
-      /**
-       * Minimum severity: less severe alerts are not sent.
-       * @default "info"
-       */
-      minSeverity?: "info" | "warning" | "critical";
-      /** Ids of the recipients; null for the default recipients. */
-      recipientIds?: number[] | null;
       /** Settings of the watch. The shape depends on `type`. */
       settings: {
         /**
@@ -1657,6 +1615,46 @@ export type NewWatch =
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
+      /** Settings of the watch. The shape depends on `type`. */
+      settings: {
+        /**
+         * Balance in credits below which an alert is raised.
+         * @min 1
+         * @max 1000000000
+         */
+        limit: number;
+      };
+      /** Settings of the signals; omitted ones have their defaults. */
+      signals?: SignalChoice[];
+      /** What to watch. The shape depends on `type`. */
+      target: object;
+      /** Type of the watch. */
+      type: "credits-balance";
+    }
+  | {
+      /**
+       * Minimum time between two alerts of a signal, in seconds.
+       * @min 0
+       * @max 2592000
+       * @default 0
+       */
+      cooldownSeconds?: number;
+      /** Minutes without an acknowledgement after which an alert is also sent to `escalateTo`; null: never. Alerts of severity info are not escalated. */
+      escalateAfterMinutes?: number | null;
+      /**
+       * Ids of the recipients that get an alert no one has acknowledged in time, in addition to the watch’s own recipients.
+       * @maxItems 20
+       */
+      escalateTo?: number[];
+      /** Name of the watch; by default the service makes one from the target. */
+      label?: string;
+      /**
+       * Minimum severity: less severe alerts are not sent.
+       * @default "info"
+       */
+      minSeverity?: "info" | "warning" | "critical";
+      /** Ids of the recipients; null for the default recipients. */
+      recipientIds?: number[] | null;
       /**
        * Settings of the watch. The shape depends on `type`.
        * @default {}
@@ -1699,21 +1697,23 @@ export type NewWatch =
       minSeverity?: "info" | "warning" | "critical";
       /** Ids of the recipients; null for the default recipients. */
       recipientIds?: number[] | null;
-      /** Settings of the watch. The shape depends on `type`. */
-      settings: {
-        /**
-         * Balance in credits below which an alert is raised.
-         * @min 1
-         * @max 1000000000
-         */
-        limit: number;
-      };
+      /**
+       * Settings of the watch. The shape depends on `type`.
+       * @default {}
+       */
+      settings?: object;
       /** Settings of the signals; omitted ones have their defaults. */
       signals?: SignalChoice[];
       /** What to watch. The shape depends on `type`. */
-      target: object;
+      target: {
+        /**
+         * Any address of the data provider to watch.
+         * @pattern ^0x[0-9a-fA-F]{40}$
+         */
+        provider: string;
+      };
       /** Type of the watch. */
-      type: "credits-balance";
+      type: "provider-fsp";
     };
 
 export type OpenApiDocument = Partial<Record<string, any>>;
@@ -1898,6 +1898,17 @@ export interface PreviewRequest {
   /** Name of the event. */
   event:
     | "wallet-balance.moved"
+    | "feed-move.threshold"
+    | "provider.unregistered"
+    | "provider.eligibility-lost"
+    | "provider.recovered"
+    | "credits.low-balance"
+    | "credits.recovered"
+    | "signing.uptime-open"
+    | "signing.rewards-open"
+    | "signing.rewards-reminder"
+    | "signing.missed"
+    | "signing.done"
     | "fsp.ftso-commit"
     | "fsp.ftso-commit.recovered"
     | "fsp.ftso-reveal"
@@ -1942,17 +1953,6 @@ export interface PreviewRequest {
     | "fsp.balance-low.recovered"
     | "fsp.rewards-unclaimed"
     | "fsp.rewards-unclaimed.recovered"
-    | "feed-move.threshold"
-    | "provider.unregistered"
-    | "provider.eligibility-lost"
-    | "provider.recovered"
-    | "signing.uptime-open"
-    | "signing.rewards-open"
-    | "signing.rewards-reminder"
-    | "signing.missed"
-    | "signing.done"
-    | "credits.low-balance"
-    | "credits.recovered"
     | "fsp.monitoring"
     | "fsp.monitoring.recovered";
   /** Language of the texts. */
@@ -3221,11 +3221,11 @@ export interface Watch {
   /** Type of the watch. */
   type:
     | "wallet-balance"
-    | "provider-fsp"
     | "feed-move"
     | "provider-eligibility"
+    | "credits-balance"
     | "reward-signing"
-    | "credits-balance";
+    | "provider-fsp";
   /**
    * Time of the last change.
    * @format date-time
@@ -3284,6 +3284,38 @@ export type WebhookEvent =
       data: BalanceChangeData;
       /** Name of the event, one from the list of events. */
       event: "wallet-balance.moved";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: PriceMoveData;
+      /** Name of the event, one from the list of events. */
+      event: "feed-move.threshold";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: ProviderStatusData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "provider.unregistered"
+        | "provider.eligibility-lost"
+        | "provider.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: CreditsThresholdData;
+      /** Name of the event, one from the list of events. */
+      event: "credits.low-balance" | "credits.recovered";
+    }
+  | {
+      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
+      data: RewardSigningData;
+      /** Name of the event, one from the list of events. */
+      event:
+        | "signing.uptime-open"
+        | "signing.rewards-open"
+        | "signing.rewards-reminder"
+        | "signing.missed"
+        | "signing.done";
     }
   | {
       /** Values of the event, as an object that depends on the event. Accept unknown properties. */
@@ -3372,38 +3404,6 @@ export type WebhookEvent =
       data: UnclaimedRewardsData;
       /** Name of the event, one from the list of events. */
       event: "fsp.rewards-unclaimed" | "fsp.rewards-unclaimed.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: PriceMoveData;
-      /** Name of the event, one from the list of events. */
-      event: "feed-move.threshold";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: ProviderStatusData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "provider.unregistered"
-        | "provider.eligibility-lost"
-        | "provider.recovered";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: RewardSigningData;
-      /** Name of the event, one from the list of events. */
-      event:
-        | "signing.uptime-open"
-        | "signing.rewards-open"
-        | "signing.rewards-reminder"
-        | "signing.missed"
-        | "signing.done";
-    }
-  | {
-      /** Values of the event, as an object that depends on the event. Accept unknown properties. */
-      data: CreditsThresholdData;
-      /** Name of the event, one from the list of events. */
-      event: "credits.low-balance" | "credits.recovered";
     };
 
 export interface WebhookPayload {

@@ -123,6 +123,17 @@ export interface EventData {
   'fsp.monitoring': ChainOutageData
   'fsp.monitoring.recovered': ChainOutageData
   'wallet-balance.moved': BalanceChangeData
+  'feed-move.threshold': PriceMoveData
+  'provider.unregistered': ProviderStatusData
+  'provider.eligibility-lost': ProviderStatusData
+  'provider.recovered': ProviderStatusData
+  'credits.low-balance': CreditsThresholdData
+  'credits.recovered': CreditsThresholdData
+  'signing.uptime-open': RewardSigningData
+  'signing.rewards-open': RewardSigningData
+  'signing.rewards-reminder': RewardSigningData
+  'signing.missed': RewardSigningData
+  'signing.done': RewardSigningData
   'fsp.ftso-commit': RoundStreakData
   'fsp.ftso-commit.recovered': RoundStreakData
   'fsp.ftso-reveal': RoundStreakData
@@ -167,17 +178,6 @@ export interface EventData {
   'fsp.balance-low.recovered': LowBalanceData
   'fsp.rewards-unclaimed': UnclaimedRewardsData
   'fsp.rewards-unclaimed.recovered': UnclaimedRewardsData
-  'feed-move.threshold': PriceMoveData
-  'provider.unregistered': ProviderStatusData
-  'provider.eligibility-lost': ProviderStatusData
-  'provider.recovered': ProviderStatusData
-  'signing.uptime-open': RewardSigningData
-  'signing.rewards-open': RewardSigningData
-  'signing.rewards-reminder': RewardSigningData
-  'signing.missed': RewardSigningData
-  'signing.done': RewardSigningData
-  'credits.low-balance': CreditsThresholdData
-  'credits.recovered': CreditsThresholdData
 }
 
 /** Name of an event. */
@@ -239,11 +239,11 @@ export abstract class Operations extends Transport {
       watchId?: number
       type?:
         | 'wallet-balance'
-        | 'provider-fsp'
         | 'feed-move'
         | 'provider-eligibility'
-        | 'reward-signing'
         | 'credits-balance'
+        | 'reward-signing'
+        | 'provider-fsp'
       group?:
         | 'alerts'
         | 'ftso'
@@ -272,11 +272,11 @@ export abstract class Operations extends Transport {
       watchId?: number
       type?:
         | 'wallet-balance'
-        | 'provider-fsp'
         | 'feed-move'
         | 'provider-eligibility'
-        | 'reward-signing'
         | 'credits-balance'
+        | 'reward-signing'
+        | 'provider-fsp'
       group?:
         | 'alerts'
         | 'ftso'
@@ -336,11 +336,11 @@ export abstract class Operations extends Transport {
       watchId?: number
       type?:
         | 'wallet-balance'
-        | 'provider-fsp'
         | 'feed-move'
         | 'provider-eligibility'
-        | 'reward-signing'
         | 'credits-balance'
+        | 'reward-signing'
+        | 'provider-fsp'
       group?:
         | 'alerts'
         | 'ftso'
