@@ -255,6 +255,7 @@ const RECORDED: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['1:rec.add', {}],
   ['1:rec.kind:provider-fsp', { type: 'provider-fsp' }],
   ['1:rec.kind:a', { type: 'a' }],
+  ['1:rec.mail:ops@example.org', { mailbox: 'ops@example.org' }],
   ['1:rec.ask:16', { id: 42 }],
   ['1:rec.ask:zik0zj', { id: 2147483647 }],
   ['1:rec.test:16', { id: 42 }],
