@@ -17,13 +17,16 @@ export async function whichWereSeen(
   tx: Db,
   counterparties: readonly Counterparty[],
 ): Promise<readonly boolean[]> {
+  // The condition on the watch is a range, and the wallet is compared outside, so that PostgreSQL expects many rows and
+  // stops at the limit in the order of the index. It would otherwise read and sort all alerts of the wallet or watch.
   const rows = await tx.execute<{ readonly wasSeen: boolean }>(sql`
     select exists (
       select from (
-        select a.data from alerts a
-        where a.watch_id = asked.watch_id and a.wallet = asked.wallet
-        order by a.fired_at desc limit ${ALERTS_MAX}
-      ) newest where newest.data ->> 'counterparty' = asked.address
+        select a.wallet, a.data from alerts a
+        where a.watch_id between asked.watch_id and asked.watch_id
+        order by a.watch_id desc, a.fired_at desc limit ${ALERTS_MAX}
+      ) newest
+      where newest.wallet = asked.wallet and newest.data ->> 'counterparty' = asked.address
     ) as "wasSeen"
     from unnest(
       ${sql.param(counterparties.map(({ wallet }) => wallet))}::text[],

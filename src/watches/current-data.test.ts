@@ -43,6 +43,11 @@ test.each([
   ['of a signal that is well', 'fsp.ftso-commit', { ...STATE, firstAt: null, missed: 0 }],
   ['that counts less, as after a restore', 'fsp.ftso-commit', { ...STATE, missed: 1 }],
   ['that cannot be read', 'fsp.ftso-commit', { lastRound: 'x' }],
+  [
+    'with a time that is no date',
+    'fsp.ftso-commit',
+    { ...STATE, firstAt: Number.MAX_SAFE_INTEGER },
+  ],
   ['that is missing', 'fsp.ftso-commit', undefined],
   ['of a signal without figures that grow', 'fsp.registration', { missingFor: 452 }],
   ['of an event that is unknown', 'fsp.unheard', STATE],

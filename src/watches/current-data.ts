@@ -37,5 +37,11 @@ export function currentData(event: string, data: JsonObject, state: unknown): Js
   const { state: schema, current } = findEventSource(event)?.signal ?? {}
   if (schema === undefined || current === undefined || state === undefined) return data
   const known = z.safeDecode(schema, state)
-  return known.success ? current(data, known.data) : data
+  if (!known.success) return data
+  try {
+    return current(data, known.data)
+  } catch {
+    // A value that the schema accepts may be useless, such as a time that is no date.
+    return data
+  }
 }

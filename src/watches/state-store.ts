@@ -159,8 +159,9 @@ export async function listFiringStates(
   )
 }
 
-type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId' | 'state'> &
-  Record<string, unknown> & { readonly text: string }
+type StateRow = Omit<typeof signalStates.$inferSelect, 'watchId' | 'state'> & {
+  readonly text: string
+}
 
 /** Maximum number of different states that are parsed once. Most watches on a target have the same ones. */
 const REMEMBERED_STATES = 2000

@@ -72,6 +72,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
     step: 'Targets are copied to each database, which judges its own watches; payments are recorded in one database and booked in that of the wallet',
     functions: [
       'src/alerts/budget-store.ts: spendBudget',
+      'src/alerts/counterparty-store.ts: whichWereSeen',
       'src/alerts/episode-store.ts: countChanges',
       'src/alerts/episode-store.ts: endEpisodes',
       'src/alerts/episode-store.ts: findAnchors',

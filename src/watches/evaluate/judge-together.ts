@@ -112,12 +112,11 @@ async function judgeTogether(
         lastObservationOf(deps, type, row),
       )
       const own = watches.get(row.id) ?? []
-      const quiet = foldQuiet(type, row.id, { ...due, observed }, own)
+      const quiet = await foldQuiet(type, row.id, { ...due, observed }, own, turns)
       if (quiet === undefined) continue
       done.add(row.id)
       states.push(...quiet.states)
       if (quiet.seen !== undefined) seen.push(quiet.seen)
-      await turns.passed(own.length * observed.length)
     }
     await saveStates(tx, states)
     await saveObservations(tx, seen)
@@ -130,13 +129,20 @@ interface JudgedState {
   readonly state: StoredState
 }
 
+/** A target whose watches stay quiet. */
+interface QuietTarget {
+  readonly seen: SeenTarget | undefined
+  readonly states: readonly JudgedState[]
+}
+
 /** Folds the watches of a target; undefined if one fires or fails. `seen` is undefined without a new observation. */
-function foldQuiet(
+async function foldQuiet(
   type: ChainWatchType,
   id: number,
   { request, observed }: DueTarget & { readonly observed: readonly Observed[] },
   watches: readonly EvaluatedWatch[],
-): { readonly seen: SeenTarget | undefined; readonly states: readonly JudgedState[] } | undefined {
+  turns: ReturnType<typeof createTurns>,
+): Promise<QuietTarget | undefined> {
   const newest = observed.at(-1)
   if (newest === undefined) return { seen: undefined, states: [] }
   const fold = startFolding(type, request.target, observed)
@@ -150,6 +156,7 @@ function foldQuiet(
       sum.add(outcome)
       recheckAt = earliest(recheckAt, outcome.recheckAt)
       for (const state of outcome.states) states.push({ watchId: watch.id, state })
+      await turns.passed(observed.length)
     }
   } catch {
     // Judged alone, the target finds the watch that fails, and puts it into quarantine.
