@@ -155,7 +155,7 @@ export async function listFiringStates(
   return [...states].flatMap(([watchId, rows]) =>
     rows
       .filter(({ phase }) => phase === 'firing')
-      .map(({ signal, state }) => ({ watchId, signal, state })),
+      .map(({ signal, text }) => ({ watchId, signal, state: stateOf(text) })),
   )
 }
 
