@@ -8,7 +8,9 @@ import { episodeKeyOf } from './rules.ts'
 import * as store from './store.ts'
 
 /**
- * The open alerts of an alert's watch within a day before and after it that were delivered to the recipient. Later ones are left out, so that an old link does not act on new outages.
+ * The open alerts of an alert's watch within a day before and after it that were delivered to the recipient. Later ones
+ * are left out, so that an old link does not act on new outages. Those that nobody has acknowledged come first: acts on
+ * more alerts than fit reach all of them one after the other.
  */
 export async function listOpenOthers(
   db: Db,
@@ -30,7 +32,11 @@ export async function listOpenOthers(
       .get(other.id)
       ?.some((entry) => entry.recipientId === recipientId && entry.deliveredAt !== null),
   )
-  return delivered.slice(0, OPEN_OTHERS_MAX)
+  const inOrder = [
+    ...delivered.filter(mayBeAcknowledged),
+    ...delivered.filter((other) => !mayBeAcknowledged(other)),
+  ]
+  return inOrder.slice(0, OPEN_OTHERS_MAX)
 }
 
 /**

@@ -30,6 +30,8 @@ export interface OutagePage {
   readonly isOver: boolean
   /** The newest alert of each of its episodes, as a list; the links may only read. */
   readonly alerts: readonly OtherAlert[]
+  /** Number of further alerts that the list has no room for. */
+  readonly more: number
   /** Ids of all its alerts. */
   readonly ids: ReadonlySet<number>
 }
@@ -65,6 +67,7 @@ export async function readOutage(
   if (fate === undefined) return undefined
   const state = isNamed ? fate.state : withoutNames(fate.state)
   const { title, glyph, lines, body } = cardOf(fate.envelope, { state })
+  const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
@@ -72,7 +75,8 @@ export async function readOutage(
     body,
     help: groupHelp(fate.envelope, state)?.text,
     isOver: hasEnded(state),
-    alerts: await describeOthers(deps, rows, reader),
+    alerts,
+    more: parts.length - alerts.length,
     ids: new Set(together.map(({ id }) => id)),
   }
 }

@@ -244,10 +244,7 @@ function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefi
   return more === 0 && labels.every((label) => label === first) ? first : undefined
 }
 
-/**
- * A title after the name of its watch. A title that begins with the name is unchanged, and so is one with a word
- * before the name: Arabic titles begin with “watch Alpha:” or “price of FLR/USD:”.
- */
+/** A title after the name of its watch, unless it begins with it, or as Arabic ones with a word and it: “watch Alpha:”. */
 function afterWatch(t: Translate, watch: string | undefined, title: string): string {
   if (watch === undefined) return title
   const start = mailSubject(shownLabel(watch))

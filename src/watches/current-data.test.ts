@@ -21,7 +21,7 @@ test('an open alert has the number of rounds that have failed since its outage b
   expect(currentData('fsp.ftso-commit', DATA, afterGap)).toEqual({ ...DATA, streak: 17 })
 })
 
-test('a silence of fast updates has the number of its blocks', () => {
+test('a silence of fast updates has the number of its blocks, and the probability of as many', () => {
   const { since } = DATA
   const silent = {
     isSilent: true,
@@ -31,11 +31,16 @@ test('a silence of fast updates has the number of its blocks', () => {
     since,
     rule: 'probability',
   }
-  const data = { since, blocksSinceUpdate: 463 }
+  const data = { since, blocksSinceUpdate: 463, probabilityOfSilence: '2.6e-8' }
   const now = (state: object) => currentData('fsp.fast-updates', data, state)
-  expect(now({ ...silent, blocks: 1200 })).toEqual({ since, blocksSinceUpdate: 1200 })
+  const grown = { blocks: 1200, chance: '2.1e-20' }
+  const figures = { blocksSinceUpdate: 1200, probabilityOfSilence: '2.1e-20' }
+  expect(now({ ...silent, ...grown })).toEqual({ since, ...figures })
   expect(now(silent)).toEqual(data)
-  expect(now({ ...silent, blocks: 1200, since: '2026-11-20T09:00:00.000Z' })).toEqual(data)
+  // A state of the release before has the blocks alone.
+  expect(now({ ...silent, blocks: 1200 })).toEqual(data)
+  expect(now({ ...silent, ...grown, blocks: 400 })).toEqual(data)
+  expect(now({ ...silent, ...grown, since: '2026-11-20T09:00:00.000Z' })).toEqual(data)
 })
 
 test.each([

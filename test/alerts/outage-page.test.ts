@@ -82,6 +82,16 @@ test('a raised severity is the same alert of the outage', async () => {
   expect((await open()).links).toHaveLength(5)
 })
 
+test('more alerts than the list has room for are counted below it', async () => {
+  // Each reward epoch without registration is an episode of its own.
+  for (let epoch = 0; epoch < 20; epoch += 1) {
+    await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 + epoch } })
+  }
+  const { text, links } = await open()
+  expect(links).toHaveLength(20)
+  expect(text).toContain('and 5 more')
+})
+
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()

@@ -77,6 +77,21 @@ describe('/status', () => {
     expect(says(ann)).toBe(text)
   })
 
+  test('names no other recipient that is off in a chat that only receives', async () => {
+    const url = 'https://example.org/hook'
+    const body = { name: 'Pager', channel: 'webhook', url }
+    const { id } = await world.as('carol', createRecipient, { body })
+    const off = { params: { id: String(id) }, body: { status: 'disabled' } }
+    await world.as('carol', updateRecipient, off)
+    const boss = await world.linked('carol')
+    await boss.say('/status')
+    expect(says(boss)).toContain('Pager')
+    const reader = await world.linked('carol', ['read'])
+    await reader.say('/status')
+    expect(says(reader)).toContain('Slots:')
+    expect(says(reader)).not.toContain('Pager')
+  })
+
   test('and the menu show the severity of the worst active alert, and that the chat is muted', async () => {
     const bob = await world.linked('bob')
     const settings = { type: 'provider-fsp', target: { provider: walletOf('bob') }, settings: {} }

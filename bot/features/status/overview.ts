@@ -9,17 +9,23 @@ import type { Overview } from './view.ts'
 /** Kind of the live message that shows the overview. */
 export const OVERVIEW_KIND = 'status'
 
-/** Reads the overview for a chat; for a group without private data. */
+/**
+ * Reads the overview for a chat; for a group without private data, and for a chat that only receives with no
+ * destination but itself.
+ */
 export async function readOverview(
   ask: InvokeOperation,
-  of: Pick<ChatLink, 'wallet' | 'recipientId' | 'mutedUntil'> & { readonly isGroup: boolean },
+  of: Pick<ChatLink, 'wallet' | 'recipientId' | 'scopes' | 'mutedUntil'> & {
+    readonly isGroup: boolean
+  },
 ): Promise<Overview> {
-  const { wallet, recipientId: hereId, mutedUntil, isGroup } = of
-  const [watches, tip, funds, destinations] = await Promise.all([
+  const { wallet, recipientId: hereId, scopes, mutedUntil, isGroup } = of
+  const [watches, tip, funds, all] = await Promise.all([
     readWatches(ask),
     ask(getTip, {}),
     isGroup ? undefined : readFunds(ask),
     isGroup ? [] : ask(listDestinations, {}),
   ])
+  const destinations = all.filter(({ id }) => scopes.includes('write') || id === hereId)
   return { wallet, watches, tip, funds, destinations, hereId, mutedUntil }
 }

@@ -1,4 +1,5 @@
 import { Composer } from 'grammy'
+import { AppError } from '#src/kernel/errors.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
@@ -75,6 +76,7 @@ onPress(composer, 'watch.escFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
 )
 
 async function showEscalation(ctx: BotContext, watch: Watch, link: Membership): Promise<void> {
+  requireWrite(link)
   await show(ctx, escalationScreen(ctx.reader, watch, await peopleOf(ctx, link)))
 }
 
@@ -84,7 +86,14 @@ async function showPeople(
   link: Membership,
   options: { readonly page: number; readonly notice?: string },
 ): Promise<void> {
+  requireWrite(link)
   await show(ctx, watchPeople(ctx.reader, watch, await peopleOf(ctx, link), options))
+}
+
+/** Refuses chats that only receive, which see no other recipient. */
+function requireWrite({ caller }: Membership): void {
+  if (caller.scopes.includes('write')) return
+  throw new AppError('forbidden', 'insufficient_scope', { values: { scope: 'write' } })
 }
 
 export const watchPeopleFeature = defineFeature({ commands: [], composer })

@@ -43,6 +43,8 @@ const State = z.object({
   rule: Rule.nullable().default(null),
   /** Blocks since the last update; null in states stored by an earlier version. */
   blocks: z.int().nullable().default(null),
+  /** Probability that a silence of these blocks happens by chance; null as above. */
+  chance: z.string().nullable().default(null),
 })
 type State = z.output<typeof State>
 
@@ -54,6 +56,7 @@ const INITIAL: State = {
   since: null,
   rule: null,
   blocks: null,
+  chance: null,
 }
 
 /** `data` of both events. */
@@ -129,7 +132,8 @@ function judgeFastUpdates(
         ? { isSilent: true, since: silentSince, rule: rule ?? previous.rule }
         : { isSilent: false, since: null, rule: null }
     const { lastUpdateBlock, blocksSinceUpdate: blocks } = part
-    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks }
+    const chance = chanceText(part.exponent)
+    const state = { ...silence, tooLong, longSince, lastUpdateBlock, blocks, chance }
     return { state, phase: 'firing', firings: [firing] }
   }
   if (!wasOpen) return { state: INITIAL, phase: 'ok', firings: [] }
@@ -147,12 +151,17 @@ function judgeFastUpdates(
   return { state: INITIAL, phase: 'ok', firings: [firing] }
 }
 
-/** A silence with the number of its blocks. */
-function currentData(data: JsonObject, { since, blocks }: State): JsonObject {
+/** A silence with the number of its blocks, and the probability of that. */
+function currentData(data: JsonObject, { since, blocks, chance }: State): JsonObject {
   const { since: began, blocksSinceUpdate: known } = data
   const isSame = since !== null && blocks !== null && began === since.toISOString()
-  if (!isSame || typeof known !== 'number') return data
-  return { ...data, blocksSinceUpdate: Math.max(known, blocks) }
+  // Both figures change together: a release that stores no probability may have written the state.
+  if (!isSame || chance === null || typeof known !== 'number' || blocks <= known) return data
+  return { ...data, blocksSinceUpdate: blocks, probabilityOfSilence: chance }
+}
+
+function chanceText(exponent: number): string {
+  return chanceOfSilence(exponent).toExponential(1)
 }
 
 function dataOf(
@@ -172,7 +181,7 @@ function dataOf(
     ...part,
     provider,
     rewardEpochId: rewardEpoch,
-    probabilityOfSilence: chanceOfSilence(part.exponent).toExponential(1),
+    probabilityOfSilence: chanceText(part.exponent),
     threshold: Number(parameters['probability']),
     rule: rule ?? 'probability',
     ...(rule === null && { reason: 'too-long' }),
