@@ -201,13 +201,21 @@ async function tryOn(session: LockSession, name: string): Promise<boolean> {
   return isLocked
 }
 
-/** A process that waits for many locks asks for all of them in one statement. */
-function createTries(client: Sql): Batcher<string, Try> {
+/**
+ * A process that waits for many locks asks for all of them in one statement. If it fails, some may have been taken, which
+ * nobody would release: `lose` closes the connection.
+ */
+function createTries(client: Sql, lose: () => Promise<void>): Batcher<string, Try> {
   const tryAll = async (names: readonly string[]): Promise<readonly Try[]> => {
     const keys = names.map(lockKey)
     const rows = await client<{ key: string; isLocked: boolean }[]>`
       select key, pg_try_advisory_lock(key) as "isLocked"
-      from unnest(string_to_array(${keys.join()}, ',')::bigint[]) as asked(key)`
+      from unnest(string_to_array(${keys.join()}, ',')::bigint[]) as asked(key)`.catch(
+      async (error: unknown) => {
+        await lose()
+        throw error
+      },
+    )
     const locked = new Set(rows.flatMap(({ key, isLocked }) => (isLocked ? [String(key)] : [])))
     return keys.map((key) => ({ isLocked: locked.has(key) }))
   }
@@ -303,7 +311,7 @@ function startLockSession(sql: Sql): LockSession {
   })
   const session: LockSession = {
     client,
-    tries: createTries(client),
+    tries: createTries(client, () => session.lose()),
     locks: new Map(),
     lost: false,
     lingerTimer: undefined,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
-import { type Fence, FenceError, tryLock, whileHolding } from '#src/db/lock.ts'
+import { type Fence, FenceError, lockKey, tryLock, whileHolding } from '#src/db/lock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 let database: FreshDatabase
@@ -57,6 +57,29 @@ test('locks that are asked for at once are each taken or refused by themselves',
   expect(again.map((lock) => lock !== undefined)).toEqual([true, true, false])
   await other.close()
   await locks[2]?.release()
+})
+
+test('a request for locks that fails leaves none of them with this process', async () => {
+  const own = await freshDatabase()
+  // In place of PostgreSQL's function: it fails for one lock after it has taken it.
+  await own.sql.unsafe(`
+    create function public.pg_try_advisory_lock(key bigint) returns boolean language plpgsql as $$
+    begin
+      if key <> ${lockKey('new')} then return pg_catalog.pg_try_advisory_lock(key); end if;
+      perform pg_advisory_lock(key);
+      raise exception 'no memory';
+    end $$`)
+  await own.sql.unsafe(
+    `alter database "${new URL(own.url).pathname.slice(1)}" set search_path = public, pg_catalog`,
+  )
+  const held = await tryLock(own.sql, 'held')
+  await expect(tryLock(own.sql, 'new')).rejects.toThrow('no memory')
+  expect(held?.signal.aborted).toBe(true)
+  const locks = () => own.sql`
+    select from pg_locks where locktype = 'advisory'
+      and database = (select oid from pg_database where datname = current_database())`
+  await expect.poll(locks).toHaveLength(0)
+  await own.drop()
 })
 
 test('releasing a lock twice does not release it for its next holder', async () => {
