@@ -128,7 +128,7 @@ describe('its heading', () => {
 
   test('says in one sentence what happened', () => {
     expect(heading({ kind: 'silent', rounds: 2 })).toBe(
-      '\u2068Alpha\u2069 has sent nothing since 22:18 (2 rounds)',
+      '\u2068Alpha\u2069 has sent no votes since 22:18 (2 rounds)',
     )
     expect(heading({ kind: 'fdc', rounds: 2 })).toBe(
       '\u2068Alpha\u2069: no valid FDC votes since 22:18 (2 rounds)',

@@ -12,8 +12,3 @@ export const ALL_DUTIES: readonly string[] = Object.values(DUTIES).flat()
 export function isFailedDuty(event: string): boolean {
   return ALL_DUTIES.includes(event)
 }
-
-/** Whether the end of an alert proves that a provider sends something again. */
-export function endsSilence(event: string): boolean {
-  return isFailedDuty(event) || event === 'fsp.fast-updates'
-}

@@ -103,7 +103,7 @@ describe('the times of several alerts', () => {
     [
       'silent',
       ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature'],
-      'has sent nothing since 05:00',
+      'has sent no votes since 05:00',
     ],
   ] as const)('of a common cause begin when its last duty failed: %s', (kind, events, heading) => {
     const last = item(events.at(-1) ?? '', '05:00:00')

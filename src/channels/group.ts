@@ -1,7 +1,7 @@
 /** Messages with several alerts of one watch. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { endsSilence, isFailedDuty } from './duties.ts'
+import { isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { cut, hasEnded, worstOf } from './wording.ts'
 
@@ -25,18 +25,15 @@ export function openIn(envelope: Envelope, state: MessageState): readonly Envelo
   return itemsOf(envelope).filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
 }
 
-/** Whether the message says that a provider sends nothing: one that sends some of its votes again is not silent. */
+/** Whether the message says that a provider sends no votes: one that sends some of them again is not silent. */
 export function isStillSilent(envelope: Envelope, state: MessageState): boolean {
-  const { message, items = [], cause } = envelope
-  if (cause?.kind !== 'silent' || message.isRecovery || hasEnded(state)) return false
-  return items.every((item) => !endsSilence(item.event) || !hasEnded(stateIn(state, item)))
+  return envelope.cause?.kind === 'silent' && isStillCaused(envelope, state)
 }
 
 /** Whether the common cause of a message's alerts still holds. */
 export function isStillCaused(envelope: Envelope, state: MessageState): boolean {
   const { message, items = [], cause } = envelope
   if (cause?.kind === 'moved') return true
-  if (cause?.kind === 'silent') return isStillSilent(envelope, state)
   if (cause === undefined || message.isRecovery || hasEnded(state)) return false
   return items.every((item) => !isFailedDuty(item.event) || !hasEnded(stateIn(state, item)))
 }

@@ -145,7 +145,7 @@ describe('alertMail', () => {
       [
         'a silence',
         { ...group, cause: { kind: 'silent', rounds: 2 } },
-        'Node A has sent nothing since 14:02 (2 rounds) · Critical',
+        'Node A has sent no votes since 14:02 (2 rounds) · Critical',
       ],
       [
         'several recoveries',

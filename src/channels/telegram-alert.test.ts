@@ -698,7 +698,7 @@ describe('a silence of a provider', () => {
 
   test('says everywhere since when it lasts', () => {
     const { plain } = alertView(silence)
-    expect(plain).toContain('has sent nothing since 13:57 (2 rounds)')
+    expect(plain).toContain('has sent no votes since 13:57 (2 rounds)')
     expect(plain).toContain('Critical · since 13:57\u00a0UTC+1')
     expect(plain).not.toContain('14:02')
     expect(plain).toContain('FTSO commit missing')
@@ -740,7 +740,7 @@ describe('a silence of a provider', () => {
   test('of which a part is over is no silence any more', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
-    expect(plain).not.toContain('has sent nothing')
+    expect(plain).not.toContain('has sent no votes')
     expect(plain).toContain('🟢 Over · FTSO commit missing #4711')
     expect(plain).toContain('🟠 FTSO commit missing #4712')
   })

@@ -64,7 +64,7 @@ describe('an outage of a provider to which other signals are added', () => {
   const lowGas = partOf(OTHER, 'balance-low')
   const body = translate('en', 'messages:group.silentBody')
   const action = translate('en', 'messages:group.silentAction')
-  const heading = '\u2068Alpha\u2069 has sent nothing since 09:10 (2 rounds)'
+  const heading = '\u2068Alpha\u2069 has sent no votes since 09:10 (2 rounds)'
 
   const over = (seconds: number): MessageState => ({
     recoveredAt: new Date('2026-11-20T09:40:00Z'),
@@ -97,7 +97,7 @@ describe('an outage of a provider to which other signals are added', () => {
 
   test('keeps the subject and the first step of its mail', () => {
     const { subject, text } = alertMail(groupEnvelope('group', 'd', parts), READER)
-    expect(subject).toContain('Alpha has sent nothing since 09:10 (2 rounds)')
+    expect(subject).toContain('Alpha has sent no votes since 09:10 (2 rounds)')
     expect(text).toContain('1. Check on the server that the client is running')
     expect(text).not.toContain('No ftso-commit\n1.')
   })
@@ -118,7 +118,7 @@ describe('an outage of a provider to which other signals are added', () => {
       },
     }
   }
-  const now = '\u2068Alpha\u2069 has sent nothing since 09:10 (17 rounds)'
+  const now = '\u2068Alpha\u2069 has sent no votes since 09:10 (17 rounds)'
 
   test('leads its reminder, which says what is lost by now and when the next one comes', () => {
     const reminder = duties.map((part) => later('reminder', part))
@@ -139,9 +139,9 @@ describe('an outage of a provider to which other signals are added', () => {
     const reminder = duties.map((part) => later('reminder', part))
     const { subject, text } = alertMail(groupEnvelope('group', 'd', reminder), READER)
     expect(subject).toBe(
-      'Re: Still active: Alpha has sent nothing since 09:10 (17 rounds) · Critical',
+      'Re: Still active: Alpha has sent no votes since 09:10 (17 rounds) · Critical',
     )
-    expect(text).toContain('Still active: Alpha has sent nothing since 09:10 (17 rounds)')
+    expect(text).toContain('Still active: Alpha has sent no votes since 09:10 (17 rounds)')
     const others = reminder.slice(0, 2)
     expect(alertMail(groupEnvelope('group', 'd', others), READER).subject.match(/Alpha/g)).toEqual([
       'Alpha',
@@ -180,13 +180,16 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(single('alert', { ...current('Now'), ...ended })).toBe('🟢 Over · No ftso-commit')
   })
 
-  test('is still silent when another signal has recovered, unless that shows that it sends', () => {
+  test('is still silent when another signal has recovered, fast updates too, unless it is a vote', () => {
     const all = [...duties, parts[5], lowGas].flatMap((one) => one ?? [])
-    expect(shown(all, new Map([[OTHER, over(60)]]))).toContain(heading)
-    for (const alertId of [COMMIT, FAST_UPDATES]) {
-      expect(shown(all, new Map([[alertId, over(60)]]))).toMatch(/^🟠|^🔴/)
-      expect(shown(all, new Map([[alertId, over(60)]]))).not.toContain('has sent nothing')
+    for (const alertId of [OTHER, FAST_UPDATES]) {
+      const text = shown(all, new Map([[alertId, over(60)]]))
+      expect(text).toContain(heading)
+      expect(text).toContain(body)
     }
+    const text = shown(all, new Map([[COMMIT, over(60)]]))
+    expect(text).toMatch(/^🟠|^🔴/)
+    expect(text).not.toContain('has sent no votes')
   })
 
   test('lasted as long as its duties were missed', () => {

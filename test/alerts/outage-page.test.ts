@@ -61,7 +61,7 @@ test('it names the cause, the damage so far and each alert, whose link opens tha
   await missed(17)
   world.clock.advance(1500)
   const { text, heading, links } = await open()
-  expect(heading).toBe(`🔴 Alpha has sent nothing since ${time()} (17 rounds)`)
+  expect(heading).toBe(`🔴 Alpha has sent no votes since ${time()} (17 rounds)`)
   expect(text).toContain('The rewards of these rounds are lost')
   expect(text).toContain('1. Check on the server that the client is running'.slice(3))
   expect(text).toContain('Alerts of this outage')

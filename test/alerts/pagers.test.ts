@@ -73,7 +73,7 @@ test('an outage of all duties is one incident, acknowledged and resolved as one'
   await world.record(watch, ...SILENCE)
   await deliverLater()
   expect(actions()).toEqual(['trigger'])
-  expect(hooks.messages[0]?.shown).toContain('has sent nothing')
+  expect(hooks.messages[0]?.shown).toContain('has sent no votes')
   const open = await world.alerts('?limit=5')
   for (const { id } of open.slice(1)) await world.alice.request('POST', `/alerts/${id}/acknowledge`)
   await deliverLater()

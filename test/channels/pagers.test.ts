@@ -211,7 +211,7 @@ describe('PagerDuty', () => {
       payload: {
         severity: 'critical',
         timestamp: startedAt,
-        summary: 'Treasury has sent nothing since 13:57 (2 rounds)',
+        summary: 'Treasury has sent no votes since 13:57 (2 rounds)',
       },
     })
     expect(event?.shown).toContain('The rewards of these rounds are lost')

@@ -92,7 +92,7 @@ const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 test('is sent once after the alert, as a silent reply to it', async () => {
   await fail(...DUTIES)
   const alert = chat.last()
-  expect(alert.text).toContain('has sent nothing since')
+  expect(alert.text).toContain('has sent no votes since')
   expect(pictures()).toEqual([])
   await runJob()
   const [picture, ...more] = pictures()
@@ -182,7 +182,7 @@ test('is not sent again if Telegram refuses it, and its alert is not affected', 
   await runJob()
   expect(pictures()).toEqual([])
   expect(chat.all()).toHaveLength(count)
-  expect(chat.last().text).toContain('has sent nothing since')
+  expect(chat.last().text).toContain('has sent no votes since')
 })
 
 test('is not sent when its alert was deleted', async () => {
