@@ -3,7 +3,7 @@ import { builtKey, type HtmlValue, type Translate, translator, typed } from '#sr
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { isHealthy, isStillCaused, isStillSilent, openIn, sharedField, stateIn } from './group.ts'
+import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
 import { transferHeading } from './transfer.ts'
@@ -132,7 +132,8 @@ function groupCard(
   const open = openIn(envelope, state)
   const worst = namedIn(envelope, state)
   const isOver = open.length === 0 || hasEnded(state)
-  const isSilent = isStillSilent(envelope, state)
+  const failure = failureIn(envelope, state)
+  const isSilent = failure === 'silent'
   const times = { ...groupTimes(envelope, state), shownAt: shownAtOf(envelope, state, now) }
   const { cause, ...uncaused } = envelope
   const isWell = (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
@@ -159,7 +160,7 @@ function groupCard(
     lines: [
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
-    body: groupBody(envelope, { items, worst, isSilent, isOver, isReminder, state }),
+    body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
     fields: isPast ? [] : sharedField(items),
     ...listed(t, isPast ? [] : items, 0, (item) => ({
       glyph: glyphOf(item, stateIn(state, item)),

@@ -4,7 +4,7 @@ import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/tra
 import { titleBeside } from '#src/kernel/title-beside.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { stateIn } from './group.ts'
+import { type Failure, stateIn } from './group.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
@@ -68,18 +68,19 @@ export function groupBody(
   of: {
     readonly items: readonly EnvelopeMessage[]
     readonly worst: EnvelopeMessage
-    readonly isSilent: boolean
+    /** The common cause that still holds. */
+    readonly failure: Failure | undefined
     readonly isOver: boolean
     readonly isReminder: boolean
     readonly state: MessageState
   },
 ): string {
-  const { items, worst, isSilent, isOver, isReminder, state } = of
+  const { items, worst, failure, isOver, isReminder, state } = of
   const t = translator(locale)
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
-    ...(isSilent ? [t('messages:group.silentBody')] : []),
+    ...(failure ? [t(`messages:group.${failure}Body`)] : []),
     ...(isReminder ? [worst.body] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]

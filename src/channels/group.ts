@@ -2,13 +2,16 @@
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { isFailedDuty } from './duties.ts'
-import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
+import type { Cause, Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { cut, hasEnded, worstOf } from './wording.ts'
 
 /** Fields that all alerts of a group may share. */
 const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
 const LABEL_MAX = 80
 const VALUE_MAX = 1000
+
+/** A common cause with a damage and a first step of its own. */
+export type Failure = Exclude<Cause['kind'], 'healthy' | 'moved'>
 
 /** State of one alert of a group. */
 export function stateIn({ items }: MessageState, { alertId }: EnvelopeMessage): MessageState {
@@ -25,9 +28,11 @@ export function openIn(envelope: Envelope, state: MessageState): readonly Envelo
   return itemsOf(envelope).filter((item) => !item.isRecovery && !hasEnded(stateIn(state, item)))
 }
 
-/** Whether the message says that a provider sends no votes: one that sends some of them again is not silent. */
-export function isStillSilent(envelope: Envelope, state: MessageState): boolean {
-  return envelope.cause?.kind === 'silent' && isStillCaused(envelope, state)
+/** The failure that is the common cause of a message's alerts, while it holds. */
+export function failureIn(envelope: Envelope, state: MessageState): Failure | undefined {
+  const kind = envelope.cause?.kind
+  if (kind === undefined || kind === 'healthy' || kind === 'moved') return undefined
+  return isStillCaused(envelope, state) ? kind : undefined
 }
 
 /** Whether the common cause of a message's alerts still holds. */
@@ -59,8 +64,9 @@ export function groupHelp(envelope: Envelope, state: MessageState): GroupHelp | 
   const t = translator(envelope.locale)
   const open = openIn(envelope, state)
   const worst = worstOf(open)
-  if (worst?.alertId != null && isStillSilent(envelope, state)) {
-    return { alertId: worst.alertId, text: t('messages:group.silentAction') }
+  const failure = failureIn(envelope, state)
+  if (worst?.alertId != null && failure !== undefined) {
+    return { alertId: worst.alertId, text: t(`messages:group.${failure}Action`) }
   }
   const helped = open.filter(({ source, alertId }) => {
     return source && alertId !== null && helpText(t, source, 'action') !== undefined
