@@ -236,7 +236,8 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
     expect(group.last().text).toContain(
-      'By default, warnings and critical alerts of all watches come here.',
+      'At first, warnings and critical alerts of watches without recipients of their own come here. ' +
+        'The owner can change that in the private chat with the bot.',
     )
     const crew = await recipientOf(await recipientIdOf('Crew'))
     expect(crew).toMatchObject({ minSeverity: 'warning', default: true })
@@ -265,6 +266,26 @@ describe('a linked chat', () => {
     expect((await recipientOf(await recipientIdOf('Crew 2')))?.default).toBe(false)
   })
 
+  test('says how many watches notify it, and gets the others by one press on "All watches"', async () => {
+    const here = await recipientIdOf('Ann')
+    const params = { id: String(node) }
+    await world.as('alice', updateWatch, { params, body: { recipientIds: [here] } })
+    const { id } = world.telegram.group({ title: 'Crew 5', members: [ann.id], admins: [ann.id] })
+    const group = world.chat(id, ann.id)
+    const { code } = await linkByChat()
+    await group.say(`/start@${BOT_NAME} ${code}`)
+    await group.press('Link this chat')
+    expect(ann.last().text).toContain('Watches that notify this recipient: 1 of 2.')
+    expect(ann.labels()[0]).toEqual(['All watches', 'Only some'])
+    await ann.press('All watches')
+    const crew = await recipientIdOf('Crew 5')
+    expect(await named(node)).toEqual([here, crew])
+    expect(ann.last().text).toContain('Alerts from all watches, including watches added later.')
+    expect(ann.labels()[0]).toEqual(['✓ All watches', 'Only some'])
+    await world.as('alice', deleteRecipient, { params: { id: String(crew) } })
+    await world.as('alice', updateWatch, { params, body: { recipientIds: null } })
+  })
+
   test('that was linked before leads to the question again, in the group and in the private chat', async () => {
     const { id } = world.telegram.group({ title: 'Crew 3', members: [ann.id], admins: [ann.id] })
     const group = world.chat(id, ann.id)
@@ -274,7 +295,7 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${code}`)
     await group.press('Link this chat')
     expect(group.last().text).toContain('This chat is already linked.')
-    expect(group.last().text).not.toContain('By default')
+    expect(group.last().text).not.toContain('At first')
     expect(group.labels()[0]).toEqual(['Choose alerts…'])
     const shown = ann.all().find((one) => one.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)

@@ -199,7 +199,8 @@ describe('a webhook', () => {
       world.telegram.messages(chat.id).some(({ text }) => text === receiver.url('pager')),
     ).toBe(false)
     expect(shown.text).toContain(
-      'Next: choose which alerts \u2068127.0.0.1\u2069 gets. Until then it gets all of them.',
+      'Next: choose which alerts \u2068127.0.0.1\u2069 gets. ' +
+        'Until then it gets those of watches without recipients of their own.',
     )
     await chat.press('Saved, next ›')
     expect(chat.last().id).toBe(shown.id)

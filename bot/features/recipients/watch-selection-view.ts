@@ -103,8 +103,9 @@ function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string 
   const { destination, watches, destinations } = selection
   if (destination.own) return [t.html('bot:rec.defaultOwn')]
   if (destination.default) {
-    const isAll = watches.every((watch) => isNotifiedOf(selection, watch))
-    return [t.html(isAll ? 'bot:rec.hearAll' : 'bot:rec.isDefault.yes')]
+    const on = watches.filter((watch) => isNotifiedOf(selection, watch)).length
+    const total = watches.length
+    return [on === total ? t.html('bot:rec.hearAll') : t.html('bot:rec.hearDefault', { on, total })]
   }
   const own = destinations.filter((one) => one.own).map((one) => destinationName(t, one, undefined))
   const isAny = watches.some((watch) => isNotifiedOf(selection, watch))
@@ -122,12 +123,14 @@ function scopeRows(reader: Reader, selection: WatchSelection, wanted: number): R
   const { t } = reader
   const { destination, watches } = selection
   const params = { id: destination.id }
-  const isAll = destination.default
+  const { default: isDefault } = destination
+  const isAll = isDefault && watches.every((watch) => isNotifiedOf(selection, watch))
+  // A default recipient that some watches do not notify has neither all watches nor chosen ones.
   const scope = [
     act(chosen(isAll, t('bot:button.hearAll')), packed('rec.hearAll', params)),
-    act(chosen(!isAll, t('bot:button.hearSome')), packed('rec.hearSome', params)),
+    act(chosen(!isDefault, t('bot:button.hearSome')), packed('rec.hearSome', params)),
   ]
-  if (isAll) return [scope]
+  if (isDefault) return [scope]
   const types = new Set(watches.map(({ type }) => type))
   const pages = Math.max(1, Math.ceil(watches.length / PAGE_SIZE))
   const page = Math.min(wanted, pages)
