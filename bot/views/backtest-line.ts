@@ -1,7 +1,6 @@
 /** One line about what a watch would have sent in the last week, with a glyph for each day. */
 import type { Backtest } from '#src/alerts/backtest.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
 
 /** A backtest, or `failed` where it was refused or not ready in time. */
 export type TriedWatch = Backtest | 'failed'
@@ -16,8 +15,13 @@ export function weekLine(t: Translate, tried: TriedWatch): string {
     const isAway = tried.gaps.some(({ code }) => code === 'chain_unavailable')
     return `🕘 ${t.html(isAway ? 'bot:backtest.failed' : 'bot:backtest.unknown')}`
   }
-  const key = isPartial(tried) ? 'bot:backtest.weekPartial' : 'bot:backtest.week'
-  return `${daysPicture(tried)} ${t.html(key, { counts: countsText(t, tried) })}`
+  const counts = countsText(t, tried)
+  const known = tried.perDay.filter((day) => day.known).length
+  const text =
+    known < tried.perDay.length
+      ? t.html('bot:backtest.weekDays', { known, counts })
+      : t.html(isPartial(tried) ? 'bot:backtest.weekPartial' : 'bot:backtest.week', { counts })
+  return `${daysPicture(tried)} ${text}`
 }
 
 /** A line of HTML about one of several values. */
@@ -40,15 +44,13 @@ function isKnown({ from, to }: Backtest): boolean {
 }
 
 /** A glyph for the highest severity of each day, the oldest day first; a day without data is unknown. */
-function daysPicture({ perDay, from, to }: Backtest): string {
+function daysPicture({ perDay }: Backtest): string {
   return perDay
-    .map(({ from: start, counts: { critical, warning, info } }) => {
-      const end = new Date(start.getTime() + DAY_MS)
-      const isCovered = from !== null && to !== null && from < end && to >= start
+    .map(({ known, counts: { critical, warning, info } }) => {
       if (critical > 0) return GLYPHS.critical
       if (warning > 0) return GLYPHS.warning
       if (info > 0) return GLYPHS.info
-      return isCovered ? GLYPHS.none : GLYPHS.unknown
+      return known ? GLYPHS.none : GLYPHS.unknown
     })
     .join('')
 }

@@ -24,7 +24,7 @@ export const Backtest = z
     observations: Count.meta({ description: 'operations:field.backtestObservations' }),
     counts: Counts,
     perDay: z
-      .array(z.object({ from: Instant, counts: Counts }))
+      .array(z.object({ from: Instant, counts: Counts, known: z.boolean() }))
       .meta({ description: 'operations:field.backtestPerDay' }),
     alerts: z
       .array(
@@ -56,7 +56,7 @@ export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reade
     gaps: gaps.map((code) => ({ code, text: t(builtKey(`messages:backtest.${code}`)) })),
     observations,
     counts: { ...counts },
-    perDay: perDay.map(({ from, counts: ofDay }) => ({ from, counts: { ...ofDay } })),
+    perDay: perDay.map((day) => ({ ...day, counts: { ...day.counts } })),
     alerts: alerts.map((alert) => ({
       signal: alert.signal,
       event: alert.event,

@@ -137,6 +137,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   id: 'identifier',
   input: 'name',
   kind: 'term',
+  known: 'number',
   label: {
     'bot:signal.parameter': 'term',
     'bot:signal.switch': 'term',

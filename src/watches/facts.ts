@@ -68,6 +68,8 @@ export interface Facts {
     voter: Address,
     span: { readonly from: Date; readonly to: Date },
   ): Promise<readonly PastStatus[]>
+  /** Times at which rounds were stored, at least one of each hour that has any. */
+  providersSeenAt(span: { readonly from: Date; readonly to: Date }): Promise<readonly Date[]>
   /** Names of providers from the last published eligibility data; empty if there is none. */
   providerNames(): Promise<ReadonlyMap<Address, string>>
   /**
@@ -139,6 +141,7 @@ export function createFacts(source: FactSource): Facts {
       return { eligibility, rewards }
     },
     providerHistory: (voter, span) => providers.history(voter, span),
+    providersSeenAt: (span) => providers.seenAt(span),
     providerNames: () => providers.names(),
     publications: createPublicationKeeper(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),

@@ -63,6 +63,8 @@ export interface HistoryQuery<Target, Settings> {
 export interface HistoryPage<Observation> {
   readonly observations: readonly Observation[]
   readonly gaps?: readonly HistoryGap[]
+  /** With `isSeenApart`: times at which something about the target was stored. */
+  readonly seenAt?: readonly Date[]
 }
 
 /** Reader of the past observations of a watch type. */
@@ -78,6 +80,8 @@ export interface History<Target, Settings, Observation> {
    * for `changes`.
    */
   readonly gapMs?: number
+  /** Whether pages state when something was stored, because a state alone does not show that. */
+  readonly isSeenApart?: boolean
   /** Reads observations in order, oldest first, in pages; the first observation is the baseline. */
   read(
     sources: HistorySources,

@@ -109,7 +109,22 @@ describe('the last step of the wizard', () => {
     await ann.press('\u2068My wallet\u2069')
     await ann.press('100\u00a0FLR')
     await show()
-    expect(ann.last().text).toMatch(/⚪🟢 Last 7 days, as far as known: no alerts$/)
+    expect(ann.last().text).toMatch(/⚪🟢 Last 7 days \(known: 1 of 7 days\): no alerts$/)
+  })
+
+  test('marks days between two prices as unknown, and says how many are known', async () => {
+    const list = await world.app.chain.feedList()
+    const feed = list && findFeed(list, 'BTC/USD')?.id
+    const now = world.clock.now()
+    await world.sql`
+      insert into feed_points (feed, at, block, value, decimals, grade)
+      select ${feed ?? ''}, at, extract(epoch from at)::bigint / 300, 9000000, 2, 1
+      from unnest(array[${now}::timestamptz - interval '6 days 12 hours', ${now}::timestamptz - interval '1 hour']) at`
+    await ann.say('/new price')
+    await ann.say('BTC/USD')
+    await ann.press('Next')
+    await show()
+    expect(ann.last().text).toMatch(/🟢⚪⚪⚪⚪⚪🟢 Last 7 days \(known: 2 of 7 days\): no alerts$/)
   })
 
   test('says so when the backtest is refused', async () => {

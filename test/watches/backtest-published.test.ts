@@ -101,6 +101,21 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
+  test('knows the days of which rounds are stored, and no day between them', async () => {
+    world = await roundWorld([], { unwatched: ['Alpha'] })
+    await watch('provider-eligibility', 'Alpha')
+    for (let time = 0; time < 3; time += 1) await rounds()
+    await world.sql`
+      update fsp_rounds set block_at = block_at - interval '6 days'
+      where round = (select min(round) from fsp_rounds)`
+    const { perDay } = await backtest('provider-eligibility', 'Alpha')
+    expect(perDay.map(({ known }: { known: boolean }) => known)).toEqual([
+      true,
+      ...Array.from({ length: 5 }, () => false),
+      true,
+    ])
+  })
+
   test('reports that nothing is stored about a provider before its first round', async () => {
     world = await roundWorld([], { unwatched: ['Alpha'] })
     const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')

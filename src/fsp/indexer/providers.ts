@@ -4,7 +4,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { Registrations } from '../reader/system.ts'
 import { answerAt, PASSES, StoredPasses } from './publication-data.ts'
-import { listFirstRounds } from './round-store.ts'
+import { listFirstRounds, listStoredHours } from './round-store.ts'
 import * as store from './store.ts'
 
 /** Eligibility of a provider in the last published eligibility data. */
@@ -161,6 +161,12 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
         .toSorted((a, b) => a - b)
         .map((ms) => statusAt(new Date(ms), epochs, calculations))
         .filter((status) => status !== undefined)
+    },
+
+    /** Times of stored rounds, at least two of each hour that has several. */
+    async seenAt(span: { readonly from: Date; readonly to: Date }): Promise<readonly Date[]> {
+      const hours = await listStoredHours(db, span)
+      return hours.flatMap(({ first, last }) => [first, last]).filter((at) => at !== null)
     },
 
     /** Names of providers in the last published eligibility data. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, lt, lte, min, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, lt, lte, max, min, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -98,6 +98,19 @@ export async function listRoundsBetween(
     .where(and(gt(round, after), gte(blockAt, from), lte(blockAt, to)))
     .orderBy(round)
     .limit(limit)
+}
+
+/** The first and the last time in each hour of a span at which a round was stored. */
+export async function listStoredHours(
+  db: Db,
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<{ first: Date | null; last: Date | null }[]> {
+  const { blockAt } = fspRounds
+  return db
+    .select({ first: min(blockAt), last: max(blockAt) })
+    .from(fspRounds)
+    .where(and(gte(blockAt, from), lte(blockAt, to)))
+    .groupBy(sql`date_trunc('hour', ${blockAt})`)
 }
 
 /** The first stored round of each reward epoch up to a time, and whether its policy has a provider. */

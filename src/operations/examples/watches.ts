@@ -82,30 +82,37 @@ export const watchExamples: ExamplesOf<typeof operations> = {
         {
           from: '2026-11-13T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-14T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-15T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-16T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-17T08:44:10.000Z',
           counts: { critical: 0, warning: 1, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-18T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
         {
           from: '2026-11-19T08:44:10.000Z',
           counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+          known: true,
         },
       ],
       alerts: [

@@ -78,6 +78,8 @@ export interface BacktestOutcome {
 interface DayCounts {
   readonly from: Date
   readonly counts: AlertCounts
+  /** Whether anything is known about the target in these hours. */
+  readonly known: boolean
 }
 
 /** Runs backtests. */
@@ -116,8 +118,8 @@ export function createBacktests(deps: Deps): Backtests {
         const replay = startReplay(type, canonicalTarget, judged, ALERTS_MAX, perDay.add)
         const sources = sourcesOf(deps, caller.wallet)
         const query = { target: canonicalTarget, settings: watch.settings, ...span }
-        const outcome = await replayHistory(type, sources, replay, query)
-        return { ...outcome, perDay: perDay.counts() }
+        const outcome = await replayHistory(type, sources, replay, { ...query, know: perDay.know })
+        return { ...outcome, perDay: perDay.all() }
       }),
   }
 }
@@ -132,9 +134,10 @@ async function replayHistory(
     readonly settings: unknown
     readonly from: Date
     readonly to: Date
+    readonly know: (from: Date, to: Date) => void
   },
 ): Promise<Omit<BacktestOutcome, 'perDay'>> {
-  const { from, to } = query
+  const { from, to, know } = query
   const { history } = type
   const gaps = new Set<HistoryGap>()
   let first: Date | undefined
@@ -144,7 +147,9 @@ async function replayHistory(
     for (let start = 0; start < page.length; start += FOLDS_PER_TURN) {
       const part = page.slice(start, start + FOLDS_PER_TURN)
       for (const { at } of part) {
-        if (last !== undefined && isGap(history.gapMs, last, at)) gaps.add('has_holes')
+        const isAfterGap = last !== undefined && isGap(history.gapMs, last, at)
+        if (isAfterGap) gaps.add('has_holes')
+        if (!history.isSeenApart) know(isAfterGap ? at : (last ?? at), at)
         first ??= at
         last = at
       }
@@ -157,6 +162,7 @@ async function replayHistory(
   try {
     for await (const page of history.read(sources, { ...query, signal })) {
       for (const gap of page.gaps ?? []) gaps.add(gap)
+      for (const at of page.seenAt ?? []) know(at, at)
       await take(page.observations.slice(0, OBSERVATIONS_MAX - observations))
       if (observations < OBSERVATIONS_MAX) continue
       gaps.add('too_much')
@@ -170,6 +176,7 @@ async function replayHistory(
   const isCut = gaps.has('too_much') || gaps.has('chain_unavailable')
   const end = history.keeps === 'changes' && !isCut ? to : last
   if (end !== undefined) replay.end(end)
+  if (end !== undefined && last !== undefined && !history.isSeenApart) know(last, end)
   if (last !== undefined && !isCut && isGap(history.gapMs, last, to)) gaps.add('has_holes')
   if (first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS) {
     gaps.add('starts_later')
@@ -184,20 +191,25 @@ async function replayHistory(
   }
 }
 
-/** Counts alerts by the 24 hours in which they fall. */
+/** Counts alerts by the 24 hours in which they fall, and notes the ones of which something is known. */
 function countDays(from: Date, days: number) {
   const all = Array.from({ length: days }, (_, day) => ({
     from: new Date(from.getTime() + day * DAY_MS),
     counts: { critical: 0, warning: 0, info: 0, recovery: 0 },
+    known: false,
   }))
+  // The first observation can be a little earlier than the start, and the last one exactly at the end.
+  const dayOf = (at: Date) =>
+    Math.min(Math.max(Math.floor((at.getTime() - from.getTime()) / DAY_MS), 0), days - 1)
   return {
     add: ({ firedAt, isRecovery, severity }: AlertCandidate) => {
-      const day = Math.floor((firedAt.getTime() - from.getTime()) / DAY_MS)
-      // The first observation can be a little earlier than the start, and the last one exactly at the end.
-      const counted = all[Math.min(Math.max(day, 0), days - 1)]
+      const counted = all[dayOf(firedAt)]
       if (counted !== undefined) counted.counts[isRecovery ? 'recovery' : severity] += 1
     },
-    counts: (): readonly DayCounts[] => all,
+    know: (start: Date, end: Date) => {
+      for (const day of all.slice(dayOf(start), dayOf(end) + 1)) day.known = true
+    },
+    all: (): readonly DayCounts[] => all,
   }
 }
 

@@ -256,10 +256,15 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   },
   history: {
     keeps: 'changes',
+    isSeenApart: true,
     async *read({ facts }, { target, from, to }) {
-      const statuses = await facts.providerHistory(target.provider, { from, to })
+      const [statuses, seenAt] = await Promise.all([
+        facts.providerHistory(target.provider, { from, to }),
+        facts.providersSeenAt({ from, to }),
+      ])
       if (statuses.length === 0) yield { observations: [], gaps: ['no_data'] }
       yield {
+        seenAt,
         observations: statuses.map((status) =>
           observationOf(target, status, { position: 0, at: status.at }),
         ),

@@ -495,7 +495,7 @@ export interface Backtest {
    * @min 0
    */
   observations: number;
-  /** Number of alerts in each 24 hours of the requested time, oldest first. */
+  /** Number of alerts in each 24 hours of the requested time, oldest first. `known` is false if nothing is known about these hours. */
   perDay: {
     /** Number of alerts by severity; recoveries are counted separately. */
     counts: {
@@ -525,6 +525,7 @@ export interface Backtest {
      * @format date-time
      */
     from: string;
+    known: boolean;
   }[];
   /** End of the time covered; null if no data was found. */
   to: string | null;
