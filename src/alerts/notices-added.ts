@@ -123,8 +123,8 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
   const price = renewal === null ? undefined : creditsWithUsd(t, renewal.credits)
   if (event === RENEWAL_AHEAD && price !== undefined) {
     const balance = creditsWithUsd(t, balanceCredits ?? 0)
-    const costs = t('notices:renewal-ahead.price', { price, balance })
-    return `${costs}\n${t('notices:renewal-ahead.nothing')}`
+    const left = t('notices:credited.balance', { balance })
+    return `${left}\n${t('notices:renewal-ahead.nothing')}`
   }
   if (event === RENEWED) {
     return t('notices:renewed.left', { balance: creditsWithUsd(t, balanceCredits ?? 0) })

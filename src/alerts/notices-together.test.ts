@@ -80,7 +80,7 @@ test('renewals of one day are added up, with their whole price', () => {
   const { message } = noticesTogether(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
   expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)')
   expect(message.body).toBe(
-    'The renewal costs 1,500 credits (1.50\u00a0USD). You have 8,000 credits (8\u00a0USD).\n' +
+    'You have 8,000 credits (8\u00a0USD).\n' +
       'No action needed. To let the slots expire, turn off auto-renew under Slots.',
   )
 })

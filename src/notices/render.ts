@@ -82,7 +82,7 @@ function renewalAhead(notice: NoticeOf<'renewal-ahead'>, reader: NoticeReader): 
       price,
     }),
     lines: [
-      t('notices:renewal-ahead.price', { price, balance: creditsWithUsd(t, balanceCredits) }),
+      t('notices:credited.balance', { balance: creditsWithUsd(t, balanceCredits) }),
       t('notices:renewal-ahead.nothing'),
     ],
   }

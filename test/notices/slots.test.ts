@@ -155,7 +155,7 @@ describe('slots that end', () => {
       'renewed: 3 slots renewed until Jan 19, 2027 · 1,500 credits (1.50\u00a0USD)',
     ])
     expect((await notices(service)).map(({ body }) => body)).toEqual([
-      'The renewal costs 1,500 credits (1.50\u00a0USD). You have 1,600 credits (1.60\u00a0USD).\n' +
+      'You have 1,600 credits (1.60\u00a0USD).\n' +
         'No action needed. To let the slots expire, turn off auto-renew under Slots.',
       'Left: 100 credits (0.10\u00a0USD).',
     ])
