@@ -44,10 +44,15 @@ if (!accepted) await call('POST', '/account/terms', { version: currentVersion })
 const { trial } = await call('GET', '/subscriptions')
 if (trial.available) await call('POST', '/subscriptions/trial')
 
-// 3. Watch the wallet's own balance: alert when it moves by 100 FLR or more.
-const watch = await call('POST', '/watches', {
-  type: 'wallet-balance',
-  target: { address: wallet, asset: 'FLR' },
-  settings: { threshold: '100' },
-})
+// 3. Watch the wallet's own balance: alert when it moves by 100 FLR or more. A later run finds the watch.
+const { data: watches } = await call('GET', '/watches?limit=100')
+const isOwn = ({ type, target }) =>
+  type === 'wallet-balance' && target.address.toLowerCase() === wallet.toLowerCase()
+const watch =
+  watches.find(isOwn) ??
+  (await call('POST', '/watches', {
+    type: 'wallet-balance',
+    target: { address: wallet, asset: 'FLR' },
+    settings: { threshold: '100' },
+  }))
 process.stdout.write(`Watch ${watch.id} is ${watch.status}. Move 100 FLR, then read GET /alerts.\n`)

@@ -31,10 +31,10 @@ afterAll(async () => {
   for (const folder of [empty, keyed]) await rm(folder, { recursive: true })
 })
 
-async function run(cwd: string) {
+async function run(cwd: string, base = '/api/x402') {
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], {
     cwd,
-    env: { WATCHDOG_URL: `${url}/api/x402` },
+    env: { WATCHDOG_URL: url + base },
   })
   return stdout
     .trim()
@@ -56,15 +56,21 @@ test('ends with a 201 and an active watch for a wallet that it creates, whose ke
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-test('uses the key in the file, and prints the error code when the wallet has no free slot', async () => {
+test('uses the key in the file, and a second run finds the watch of the first', async () => {
   expect(await run(keyed)).toContain(CREATED)
   const targets = await world.sql<{ target: unknown }[]>`select target from targets order by id`
   expect(JSON.stringify(targets)).toContain(PEOPLE.alice.account.address.slice(2))
-  const failed = await run(keyed).then(
+  const again = await run(keyed)
+  expect(again).not.toContain(CREATED)
+  expect(again.at(-1)).toBe('Watch 2 is active. Move 100 FLR, then read GET /alerts.')
+})
+
+test('prints the error code of a refusal', async () => {
+  const failed = await run(keyed, '/api/x402/elsewhere').then(
     () => undefined,
     ({ stdout }: { readonly stdout: string }) => stdout,
   )
-  expect(failed).toContain('409 POST /watches no_free_slot:')
+  expect(failed).toMatch(/^404 POST \/auth\/challenge [a-z_]+: /)
 })
 
 test('is shown in the docs with the URL of this service, and asks for no key on the command line', async () => {
