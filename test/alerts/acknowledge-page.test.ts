@@ -76,7 +76,7 @@ test('one press acknowledges every alert of an outage, and the chat shows it', a
   const { read, seenOn, press } = await pageOf('email')
   const before = await read()
   expect(before).toContain('Acknowledge all 3 alerts')
-  expect(before).toContain('Only this one')
+  expect(before).toContain('Acknowledge only this one')
   expect(before).toContain('2 other alerts of this watch are still active and not acknowledged.')
   const answer = await press('ackAll', seenOn(before))
   expect(answer.statusCode).toBe(303)
@@ -107,7 +107,7 @@ test('a second press changes nothing', async () => {
   expect(times).toEqual([{ at: first }])
 })
 
-test('"Only this one" leaves the others, which the page then states and offers', async () => {
+test('"Acknowledge only this one" leaves the others, which the page then states and offers', async () => {
   await outage()
   const { read, seenOn, press } = await pageOf('email')
   await press('ack', seenOn(await read()))

@@ -408,7 +408,7 @@ describe('More', () => {
       .keyboard.flat()
       .find(({ text }) => text === 'Copy link')
     expect(copy?.copy_text?.text).toBe(`https://t.me/${BOT_NAME}?start=w${id}`)
-    await alice.press('Raw record')
+    await alice.press('Data as JSON')
     expect(JSON.parse(alice.last().text)).toMatchObject({ id, label: 'Treasury' })
     await alice.press('‹ More')
     expect(alice.last().text).toContain('Minimum severity')
