@@ -50,12 +50,31 @@ describe('rows of buttons', () => {
 describe('a label with a name', () => {
   const write = (name: string) => `Delete ${name}`
 
+  test('is not cut to save fewer than three characters, and has no ellipsis after an ellipsis', () => {
+    expect(labelWithName('ops@example.org', (name) => `✓ ${name}`, 2)).toBe('✓ ops@example.org')
+    expect(labelWithName('FLR · 0xf39F…2266', (name) => `Unmute it ${name}`)).toBe(
+      'Unmute it FLR · 0xf39F…',
+    )
+    const letter = fc.constantFrom('a', 'W', '…', ' ', '·')
+    fc.assert(
+      fc.property(
+        fc.string({ unit: letter, minLength: 1, maxLength: 40 }).filter((s) => !s.includes('……')),
+        fc.constantFrom(1 as const, 2 as const),
+        (name, inRow) => {
+          const label = labelWithName(name, (text) => text, inRow)
+          expect(label).not.toContain('……')
+          if (label !== name) expect(labelWidth(name) - labelWidth(label)).toBeGreaterThanOrEqual(3)
+        },
+      ),
+    )
+  })
+
   test('keeps a short name whole and cuts a long one', () => {
     expect(labelWithName('Treasury', write)).toBe('Delete Treasury')
     expect(labelWithName('x'.repeat(17), write)).toBe(`Delete ${'x'.repeat(17)}`)
     expect(labelWithName('x'.repeat(18), write)).toBe(`Delete ${'x'.repeat(16)}…`)
     expect(labelWithName('x'.repeat(18), (name) => name)).toBe('x'.repeat(18))
-    expect(labelWithName('x'.repeat(19), (name) => name)).toBe(`${'x'.repeat(17)}…`)
+    expect(labelWithName('x'.repeat(21), (name) => name)).toBe(`${'x'.repeat(17)}…`)
   })
 
   test('never cuts a character in half, and fits', () => {

@@ -40,6 +40,8 @@ export function screen(lines: readonly (string | undefined)[], rows: Rows = []):
 
 /** Maximum number of graphemes of a name in a label: the length of `WFLR · 0x3f12…A91c`. */
 const NAME_GRAPHEMES_MAX = 18
+/** A name is not cut to save this many characters or fewer, if its label fits a row of its own. */
+const SLACK = 2
 
 /**
  * A link into the private chat with the bot.
@@ -89,12 +91,14 @@ export function labelWithName(
 ): string {
   const clean = withoutDirections(name)
   const characters = [...new Intl.Segmenter('en').segment(clean)].map(({ segment }) => segment)
-  const most = Math.min(characters.length, NAME_GRAPHEMES_MAX)
-  for (let kept = most; kept > 0; kept -= 1) {
-    const isWhole = kept === characters.length
-    const start = characters.slice(0, isWhole ? kept : kept - 1).join('')
-    const label = write(isWhole ? clean : `${start.trimEnd()}…`)
-    if (labelWidth(label) <= (LABEL_BUDGETS[inRow - 1] ?? 0)) return label
+  const budget = LABEL_BUDGETS[inRow - 1] ?? 0
+  const whole = write(clean)
+  const isShort = characters.length <= NAME_GRAPHEMES_MAX + SLACK
+  if (isShort && labelWidth(whole) <= Math.min(budget + SLACK, LABEL_BUDGETS[0])) return whole
+  for (let kept = Math.min(characters.length, NAME_GRAPHEMES_MAX) - 1; kept > 0; kept -= 1) {
+    const start = characters.slice(0, kept).join('')
+    const label = write(`${start.replace(/[\s…]+$/u, '')}…`)
+    if (labelWidth(label) <= budget) return label
   }
   return write('…')
 }

@@ -63,7 +63,7 @@ function shortened(label: string): string {
     if (labelWidth(kept + segment) >= most) break
     kept += segment
   }
-  return `${kept.trimEnd()}…`
+  return `${kept.replace(/[\s…]+$/u, '')}…`
 }
 
 function fits(buttons: readonly Button[], size: number): boolean {
