@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { unpacked } from '#src/actions/codec.ts'
 import { isTimeZone, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -193,7 +192,6 @@ async function sendOffer(
       spend: elsewhere?.spend ?? false,
       isBilled: app.billing.enabled,
       isSpendAsked: offer.spend,
-      isPaymentNext: unpacked(offer.goesOn ?? '')?.verb === 'topup.buy',
       elsewhere,
       removesSpend: elsewhere?.maySpend === true && !elsewhere.spend,
       apps: walletApps(address),

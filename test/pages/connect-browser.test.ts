@@ -255,7 +255,7 @@ describe('with a wallet', () => {
       'including 2 slots, 180 days',
       `${price.toLocaleString('en')} credits`,
       '10 USD',
-      'You pay in FLR. The next step shows the exact amount before you pay.',
+      'You pay in FLR. With the box ticked, your wallet shows the exact amount right after the sign-in, and pays only if you confirm.',
       'Auto-renew is on:',
       'With the tick below, it can also',
       'buy and renew slots with this wallet’s credits',
