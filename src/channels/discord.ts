@@ -54,7 +54,10 @@ const COLORS: Readonly<Record<Tone, number>> = {
   info: 0x2f6fe0,
 }
 
-/** Discord's limits are 256, 4096, 25, 256, 1024 and 6000 in all; the sum of ours is lower. */
+/**
+ * Discord allows 256 characters in a title, 4096 in a description, 25 fields with names of 256 and values of
+ * 1024, 6000 in all.
+ */
 const TITLE_MAX = 256
 const DESCRIPTION_MAX = 2600
 const FACTS_LENGTH_MAX = 1200

@@ -28,7 +28,8 @@ export async function listLog(
   },
 ): Promise<Page<LogEntry>> {
   const { recipientId, limit, cursor } = input
-  // Ids of one instant have no order, so a cursor counts the rows of its instant that were already listed.
+  // Rows of one instant are sorted by their ids, but a cursor holds only the instant, so it also counts the
+  // rows of it already listed.
   const [untilMs, skip = 0] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], LIST) ?? []
   const rows = await store.listLog(
     deps.db,

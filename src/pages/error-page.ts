@@ -32,7 +32,7 @@ export function answerFailure(
   })
 }
 
-/** Title and text of a problem. On pages, missing rights are shown as a missing page. */
+/** Title and text of a problem; `not_found` has words of its own on pages. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
   const values = withUsd(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
