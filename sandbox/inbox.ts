@@ -48,7 +48,7 @@ const REFUSALS = {
 } as const
 
 /** Starts a mail server on loopback. */
-export async function startInbox(options: InboxOptions = {}): Promise<Inbox> {
+export async function startMailServer(options: InboxOptions = {}): Promise<Inbox> {
   const { port = 0, clock = systemClock } = options
   const received = createReceivedItems<Mail>('mail', (mail) => `to ${mail.to}: ${mail.subject}`)
   const mailboxes = new Map<string, MailboxAnswer>()

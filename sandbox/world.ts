@@ -7,7 +7,7 @@ import { createProviderSimulation, type ProviderSimulation } from './devnet/prov
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
 import { createTurns } from './in-turn.ts'
-import { startInbox } from './inbox.ts'
+import { startMailServer } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
 import { addTelegramAccounts } from './telegram/accounts.ts'
 import { startTelegramApi } from './telegram-api.ts'
@@ -100,7 +100,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
         rates: true,
       }),
     ),
-    keep(startInbox({ clock })),
+    keep(startMailServer({ clock })),
     keep(startReceiver({ clock })),
     keep(startChatHooks({ clock })),
     keep(startXrpl({ clock })),

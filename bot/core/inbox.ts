@@ -20,7 +20,7 @@ import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
 import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
-import { mayPass } from './patiently.ts'
+import { isTransientFailure } from './patiently.ts'
 import { deleteExpired } from './session-store.ts'
 
 /** Maximum number of updates in progress at once, all of different chats. */
@@ -242,7 +242,7 @@ async function tryUpdate(
     await handler.handle(update)
   } catch (error) {
     const waitMs = floodWaitMs(error)
-    const isOver = attempts >= (mayPass(error) ? PASSING_TRIES_MAX : TRIES_MAX)
+    const isOver = attempts >= (isTransientFailure(error) ? PASSING_TRIES_MAX : TRIES_MAX)
     const fields = { updateId, attempts, error: describe(error) }
     if (waitMs === undefined && isOver) {
       deps.log.error(fields, 'update was given up')
@@ -269,7 +269,7 @@ async function close(deps: Deps, claimed: store.UpdateClaim): Promise<boolean> {
     try {
       return await store.closeUpdate(deps.db, claimed, deps.clock.now())
     } catch (error) {
-      if (!mayPass(error) || tries === CLOSE_TRIES_MAX) throw error
+      if (!isTransientFailure(error) || tries === CLOSE_TRIES_MAX) throw error
       await wait(100 * 2 ** tries)
     }
   }

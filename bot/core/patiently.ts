@@ -1,11 +1,11 @@
 import { isConnectionFailure } from '#src/db/session.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { describe, floodWaitMs, isPassing, isTokenRefused } from '#src/telegram/errors.ts'
+import { describe, floodWaitMs, isTokenRefused, isTransient } from '#src/telegram/errors.ts'
 
 /** Whether a failed call may work later, because Telegram or the database is unavailable. */
-export function mayPass(error: unknown): boolean {
-  return isPassing(error) || isConnectionFailure(error)
+export function isTransientFailure(error: unknown): boolean {
+  return isTransient(error) || isConnectionFailure(error)
 }
 
 const BACKOFF_MS_MAX = 60_000
@@ -29,7 +29,7 @@ export async function repeatUntilAnswered<T>(
     } catch (error) {
       if (signal.aborted) return undefined
       const waitMs = floodWaitMs(error)
-      if (!mayPass(error)) {
+      if (!isTransientFailure(error)) {
         const phrase = isTokenRefused(error) ? 'telegram refuses the bot token' : what
         log.error({ error: describe(error) }, phrase)
         return undefined

@@ -6,7 +6,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
-import { describe, isPassing } from '#src/telegram/errors.ts'
+import { describe, isTransient } from '#src/telegram/errors.ts'
 import { showBacktestResults } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
@@ -138,7 +138,7 @@ async function whileAvailable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    if (!isPassing(error)) throw error
+    if (!isTransient(error)) throw error
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause: error })
   }
 }

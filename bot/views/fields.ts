@@ -157,7 +157,7 @@ function rounded(amount: number): string {
 }
 
 /** A typed value as the setting's text, or the refusal: HTML. */
-export type ReadValue =
+export type ParsedSetting =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly html: string }
 
@@ -167,7 +167,7 @@ export function readValue(
   owned: SettingWithOwner,
   text: string,
   facts: DisplayValues,
-): ReadValue {
+): ParsedSetting {
   const { field } = owned
   const { t } = reader
   if (field.kind === 'choice') return { ok: false, html: t.html('bot:typed.press') }

@@ -45,7 +45,7 @@ export function connectClient(url: string, chainId: number = flare.id) {
     .extend(publicActions)
     .extend(walletActions)
     .extend((client) => ({
-      /** viem's own looks once a block, and misses a receipt that its block does not have yet. */
+      /** viem's own function looks once per block, and so misses a receipt that appears after its block. */
       waitForTransactionReceipt: async ({ hash }: { readonly hash: Hash }) => {
         const until = performance.now() + RECEIPT_MS
         for (;;) {
@@ -68,7 +68,7 @@ const Answer = z.object({
     .optional(),
 })
 
-/** One request for each call, as viem's own transport sends them, without its `Request` and `fetch`. */
+/** Sends one HTTP request per call, like viem, but through node:http, which costs less. */
 function lightTransport(url: string): CustomTransport {
   const agent = new Agent({ keepAlive: true })
   let id = 0

@@ -5,7 +5,7 @@ import { createFaults, type Faults } from './faults.ts'
 import { createFiles, type Files } from './files.ts'
 import { createMessages, type Messages } from './messages.ts'
 import type { BotAccount, Call } from './model.ts'
-import { createProfile, type Profile } from './profile.ts'
+import { createBotProfile, type Profile } from './profile.ts'
 import { createQueries, type Queries } from './queries.ts'
 import { createRates, type Rates } from './rates.ts'
 import { createPoller, createUpdates, type Poller, type Updates } from './updates.ts'
@@ -67,7 +67,7 @@ export function createBackend(options: {
     files: createFiles(),
     poller: createPoller(updates),
     webhook: createWebhook({ clock, updates, firstPauseMs: options.webhookPauseMs }),
-    profile: createProfile(bot, changes),
+    profile: createBotProfile(bot, changes),
     queries: createQueries({ clock, changes }),
     faults: createFaults(),
     rates: options.rates ? createRates(clock) : undefined,

@@ -2,7 +2,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Changes } from './changes.ts'
 import type { Chat, ChatMessage } from './model.ts'
 
-/** Properties of a new message; omitted ones are absent. */
+/** Properties of a new message; omitted ones are those of `EMPTY`. */
 export type NewMessage = Partial<Omit<ChatMessage, 'chatId' | 'id' | 'at'>> & {
   readonly from: number
 }

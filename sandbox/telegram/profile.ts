@@ -46,7 +46,7 @@ export const DEFAULT_SCOPE: CommandScope = {
 }
 
 /** Creates a profile with only a name. */
-export function createProfile(bot: BotAccount, changes: Changes): Profile {
+export function createBotProfile(bot: BotAccount, changes: Changes): Profile {
   const lists = new Map<string, readonly BotCommand[]>()
   const texts = new Map<string, string>([['name:', bot.firstName]])
   const buttons = new Map<number, unknown>()

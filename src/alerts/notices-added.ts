@@ -1,4 +1,4 @@
-/** Notices of one kind added up, and notices that come after the end that they announce. Pure. */
+/** Adds up notices of one kind, and rewords notices that arrive after the end they announce. Pure. */
 import { creditsWithUsd, missingText, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
@@ -56,7 +56,7 @@ function sum(t: Translate, notices: readonly Envelope[]): Envelope | undefined {
   const [oldest] = all
   if (oldest === undefined) return first
   const count = all.reduce((total, facts) => total + facts.count, 0)
-  // Each later end suspends more, so the longest list has the watches of the others.
+  // A later end also suspends the watches of earlier ones, so the longest list contains the others.
   const stopping = all
     .flatMap((facts) => (facts.stopping === null ? [] : [facts.stopping]))
     .reduce<string[]>((longest, labels) => (labels.length > longest.length ? labels : longest), [])
@@ -96,8 +96,9 @@ function titleOf(
 }
 
 /**
- * Price of several renewals, and the credits that are missing for all of them: each price counts what is
- * left after the renewals before it, so the least that is left was available for all.
+ * Price of several renewals, and the credits that are missing for all of them. Each missing amount was
+ * computed from the credits left after earlier renewals; the smallest of these remainders is available for
+ * all.
  */
 function renewalOf(all: readonly NoticeFacts[]): NoticeFacts['renewal'] {
   const renewals = all.flatMap(({ renewal }) => renewal ?? [])
@@ -150,13 +151,13 @@ function stopsText(
   return watches === undefined ? t('notices:slots-end.nothing') : t(stops, { watches })
 }
 
-/** The lines of all; a line that several have is said once, at the end. */
+/** The lines of all; a line that several have is kept once, where it occurs last. */
 function linesOf(notices: readonly Envelope[]): string {
   const lines = notices.flatMap(({ message }) => message.body.split('\n'))
   return [...new Set(lines.toReversed())].toReversed().join('\n')
 }
 
-/** A notice as it is true at this time: an end that it announced may be over. */
+/** Rewords a notice whose announced end is over. */
 export function asOf(t: Translate, notice: Envelope, now: Date): Envelope {
   const facts = factsOf(notice)
   if (facts?.endsAt == null || new Date(facts.endsAt) > now) return notice

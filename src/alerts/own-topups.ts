@@ -1,4 +1,4 @@
-/** Outgoing money that buys credits here: the owner's own top-up is no reason to worry. */
+/** Marks outgoing moves that pay the owner's own top-up. */
 import { z } from 'zod'
 import { areOwnPayments, type OutgoingMove } from '#src/billing/topups/own-payments.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -16,7 +16,7 @@ const Outgoing = z.object({
   transactionHash: z.string().nullable(),
 })
 
-/** The candidates, in which moves that pay a top-up of the watch's owner say so (`isTopUp`). */
+/** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner. */
 export async function withOwnTopups(
   tx: Db,
   candidates: readonly AlertCandidate[],

@@ -1,6 +1,6 @@
 /**
- * Further messages about alerts: reminders of unacknowledged critical alerts, alerts after the end of a
- * mute, and the state of settled flapping signals. Each message is written in the transaction that
+ * Further messages about alerts: escalations, reminders of unacknowledged critical alerts, alerts after the
+ * end of a mute, and the state of settled flapping signals. Each message is written in the transaction that
  * schedules the next one, so that a stop of the process neither repeats nor skips a message.
  */
 import { outageStart } from '#src/channels/outage.ts'
@@ -31,7 +31,7 @@ import { releaseForgotten } from './uninhibit.ts'
 /** Number of alerts or watches in one transaction. */
 const AT_ONCE = 200
 /**
- * Maximum number of alerts without an episode that are sent after the mute of a watch; the newest are sent.
+ * Maximum number of alerts and recoveries without an episode that are sent after the mute of a watch; the newest are sent.
  */
 const ONCE_MAX = 100
 
@@ -77,7 +77,7 @@ const PASSES: readonly Pass[] = [
   },
 ]
 
-/** Sends everything that is due. */
+/** Sends due escalations, alerts after mutes, and reminders. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
   await reminderStore.catchUp(deps.db, deps.clock.now())
   await releaseForgotten(deps, signal)
@@ -320,7 +320,7 @@ function recoveryOf(
   ]
 }
 
-/** Severity of a recovery for all filters: the highest severity of its episode. */
+/** Severity by which a recovery is filtered: the highest of its episode. */
 function effectiveSeverityOf({ episodeSeverity }: store.AlertRow, fallback: Severity): Severity {
   return SEVERITIES.find((severity) => severity === episodeSeverity) ?? fallback
 }

@@ -29,8 +29,8 @@ import {
   inOrder,
   lineOf,
   newestMessage,
-  periodOf,
   reasonOf,
+  summaryPeriodOf,
   summaryText,
 } from './summary-view.ts'
 
@@ -282,7 +282,7 @@ async function summaryOf(
   const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
   const reason = reasonOf(about)
   const { locale, timezone } = reader
-  const period = periodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
+  const period = summaryPeriodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
   const all = await linesOf(tx, rows, { locale, timezone })
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
   const items = inOrder(all, firing, reason === 'digest')

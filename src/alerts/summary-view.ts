@@ -109,7 +109,7 @@ export function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Rea
 }
 
 /** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
-export function periodOf(
+export function summaryPeriodOf(
   reason: Reason,
   options: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
 ): Period {

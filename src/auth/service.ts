@@ -191,7 +191,7 @@ export async function authenticate(deps: Deps, token: string): Promise<Caller> {
 }
 
 /** The two steps of `authenticate`, for a statement of another room that looks up the token itself. */
-export interface TokenLookup {
+export interface ApiTokenLookup {
   /**
    * Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`.
    */
@@ -204,7 +204,7 @@ export interface TokenLookup {
 }
 
 /** Creates the token lookup for statements of this database. */
-export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): TokenLookup {
+export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): ApiTokenLookup {
   const uses = createTokenUses(deps)
   return {
     activeTokenQuery: store.selectActiveToken,
@@ -219,7 +219,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
  *
  * @throws AppError unauthenticated `invalid_token` for a malformed token
  */
-export function readToken(token: string): string {
+export function hashOfToken(token: string): string {
   if (!isTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
   return hashToken(token)
 }

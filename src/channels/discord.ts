@@ -11,14 +11,14 @@ import {
 import type { Envelope, MessageState } from './envelope.ts'
 import { type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
 import {
-  BodyPreview,
   type HookDeps,
   type HookDestination,
   type HookService,
   hookForm,
   isHookOf,
+  RequestBodyPreview,
 } from './hook-url.ts'
-import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { createRateLimiter, type RateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { asShown, withoutNames } from './shown.ts'
@@ -54,7 +54,10 @@ const COLORS: Readonly<Record<Tone, number>> = {
   info: 0x2f6fe0,
 }
 
-/** Discord's limits are 256, 4096, 25, 256, 1024 and 6000 in all; the sum of ours is lower. */
+/**
+ * Discord allows 256 characters in a title, 4096 in a description, 25 fields with names of 256 and values of
+ * 1024, 6000 in all.
+ */
 const TITLE_MAX = 256
 const DESCRIPTION_MAX = 2600
 const FACTS_LENGTH_MAX = 1200
@@ -76,9 +79,9 @@ const Answer = z.object({
 /** Discord channels; sent messages can be changed. */
 export const discord = {
   ...USUAL_TRAITS,
-  preview: { form: BodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
+  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: discordBody(envelope) }) },
   create: createDiscord,
-} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
+} as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createDiscord(deps: HookDeps): Channel<unknown> {
   const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
@@ -221,7 +224,7 @@ async function request(
     patienceMs: TURN_WAIT_MS_MAX,
     signal: context.signal,
   })
-  if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+  if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
   const isNew = asked.messageId === undefined
   const path = isNew ? '' : `/messages/${asked.messageId}`
   const query = new URLSearchParams({ ...(isNew && { wait: 'true' }), ...thread })
@@ -235,7 +238,7 @@ async function request(
   if (answer.statusCode === 429) {
     const seconds = wait ?? retryAfterSeconds(answer.retryAfter, context.now) ?? 1
     rateLimiter.hold(id, seconds * 1000)
-    throw floodError(seconds, answer.statusCode)
+    throw rateLimitError(seconds, answer.statusCode)
   }
   const refusal = refusalOf(answer, { gone: GONE, now: context.now })
   const isForgotten = !isNew && code === UNKNOWN_MESSAGE

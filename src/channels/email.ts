@@ -11,7 +11,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { Envelope } from './envelope.ts'
-import { floodError } from './http-answer.ts'
+import { rateLimitError } from './http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 import type { MailContent } from './mail-text.ts'
@@ -276,7 +276,7 @@ async function connectionOf(mailer: Mailer, signal: AbortSignal): Promise<() => 
       await turn.promise
     } catch {
       signal.throwIfAborted()
-      throw floodError(1)
+      throw rateLimitError(1)
     } finally {
       either.removeEventListener('abort', giveUp)
     }

@@ -75,7 +75,7 @@ export interface HookDeps {
 }
 
 /** Exact body that would be posted. */
-export const BodyPreview = z.object({
+export const RequestBodyPreview = z.object({
   body: z.string().meta({ description: 'operations:field.exactBody' }),
 })
-export type BodyPreview = z.output<typeof BodyPreview>
+export type RequestBodyPreview = z.output<typeof RequestBodyPreview>

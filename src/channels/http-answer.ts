@@ -22,9 +22,10 @@ export function refusalOf(
 }
 
 /**
- * Error for the rate limit of another service: the wait is mandatory, and the destination is not at fault.
+ * Error for a rate limit, the other service's or our limiter in front of it: the wait is mandatory, and the
+ * destination is not at fault.
  */
-export function floodError(seconds: number, statusCode?: number): DeliveryError {
+export function rateLimitError(seconds: number, statusCode?: number): DeliveryError {
   return new DeliveryError('flood', {
     retryAfterSeconds: Math.max(1, Math.ceil(seconds)),
     retryAfterIsMandatory: true,

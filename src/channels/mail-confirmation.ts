@@ -36,14 +36,14 @@ export function confirmationMail(mail: ConfirmationRequest): MailContent {
   const html = pieces.page({
     title: subject,
     preheader: askedBy,
-    aside: '',
-    content: [
+    asideHtml: '',
+    contentHtml: [
       pieces.heading(t('mail:confirm.question', values.question)),
       pieces.paragraph(escapeHtml(askedBy)),
       pieces.button(t('mail:confirm.button'), mail.url),
       pieces.muted(t.html('mail:confirm.until', values.until)),
     ],
-    footer: [pieces.muted(t.html('mail:confirm.footer'))],
+    footerHtml: [pieces.muted(t.html('mail:confirm.footer'))],
   })
   const text = mailText([
     t('mail:confirm.question', values.question),

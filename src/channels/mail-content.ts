@@ -98,9 +98,9 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
   return writer.page({
     title: card.title,
     preheader: preheaderOf(card),
-    aside:
+    asideHtml:
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
-    content: [
+    contentHtml: [
       writer.heading(title),
       first === undefined ? '' : writer.toned(card.tone, escapeHtml(first)),
       ...others.map((line) => writer.muted(escapeHtml(line))),
@@ -114,7 +114,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       ...buttonsOf(t, envelope, card).map(({ label, url }) => writer.button(label, url)),
       ...actionHtml(t, writer, action, message.link),
     ],
-    footer: [
+    footerHtml: [
       writer.muted(
         t.html('mail:footer', { ...ownerOf(reader), wallet: wholeHtml(reader.wallet) }) +
           (stop === undefined ? '' : ` ${writer.link(escapeHtml(t('mail:stop')), stop)}`),

@@ -70,9 +70,9 @@ export interface MailWriter {
   page(parts: {
     readonly title: string
     readonly preheader: string
-    readonly aside: string
-    readonly content: readonly string[]
-    readonly footer: readonly string[]
+    readonly asideHtml: string
+    readonly contentHtml: readonly string[]
+    readonly footerHtml: readonly string[]
   }): string
 }
 
@@ -134,7 +134,7 @@ export function mailWriter(locale: Locale): MailWriter {
         : row('style="padding:12px 0 0"', `${table(direction, '100%')}${cells.join('')}</table>`)
     },
     link,
-    page: ({ title, preheader, aside, content, footer }) =>
+    page: ({ title, preheader, asideHtml, contentHtml, footerHtml }) =>
       [
         `<!DOCTYPE html><html lang="${locale}" dir="${direction}"><head><meta charset="utf-8">`,
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
@@ -145,13 +145,13 @@ export function mailWriter(locale: Locale): MailWriter {
         `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
-        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${asSet(aside, locale)}</td></tr></table></td></tr>`,
-        ...content.filter((piece) => piece !== '').map((piece) => asSet(piece, locale)),
+        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${asSet(asideHtml, locale)}</td></tr></table></td></tr>`,
+        ...contentHtml.filter((piece) => piece !== '').map((piece) => asSet(piece, locale)),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
           '&nbsp;',
         ),
-        ...footer.map((piece) => asSet(piece, locale)),
+        ...footerHtml.map((piece) => asSet(piece, locale)),
         '</table></td></tr></table></td></tr></table></body></html>',
       ]
         .join('\n')
@@ -169,8 +169,8 @@ function asSet(html: string, locale: Locale): string {
 const SHORT_ADDRESS = /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?![^<]*>)/g
 
 /**
- * Sets dots between Latin words and inside addresses, and apostrophes of names, in a Latin font, because Chinese fonts draw them full
- * width.
+ * Sets a middle dot between spaces, and an ellipsis or apostrophe between Latin letters or digits, in a Latin
+ * font, because Chinese fonts draw them full width.
  */
 function narrowSigns(html: string, locale: Locale): string {
   if (locale !== 'zh') return html

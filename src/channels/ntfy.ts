@@ -4,8 +4,8 @@ import { cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope } from './envelope.ts'
 import { type FactWriter, factLine, factsOf } from './facts.ts'
-import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
-import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
+import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
 import { cut, isOpenLink, isSilent } from './wording.ts'
@@ -50,9 +50,12 @@ const Destination = z.strictObject({ url: z.string() })
 /** Topics of ntfy servers; sent messages cannot be changed. */
 export const ntfy = {
   ...USUAL_TRAITS,
-  preview: { form: BodyPreview, write: (envelope) => ({ body: ntfyBody(envelope, 'topic') }) },
+  preview: {
+    form: RequestBodyPreview,
+    write: (envelope) => ({ body: ntfyBody(envelope, 'topic') }),
+  },
   create: createNtfy,
-} as const satisfies ChannelDefinition<BodyPreview, Deps>
+} as const satisfies ChannelDefinition<RequestBodyPreview, Deps>
 
 interface Deps extends HookDeps {
   /** Groups of a host. */
@@ -77,7 +80,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
       if (topic === undefined) throw new Error('a destination that is not a topic')
       const key = `${topic.server}${topic.name}`
       const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-      if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+      if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
       const answer = await deps.post(topic.server, {
         headers: {
           'Content-Type': 'application/json',
@@ -92,7 +95,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
       if (statusCode === 429) {
         const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
         pace.hold(key, seconds * 1000)
-        throw floodError(seconds, statusCode)
+        throw rateLimitError(seconds, statusCode)
       }
       const refusal = refusalOf(answer, { gone: GONE, now })
       if (refusal !== undefined) throw refusal

@@ -20,8 +20,8 @@ import type {
   MessageState,
 } from './envelope.ts'
 import { groupTimes } from './group-times.ts'
-import { BodyPreview, type HookDeps, type HookDestination, urlForm } from './hook-url.ts'
-import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
+import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
@@ -79,7 +79,7 @@ export const pagerduty = {
   isProgrammatic: true,
   isByOutage: true,
   preview: {
-    form: BodyPreview,
+    form: RequestBodyPreview,
     write: (envelope) => {
       const [key = ''] = keysOf(envelope)
       const event = { routingKey: '0'.repeat(32), key, action: actionOf(envelope) }
@@ -87,7 +87,7 @@ export const pagerduty = {
     },
   },
   create: createPagerDuty,
-} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
+} as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createPagerDuty(deps: HookDeps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: KEY_MS, now: () => performance.now() })
@@ -100,7 +100,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
   ): Promise<Receipt> {
     const routingKey = keyOf(url)
     const earlyMs = await pace.turn(routingKey, { patienceMs: TURN_WAIT_MS_MAX, signal })
-    if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+    if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
     const answer = await deps.post(`${new URL(url).origin}${ENQUEUE}`, {
       headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
       body: eventBody(envelope, { routingKey, key, action }),
@@ -110,7 +110,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
     if (statusCode === 429) {
       const seconds = retryAfterSeconds(answer.retryAfter, now) ?? FLOOD_SECONDS
       pace.hold(routingKey, seconds * 1000)
-      throw floodError(seconds, statusCode)
+      throw rateLimitError(seconds, statusCode)
     }
     const refusal = refusedKey(answer) ?? refusalOf(answer, { gone: GONE, now })
     if (refusal !== undefined) throw refusal

@@ -5,14 +5,14 @@ import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } fro
 import type { Envelope, MessageField } from './envelope.ts'
 import { type FactWriter, factLine, factsOf } from './facts.ts'
 import {
-  BodyPreview,
   type HookDeps,
   type HookDestination,
   type HookService,
   hookForm,
   isHookOf,
+  RequestBodyPreview,
 } from './hook-url.ts'
-import { floodError, refusalOf, retryAfterSeconds } from './http-answer.ts'
+import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { cut, fitPieces, isOpenLink } from './wording.ts'
 
@@ -50,9 +50,9 @@ const Destination = z.strictObject({ url: z.string() })
 /** Slack channels; sent messages cannot be changed. */
 export const slack = {
   ...USUAL_TRAITS,
-  preview: { form: BodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
+  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: slackBody(envelope) }) },
   create: createSlack,
-} as const satisfies ChannelDefinition<BodyPreview, HookDeps>
+} as const satisfies ChannelDefinition<RequestBodyPreview, HookDeps>
 
 function createSlack(deps: HookDeps): Channel<unknown> {
   const rateLimiter = createRateLimiter({ allMs: 0, keyMs: HOOK_MS, now: () => performance.now() })
@@ -67,7 +67,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
     send: async ({ url }, envelope, { now, signal }) => {
       const key = hookOf(url)
       const earlyMs = await rateLimiter.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-      if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+      if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
       const answer = await deps.post(url, {
         headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
         body: slackBody(envelope, now),
@@ -77,7 +77,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
       if (statusCode === 429) {
         const seconds = retryAfterSeconds(answer.retryAfter, now) ?? 1
         rateLimiter.hold(key, seconds * 1000)
-        throw floodError(seconds, statusCode)
+        throw rateLimitError(seconds, statusCode)
       }
       const refusal = refusalOf(answer, { gone: GONE, now })
       if (refusal !== undefined) throw refusal

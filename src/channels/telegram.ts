@@ -16,7 +16,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { Envelope } from './envelope.ts'
-import { floodError } from './http-answer.ts'
+import { rateLimitError } from './http-answer.ts'
 import { TURN_WAIT_MS_MAX } from './rate-limiter.ts'
 import { alertView } from './telegram-alert.ts'
 import type { TelegramPace } from './telegram-pace.ts'
@@ -166,7 +166,7 @@ async function inTurn<Result>(
       signal.throwIfAborted()
       throw new DeliveryError('unavailable', { ...UNTRIED, cause: error })
     })
-    if (earlyMs !== undefined) throw floodError(earlyMs / 1000)
+    if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
     return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   }
   try {

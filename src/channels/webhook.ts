@@ -16,7 +16,7 @@ import {
 } from './define.ts'
 import type { DestinationForm } from './destination-form.ts'
 import { ChainMessage, type Envelope, type EnvelopeKind, type Message } from './envelope.ts'
-import { BodyPreview, type HookDeps } from './hook-url.ts'
+import { type HookDeps, RequestBodyPreview } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
 import { checkWebhookUrl } from './safe-fetch.ts'
 
@@ -109,9 +109,9 @@ export const webhook = {
     const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(destination)
     return { key: nextSecret ?? secret, since: rotatedAt ? new Date(rotatedAt) : undefined }
   },
-  preview: { form: BodyPreview, write: (envelope) => ({ body: payload(envelope) }) },
+  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: payload(envelope) }) },
   create: createWebhook,
-} as const satisfies ChannelDefinition<BodyPreview, Deps>
+} as const satisfies ChannelDefinition<RequestBodyPreview, Deps>
 
 function createWebhook(deps: Deps): Channel<unknown> {
   return defineChannel<WebhookDestination>({

@@ -4,11 +4,11 @@ import type { Db } from './connection.ts'
 import { publishPoolRequest } from './diagnostics.ts'
 import { isConnectionFailure, noConnectionFree } from './session.ts'
 
-/** Maximum number of statements of one kind that are in progress at once, in one process. */
+/** Statements of one kind in progress beyond which reads wait, for at most `PATIENCE_MS`. */
 const STATEMENTS_AT_ONCE = 2
 /** Maximum number of keys that one statement reads. */
 const KEYS_MAX = 200
-/** Time after which a read no longer waits for slow statements. */
+/** Wait after which another statement starts, although others are slow. */
 const PATIENCE_MS = 20
 /** Maximum number of reads that wait or are in progress. */
 const READS_MAX = 20_000

@@ -20,8 +20,9 @@ const PASSING = /^(40001|40P01|25006|55P03|53|57|58)/
 function databaseRefusal(error: unknown): AppError | undefined {
   const known = postgresError(error)
   // FATAL: the server accepts no connections, or has closed this one.
-  const isPassing = known !== undefined && (known.severity === 'FATAL' || PASSING.test(known.code))
-  if (!isPassing && !isConnectionFailure(error)) return undefined
+  const isTransient =
+    known !== undefined && (known.severity === 'FATAL' || PASSING.test(known.code))
+  if (!isTransient && !isConnectionFailure(error)) return undefined
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   return new AppError('upstream', 'dependency_unavailable', details, { cause: error })
 }
@@ -41,7 +42,7 @@ const REPORT_EVERY_MS = 10_000
 const reportedAt = new WeakMap<Logger, number>()
 
 /** Logs a refusal caused by the database, at most once every ten seconds per log. */
-export function reportRefusal(
+export function logDatabaseFailure(
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
   { kind, cause }: AppError,
 ): void {

@@ -22,7 +22,7 @@ export interface LogRow extends Record<string, unknown> {
  * Deliveries to a recipient of the wallet up to the instant `until`, newest first; the first `skip`
  * deliveries of that instant are left out.
  */
-export async function listLog(
+export async function listDeliveryLog(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number },
   page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },

@@ -18,7 +18,7 @@ const LIST = 'deliveries'
  *
  * @throws AppError invalid `validation_failed` for an invalid cursor
  */
-export async function listLog(
+export async function listDeliveryLog(
   deps: { readonly db: Db },
   caller: Caller,
   input: {
@@ -28,9 +28,10 @@ export async function listLog(
   },
 ): Promise<Page<LogEntry>> {
   const { recipientId, limit, cursor } = input
-  // Ids of one instant have no order, so a cursor counts the rows of its instant that were already listed.
+  // Rows of one instant are sorted by their ids, but a cursor holds only the instant, so it also counts the
+  // rows of it already listed.
   const [untilMs, skip = 0] = readCursor(cursor, [INSTANT_MS_MAX, ID_MAX], LIST) ?? []
-  const rows = await store.listLog(
+  const rows = await store.listDeliveryLog(
     deps.db,
     { wallet: caller.wallet, recipientId },
     { until: untilMs === undefined ? undefined : new Date(untilMs), skip, limit: limit + 1 },

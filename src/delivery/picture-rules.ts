@@ -17,8 +17,10 @@ export interface MessagePicture {
 const DUTIES_MIN = 2
 
 /**
- * The picture for a message with these deliveries. A group about several failed duties of a provider, or
- * about the recovery of everything, has a picture; other changes have none.
+ * The picture for a message. A group about several failed duties of a provider, of which at least one is
+ * new, has a picture, and so has the recovery of everything; other messages have none.
+ *
+ * @param added the deliveries that the message gets now; the group may list earlier ones too
  */
 export function pictureOf(
   { kind, of, items = [], cause }: Envelope,

@@ -33,7 +33,7 @@ export async function listForAlerts(
   db: Db,
   alertIds: readonly number[],
 ): Promise<Map<number, DeliveryEntry[]>> {
-  const rows = alertIds.length === 0 ? [] : await store.listOfAlerts(db, alertIds)
+  const rows = alertIds.length === 0 ? [] : await store.listDeliveriesOfAlerts(db, alertIds)
   const entries = new Map<number, DeliveryEntry[]>(alertIds.map((id) => [id, []]))
   for (const { alertId, ...entry } of rows) entries.get(alertId)?.push(entry)
   return entries

@@ -262,7 +262,10 @@ export const FATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
 type AlertDelivery = DeliveryEntry & { readonly alertId: number } & Record<string, unknown>
 
 /** Deliveries of alerts, by recipient. */
-export async function listOfAlerts(db: Db, alertIds: readonly number[]): Promise<AlertDelivery[]> {
+export async function listDeliveriesOfAlerts(
+  db: Db,
+  alertIds: readonly number[],
+): Promise<AlertDelivery[]> {
   return await db.execute<AlertDelivery>(sql`
     select d.alert_id as "alertId", d.id as "deliveryId", d.recipient_id as "recipientId",
       d.channel, ${FATE}

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readToken } from '#src/auth/service.ts'
+import { hashOfToken } from '#src/auth/service.ts'
 import type { ChargeOutcome, Payer, QuotaStatus } from '#src/billing/metering/model.ts'
 import {
   type PaymentError,
@@ -98,7 +98,7 @@ function payerOf({ headers, ip }: FastifyRequest): Payer {
   const { authorization } = headers
   return authorization === undefined
     ? { kind: 'network', network: networkOf(ip) }
-    : { kind: 'token', hash: readToken(bearerToken(authorization)) }
+    : { kind: 'token', hash: hashOfToken(bearerToken(authorization)) }
 }
 
 async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise<QuotaStatus> {

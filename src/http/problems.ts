@@ -2,7 +2,7 @@
  * Converts any thrown error to a problem document, and logs it if the caller did not cause it. For REST and
  * agents.
  */
-import { reportRefusal, toAppError } from '#src/db/refusal.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -30,7 +30,7 @@ export function reportProblem(
   const problem = toAppError(error)
   if (problem.kind === 'internal') {
     app.log.error({ requestId, error: traceOf(error) }, 'request failed')
-  } else if (problem !== error) reportRefusal(app, problem)
+  } else if (problem !== error) logDatabaseFailure(app, problem)
   const { details, code } = problem
   const retryAfterSeconds = retryAfterOf(problem)
   const values = {

@@ -5,7 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { FULL_SCAN, type Job, type JobApp, type JobWakeUps } from './define.ts'
+import { FULL_RESYNC, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
@@ -48,7 +48,7 @@ export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
-    await job.run(app, lock.signal, FULL_SCAN, await lock.drawFence())
+    await job.run(app, lock.signal, FULL_RESYNC, await lock.drawFence())
   } finally {
     await lock.release()
   }

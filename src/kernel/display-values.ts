@@ -28,8 +28,8 @@ export function mostSevere<One extends { readonly severity: Severity }>(
  */
 export type DisplayValue =
   /**
-   * An amount in the smallest unit. `signed` shows a plus sign too. `rounded: 'whole'` rounds amounts of at least 1 to
-   * two decimals; `'none'` shows every digit; a number shows that many decimals.
+   * An amount in the smallest unit, rounded to at most 4 decimals. `signed` shows a plus sign too. `rounded: 'whole'`
+   * rounds amounts of at least 1 to two decimals; `'none'` shows every digit; a number shows that many decimals.
    */
   | {
       readonly kind: 'amount'

@@ -82,7 +82,7 @@ export const listDeliveries = defineChatOperation({
     limit: z.int().min(1).max(LIMIT_MAX),
     cursor: Cursor,
   }),
-  handle: ({ app, caller, body }) => log.listLog(app, caller, body),
+  handle: ({ app, caller, body }) => log.listDeliveryLog(app, caller, body),
 })
 
 /** Sends the confirmation e-mail once more to a mailbox that is not confirmed. */

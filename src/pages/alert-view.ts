@@ -13,7 +13,7 @@ import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { timeline } from './alert-timeline.ts'
 import { botUrl } from './bot-url.ts'
-import { helpBlocks } from './help-text.ts'
+import { parseHelpText } from './help-text.ts'
 import { roundsGrid } from './rounds-view.ts'
 
 /** Input of the alert's page. */
@@ -87,7 +87,7 @@ function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof Ale
   return parts.flatMap((part) => {
     const text = help[part]
     if (text === undefined) return []
-    return [{ title: t(`pages:alert.help.${part}`), blocks: helpBlocks(text) }]
+    return [{ title: t(`pages:alert.help.${part}`), blocks: parseHelpText(text) }]
   })
 }
 
@@ -97,7 +97,7 @@ function firstStep(t: Translate, page: AlertPage) {
   const text = outage === undefined ? (isOver(page) ? undefined : help.action) : outage.help
   return text === undefined
     ? undefined
-    : { title: t('pages:alert.help.action'), blocks: helpBlocks(text) }
+    : { title: t('pages:alert.help.action'), blocks: parseHelpText(text) }
 }
 
 /** The head of the page of an outage with several alerts, and the list of its alerts. */

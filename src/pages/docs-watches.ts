@@ -14,7 +14,7 @@ import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { callExamples } from './docs-calls.ts'
-import { helpBlocks } from './help-text.ts'
+import { parseHelpText } from './help-text.ts'
 
 /** Every offered watch type, for the list. */
 export function watchTypes(app: App, t: Translate) {
@@ -27,7 +27,7 @@ export function watchTypes(app: App, t: Translate) {
 }
 
 /** A watch type of the catalogue; undefined for an unknown name. */
-export function findType(app: App, name: string): WatchTypeDefinition | undefined {
+export function findOfferedType(app: App, name: string): WatchTypeDefinition | undefined {
   return offeredTypes(app).find((type) => type.name === name)
 }
 
@@ -85,7 +85,7 @@ export function signalDoc(
     canBeCritical: signal.canBeCritical,
     help: HELP_TEXTS.map((part) => ({
       title: t(`pages:alert.help.${part}`),
-      blocks: helpBlocks(t(builtKey(`${prefix}.help.${part}`))),
+      blocks: parseHelpText(t(builtKey(`${prefix}.help.${part}`))),
     })),
     parameters: signal.parameters.map((parameter) => parameterDoc(t, prefix, parameter)),
     events: [...alerts, ...(recovery === undefined ? [] : [recovery])].map((event) =>

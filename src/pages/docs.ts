@@ -11,7 +11,7 @@ import { botUrl } from './bot-url.ts'
 import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
-import { eventList, findType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
+import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { type Page, queryOf, sendPage } from './layout.ts'
 
 /** Verifiers of webhooks by language; tests run them with the published vector. */
@@ -144,7 +144,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get<{ Params: { type: string } }>('/docs/watches/:type', (request, reply) => {
-    const type = findType(app, request.params.type)
+    const type = findOfferedType(app, request.params.type)
     if (type === undefined) throw notFound()
     return sendDocs(app, request, reply, {
       part: '/watches',
@@ -155,7 +155,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
   server.get<{ Params: { type: string; signal: string } }>(
     '/docs/watches/:type/:signal',
     (request, reply) => {
-      const type = findType(app, request.params.type)
+      const type = findOfferedType(app, request.params.type)
       const signal = type?.signals.find(({ id }) => id === request.params.signal)
       if (type === undefined || signal === undefined) throw notFound()
       return sendDocs(app, request, reply, {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withUsd } from '#src/billing/price-text.ts'
-import { reportRefusal, toAppError } from '#src/db/refusal.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'
@@ -18,7 +18,7 @@ export function answerFailure(
   const { kind } = problem
   if (kind === 'internal') {
     app.log.error({ requestId: request.id, error: traceOf(error) }, 'page answered with an error')
-  } else if (problem !== error) reportRefusal(app, problem)
+  } else if (problem !== error) logDatabaseFailure(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
   return sendPage(app, request, reply, {
@@ -32,7 +32,7 @@ export function answerFailure(
   })
 }
 
-/** Title and text of a problem. On pages, missing rights are shown as a missing page. */
+/** Title and text of a problem; `not_found` has words of its own on pages. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
   const values = withUsd(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })

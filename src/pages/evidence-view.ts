@@ -6,7 +6,7 @@ import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
-import { helpBlocks } from './help-text.ts'
+import { parseHelpText } from './help-text.ts'
 
 /** Number of characters of calldata that the page shows; the JSON has all of it. */
 const INPUT_SHOWN = 400
@@ -30,7 +30,7 @@ export function evidenceView(
       paragraphs: message.body.split('\n').filter((line) => line !== ''),
       fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
     },
-    rule: rule === null ? undefined : helpBlocks(rule),
+    rule: rule === null ? undefined : parseHelpText(rule),
     figures: claim === null ? [] : figuresOf(t, encoded.claim ?? {}),
     unproven: unproven === null ? undefined : t(builtKey(`pages:evidence.unproven.${unproven}`)),
     blocks: blockRows(t, encoded.blocks, timezone),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { helpBlocks } from './help-text.ts'
+import { parseHelpText } from './help-text.ts'
 
 test('numbered lines are steps, lines with a bullet are points, others are paragraphs', () => {
-  expect(helpBlocks('Look.\n1. One.\n2. Two.\nThen:\n• 1. A.\n• B.')).toEqual([
+  expect(parseHelpText('Look.\n1. One.\n2. Two.\nThen:\n• 1. A.\n• B.')).toEqual([
     { kind: 'text', line: 'Look.' },
     { kind: 'steps', lines: ['One.', 'Two.'] },
     { kind: 'text', line: 'Then:' },
@@ -11,7 +11,7 @@ test('numbered lines are steps, lines with a bullet are points, others are parag
 })
 
 test('a paragraph that begins with a number is no step', () => {
-  expect(helpBlocks('15 Minuten nach der Runde.')).toEqual([
+  expect(parseHelpText('15 Minuten nach der Runde.')).toEqual([
     { kind: 'text', line: '15 Minuten nach der Runde.' },
   ])
 })

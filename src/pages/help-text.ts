@@ -8,7 +8,7 @@ export type HelpBlock =
 const MARKERS = { steps: /^\d+\. /, points: /^• / } as const
 
 /** Splits a help text: lines that begin with a number or a bullet become lists without these. */
-export function helpBlocks(text: string): readonly HelpBlock[] {
+export function parseHelpText(text: string): readonly HelpBlock[] {
   const blocks: HelpBlock[] = []
   for (const line of text.split('\n')) {
     const kind = (['steps', 'points'] as const).find((one) => MARKERS[one].test(line))

@@ -65,7 +65,7 @@ export function slotsText(
   })
 }
 
-/** The smallest top-up, and what happens to the rest of it. */
+/** The smallest top-up, and that credits left over are kept. */
 export function minimumText(t: Translate): string {
   return t('bot:noSlot.minimum', {
     credits: credits(t, MIN_TOPUP_CREDITS),
@@ -112,7 +112,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
 
 /**
  * Remarks on the order: the price of one unit of the asset and until when it is valid, the renewal of the
- * ordered slots, and for a whole order of the smallest size the minimum top-up.
+ * ordered slots, and, if a whole order has the minimum size, a sentence about the minimum.
  */
 export function orderRemarks(
   t: Translate,

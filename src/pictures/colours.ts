@@ -12,7 +12,7 @@ export interface Colours {
   readonly border: string
   readonly text: string
   readonly muted: string
-  /** Colours of a cell and its mark. */
+  /** Colours of a cell, its mark and, if it has one, its edge. */
   readonly cells: Readonly<Record<RoundCell, readonly [cell: string, mark: string, edge?: string]>>
 }
 

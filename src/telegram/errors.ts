@@ -145,7 +145,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** Whether Telegram is unreachable, or requests a pause, so that the same call may work later. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof HttpError) return true
   return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)
 }

@@ -1,4 +1,4 @@
-/** The state of a provider as the chain says now. */
+/** The state of a provider at the newest confirmed block. */
 import type { FspChain } from '#src/fsp/chain.ts'
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -57,7 +57,7 @@ export async function readLive(
 /** Addresses of a provider by role. */
 type Addresses = Readonly<Record<'submit' | 'submitSignatures' | 'signingPolicy', Address>> | null
 
-/** The fields of a view that are read from the chain. */
+/** The fields of a provider's view that are read from the chain. */
 export interface Live {
   readonly provider: Address
   readonly addresses: Addresses

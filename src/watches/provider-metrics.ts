@@ -15,7 +15,7 @@ import { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
 import { watchesProvider } from './store.ts'
-import { ROUNDS_KEPT } from './types/provider-fsp/conditions.ts'
+import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 /** The provider of a request for its metrics. */
 export const MetricsPath = z.strictObject({
@@ -50,7 +50,7 @@ export async function getProviderMetrics(
     caches.get(facts) ?? createSharedCache(clock, { max: KEPT_MAX, freshMs: () => FRESH_MS })
   caches.set(facts, cache)
   return cache.get(`${locale} ${provider}`, async () =>
-    metricsText(provider, await facts.rounds.newest(provider, ROUNDS_KEPT), locale),
+    metricsText(provider, await facts.rounds.newest(provider, CONDITION_WINDOW_ROUNDS), locale),
   )
 }
 

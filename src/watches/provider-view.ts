@@ -7,9 +7,9 @@ import type { Facts } from './facts.ts'
 import { type Live, readLive } from './provider-live.ts'
 import {
   ANCHOR,
+  CONDITION_WINDOW_ROUNDS,
   PARTICIPATION,
   type RateCondition,
-  ROUNDS_KEPT,
   ROUNDS_MIN,
   shareOf,
   UPTIME_MINIMUM,
@@ -151,7 +151,11 @@ export async function getPastProvider(
   { facts }: Pick<Deps, 'facts'>,
   { provider, rounds, until }: ProviderQuery & { readonly until: Date },
 ): Promise<ProviderView> {
-  const stored = await facts.rounds.newest(provider, Math.max(rounds, ROUNDS_KEPT), until)
+  const stored = await facts.rounds.newest(
+    provider,
+    Math.max(rounds, CONDITION_WINDOW_ROUNDS),
+    until,
+  )
   return { ...viewOf(provider, { rounds: stored, shown: rounds }), stale: false }
 }
 
@@ -168,7 +172,10 @@ export async function getProviderView(
   const { facts, clock } = deps
   const live = await undefinedIfUnavailable(() => readLive(deps, query.provider, signal), signal)
   const provider = live?.provider ?? query.provider
-  const rounds = await facts.rounds.newest(provider, Math.max(query.rounds, ROUNDS_KEPT))
+  const rounds = await facts.rounds.newest(
+    provider,
+    Math.max(query.rounds, CONDITION_WINDOW_ROUNDS),
+  )
   const progress = await facts.rounds.progress()
   const view = viewOf(provider, { rounds, shown: query.rounds, live })
   const isOld = view.asOf === null || clock.now().getTime() - view.asOf.getTime() > STALE_MS
@@ -215,7 +222,7 @@ function viewOf(
             blocksSinceUpdate: silence.blocksSinceUpdate,
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
-    minimalConditions: conditionsOf(rounds.slice(0, ROUNDS_KEPT)),
+    minimalConditions: conditionsOf(rounds.slice(0, CONDITION_WINDOW_ROUNDS)),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf: last?.at ?? null,

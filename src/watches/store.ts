@@ -6,7 +6,7 @@ import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
 
 /** Value of the column `signal` of a state that belongs to no signal: that of a chain outage. */
-export const NO_SIGNAL = ''
+export const OUTAGE_STATE_KEY = ''
 
 /** A stored watch, with the data of its target, states and cursor that callers see. */
 export interface WatchRow extends Record<string, unknown> {
@@ -199,7 +199,7 @@ export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
 export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
   const ofWatch = and(
     eq(signalStates.watchId, watchId),
-    ne(signalStates.signal, NO_SIGNAL),
+    ne(signalStates.signal, OUTAGE_STATE_KEY),
     ne(signalStates.phase, 'firing'),
   )
   const named = signals && sql`${signalStates.signal} = any(${sql.param([...signals])}::text[])`

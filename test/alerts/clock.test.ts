@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { FULL_SCAN } from '#src/jobs/define.ts'
+import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -38,8 +38,8 @@ const setOff = (minutes: number) => setByDatabase(world.clock, world.sql, minute
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
-  await sendReminders.run(world.app, signal, FULL_SCAN)
-  await sendSummaries.run(world.app, signal, FULL_SCAN)
+  await sendReminders.run(world.app, signal, FULL_RESYNC)
+  await sendSummaries.run(world.app, signal, FULL_RESYNC)
   await world.deliver()
 }
 

@@ -6,7 +6,7 @@ import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
 import { claimDue, listBacklogs, listDue, releaseAborted } from '#src/delivery/due-store.ts'
-import { countFailures, listLog } from '#src/delivery/log.ts'
+import { countFailures, listDeliveryLog } from '#src/delivery/log.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
@@ -84,7 +84,7 @@ export const CALLS: readonly Call[] = [
   {
     name: 'history of a recipient, large wallet',
     run: (db, row) =>
-      listLog({ db }, large, { recipientId: 1 + (row % LARGE_RECIPIENTS), limit: 10 }),
+      listDeliveryLog({ db }, large, { recipientId: 1 + (row % LARGE_RECIPIENTS), limit: 10 }),
   },
   {
     name: 'failures of a recipient, large wallet',

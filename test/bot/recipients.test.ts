@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
-import { type Inbox, startInbox } from '#sandbox/inbox.ts'
+import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -23,7 +23,7 @@ let world: BotWorld
 let alerts: ReturnType<typeof alertsIn>
 
 beforeAll(async () => {
-  inbox = await startInbox()
+  inbox = await startMailServer()
   receiver = await startReceiver({ clock: { now: () => world.clock.now() } })
   world = await botWorld({
     SMTP_URL: inbox.url,

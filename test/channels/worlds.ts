@@ -8,7 +8,7 @@ import {
   type PostedMessage,
   startChatHooks,
 } from '#sandbox/chat-hooks.ts'
-import { type Inbox, startInbox } from '#sandbox/inbox.ts'
+import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import type { Channel, SendContext } from '#src/channels/define.ts'
@@ -119,7 +119,7 @@ export interface EmailWorld extends World {
 }
 
 export async function emailWorld(): Promise<EmailWorld> {
-  const inbox = await startInbox()
+  const inbox = await startMailServer()
   const silent = await startSilentServer()
   const rude = await startSilentServer({ isRude: true })
   const open = createTransport({ url: inbox.url })

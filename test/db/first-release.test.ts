@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Inbox, startInbox } from '#sandbox/inbox.ts'
+import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
@@ -52,7 +52,7 @@ let before: ReadonlyMap<string, readonly Row[]>
 let alice: Chatting
 
 beforeAll(async () => {
-  inbox = await startInbox()
+  inbox = await startMailServer()
   fresh = await freshDatabase()
   world = await botWorld({
     PUBLIC_URL: 'https://watchdog.example.org',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import { translator } from '#src/i18n/translate.ts'
 import {
@@ -21,7 +21,7 @@ import {
 import { REGISTRY } from '#src/operations/index.ts'
 import { apiReference } from '#src/pages/api-reference.ts'
 import type { CallExample } from '#src/pages/docs-calls.ts'
-import { findType, typeDoc, watchTypes } from '#src/pages/docs-watches.ts'
+import { findOfferedType, typeDoc, watchTypes } from '#src/pages/docs-watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
 import { walletBalance } from '#src/watches/types/wallet-balance.ts'
@@ -35,7 +35,7 @@ import { watchWorld } from '../watches/world.ts'
 const run = promisify(execFile)
 
 let world: Awaited<ReturnType<typeof watchWorld>>
-let inbox: Awaited<ReturnType<typeof startInbox>>
+let inbox: Awaited<ReturnType<typeof startMailServer>>
 let telegram: Awaited<ReturnType<typeof startTelegramApi>>
 let folder: string
 let base: string
@@ -43,7 +43,7 @@ let bob: Client
 
 beforeAll(async () => {
   ;[inbox, telegram, folder] = await Promise.all([
-    startInbox(),
+    startMailServer(),
     startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME }),
     mkdtemp(join(tmpdir(), 'watchdog-requests-')),
   ])
@@ -204,7 +204,7 @@ test('every example request is answered as its page says', async () => {
 describe('the example of a watch type', () => {
   const t = translator('en')
   const callsOf = (name: string) => {
-    const type = findType(world.app, name)
+    const type = findOfferedType(world.app, name)
     if (type === undefined) throw new Error(`no watch type ${name}`)
     return typeDoc(world.app, t, type).calls
   }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isHandled } from '#bot/core/handled.ts'
 import { startChatHooks } from '#sandbox/chat-hooks.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { packed, unpacked } from '#src/actions/codec.ts'
 import { migrate } from '#src/db/migrate.ts'
@@ -29,7 +29,7 @@ let arrivals: () => Readonly<Record<string, number>>
 
 beforeAll(async () => {
   const [inbox, receiver, hooks] = await Promise.all([
-    startInbox(),
+    startMailServer(),
     startReceiver(),
     startChatHooks(),
   ])

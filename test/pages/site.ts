@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -38,7 +38,7 @@ export interface Answer {
 
 /** The service's pages over a fresh database, and a mail server. */
 export async function openSite(over: Readonly<Record<string, string>> = {}) {
-  const inbox = await startInbox()
+  const inbox = await startMailServer()
   const mail = { SMTP_URL: inbox.url, EMAIL_FROM: 'Watchdog <alerts@example.org>' }
   const service = await serviceOnly({ ...mail, ...over })
   const { app, server, database } = service

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createTransport } from 'nodemailer'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { createChannels } from '#src/channels/index.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -18,7 +18,7 @@ const MAIL_FROM = 'Watchdog <alerts@example.org>'
 
 /** The recipients' room alone: a real database, a real mail server, a stopped clock. */
 export async function openRoom() {
-  const [database, inbox] = await Promise.all([freshDatabase(), startInbox()])
+  const [database, inbox] = await Promise.all([freshDatabase(), startMailServer()])
   const clock = testClock()
   const warnings: Record<string, unknown>[] = []
   const mailer = createTransport({ url: inbox.url })

@@ -13,7 +13,7 @@ import {
   unsubscribe,
 } from '#sandbox/inbox/mail.ts'
 import { inboxPage } from '#sandbox/inbox/page.ts'
-import { type Inbox, startInbox } from '#sandbox/inbox.ts'
+import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 
 const NOW = new Date('2026-01-02T03:04:05.678Z')
 
@@ -28,7 +28,7 @@ const ALERT = {
 let inbox: Inbox
 
 beforeEach(async () => {
-  inbox = await startInbox({ clock: { now: () => NOW } })
+  inbox = await startMailServer({ clock: { now: () => NOW } })
 })
 
 afterEach(() => inbox.close())
@@ -314,7 +314,7 @@ describe('the files of every page', () => {
 
   beforeAll(async () => {
     app = Fastify()
-    const ownInbox = await startInbox()
+    const ownInbox = await startMailServer()
     await app.register(inboxPage, { inbox: ownInbox })
     app.addHook('onClose', () => ownInbox.close())
   })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChatHooks } from '#sandbox/chat-hooks.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import { findPort } from '#sandbox/world/ports.ts'
 import { createApp, type Service } from '#src/app.ts'
@@ -119,7 +119,7 @@ async function startDatabase(): Promise<EmbeddedDatabase> {
 async function openWorld() {
   const [customers, inbox, hooks, telegram, first, second] = await Promise.all([
     startCustomers(),
-    startInbox(),
+    startMailServer(),
     startChatHooks(),
     startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME }),
     startRpcProxy(devnet.rpcUrl),

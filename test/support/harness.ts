@@ -1,6 +1,6 @@
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
-import { startInbox } from '#sandbox/inbox.ts'
+import { startMailServer } from '#sandbox/inbox.ts'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { startTelegramApi } from '#sandbox/telegram-api.ts'
 import * as alerts from '#src/alerts/service.ts'
@@ -53,7 +53,7 @@ export async function harness(
   const clock = testClock()
   const [devnet, inbox, receiver, telegram] = await Promise.all([
     startDevnet({ ...(over['CHAIN_ID'] !== undefined && { chainId: Number(over['CHAIN_ID']) }) }),
-    startInbox({ clock }),
+    startMailServer({ clock }),
     startReceiver({ clock }),
     startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, clock }),
   ])

@@ -21,8 +21,8 @@ import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertIdOfMessage,
   type FoundAlert,
-  findAlert,
   findDelivered,
+  getAlertOfChat,
   leaseDelivered,
   refresh,
   toggleHelp,
@@ -191,7 +191,7 @@ async function act(
   run: (found: FoundAlert) => Promise<string>,
 ): Promise<void> {
   await boxed(ctx, async () => {
-    const found = await findAlert(ctx, id)
+    const found = await getAlertOfChat(ctx, id)
     if (!found.link.manages) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }

@@ -29,7 +29,7 @@ export interface FoundAlert {
  *
  * @throws AppError not_found
  */
-export async function findAlert(ctx: BotContext, id: number): Promise<FoundAlert> {
+export async function getAlertOfChat(ctx: BotContext, id: number): Promise<FoundAlert> {
   const { t, reader, links } = ctx
   for (const link of links) {
     const { recipientId } = link
@@ -52,7 +52,7 @@ export async function showAlert(
   id: number,
   options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
 ): Promise<void> {
-  const { card, link } = await findAlert(ctx, id)
+  const { card, link } = await getAlertOfChat(ctx, id)
   if (isHidden(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
@@ -165,7 +165,7 @@ export async function refresh(
   } else if (id !== undefined && (verbs.has('alert.deliveries') || verbs.has('alert.help'))) {
     await showAlert(ctx, id, { help: help ?? undefined })
   } else if (id !== undefined && verbs.has('watch.more')) {
-    const { card } = await findAlert(ctx, id)
+    const { card } = await getAlertOfChat(ctx, id)
     const { watch } = await findWatch(ctx, card.alert.watchId)
     await showCard(ctx, watch.id)
   }

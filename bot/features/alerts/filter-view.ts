@@ -128,7 +128,7 @@ function after<Value>(values: readonly Value[], current: Value): Value {
 }
 
 /** Asks for confirmation of deleting alerts older than a filter's range. */
-export function clearQuestion(
+export function alertsDeletionView(
   reader: Reader,
   filter: AlertFilter,
   options: { readonly watch: string | undefined; readonly counted: Count },
@@ -161,7 +161,7 @@ export function clearQuestion(
   ])
 }
 
-/** The number in the question of `clearQuestion`; zero if there are too many to count. */
+/** The number in the question of `alertsDeletionView`; zero if there are too many to count. */
 export function numberAsked({ count, isAll }: Count): number {
   return isAll ? count : 0
 }

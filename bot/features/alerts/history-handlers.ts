@@ -16,9 +16,15 @@ import { USUAL_FILTER } from '../../views/alert-list.ts'
 import { destinationName } from '../../views/destination.ts'
 import { deepLink } from '../../views/view.ts'
 import { inOrder } from '../../views/watch-state.ts'
-import { type FoundAlert, findAlert, showAlert } from './alert-lookup.ts'
+import { type FoundAlert, getAlertOfChat, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
-import { alertFilter, clearQuestion, filterStart, numberAsked, wantedOf } from './filter-view.ts'
+import {
+  alertFilter,
+  alertsDeletionView,
+  filterStart,
+  numberAsked,
+  wantedOf,
+} from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -114,7 +120,7 @@ async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
     const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
     return showList(ctx, filter, { notice })
   }
-  await show(ctx, clearQuestion(ctx.reader, filter, { watch, counted }))
+  await show(ctx, alertsDeletionView(ctx.reader, filter, { watch, counted }))
 }
 
 function isNone({ count, isAll }: Count): boolean {
@@ -156,7 +162,7 @@ async function withManaged(
   id: number,
   run: (found: FoundAlert) => Promise<unknown>,
 ): Promise<void> {
-  const found = await findAlert(ctx, id)
+  const found = await getAlertOfChat(ctx, id)
   if (found.link.manages) await run(found)
   else await refuse(ctx)
 }
@@ -168,7 +174,7 @@ function refuse(ctx: BotContext): Promise<void> {
 onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   // In a group recipients are not listed.
   if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `a${id}`) })
-  const { card, link } = await findAlert(ctx, id)
+  const { card, link } = await getAlertOfChat(ctx, id)
   const all = await ctx.call(listDestinations, {}, link)
   const names = new Map(
     all.map((destination) => [

@@ -14,7 +14,7 @@ import { readDuration } from '../../core/typed-input.ts'
 import { allWatches, findWatch } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { isMuted } from '../../views/watch-state.ts'
-import { findAlert } from '../alerts/alert-lookup.ts'
+import { getAlertOfChat } from '../alerts/alert-lookup.ts'
 import { muteEnd } from '../watches/handlers.ts'
 import { changeWatch } from '../watches/manage.ts'
 import { muteScreen } from './view.ts'
@@ -89,7 +89,7 @@ onPress(composer, 'mute.off', async (ctx, { kind, id }) => {
     const notice = `✓ ${t.html('bot:muted.heard', { label: typed(watch.label) })}`
     return changeWatch(ctx, { watch, link }, { mutedUntil: null }, () => showMuted(ctx, notice))
   }
-  const { card, link } = await findAlert(ctx, id)
+  const { card, link } = await getAlertOfChat(ctx, id)
   if (!link.manages) return ctx.answer(t('bot:group.linkersOnly'), { box: true })
   await ctx.call(muteEpisode, { body: { id, muted: false } }, link)
   const label = typed(card.alert.watchLabel)

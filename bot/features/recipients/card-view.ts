@@ -15,7 +15,7 @@ import { rightsText } from '../start/link-view.ts'
 import { backToList } from './list-view.ts'
 
 /** Data of a destination's card. */
-export interface RecipientFacts {
+export interface RecipientCardData {
   readonly destination: Destination
   /** Number of alerts that are retained for the destination. */
   readonly retained: number
@@ -34,7 +34,11 @@ interface CardOptions {
 }
 
 /** Card of a destination: address, state, filters. */
-export function recipientCard(reader: Reader, facts: RecipientFacts, options: CardOptions): View {
+export function recipientCard(
+  reader: Reader,
+  facts: RecipientCardData,
+  options: CardOptions,
+): View {
   const { t } = reader
   const { destination } = facts
   const { hereId, canWrite, notice } = options
@@ -68,7 +72,7 @@ function yesNo(value: boolean): 'yes' | 'no' {
   return value ? 'yes' : 'no'
 }
 
-function stateLines(reader: Reader, facts: RecipientFacts, now: Date): readonly string[] {
+function stateLines(reader: Reader, facts: RecipientCardData, now: Date): readonly string[] {
   const { t } = reader
   const { destination, retained, failures } = facts
   const { status, statusReason, lastSuccessAt, switchedAt } = destination
@@ -117,7 +121,10 @@ function reasonLines(
   return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
 }
 
-function notifiedLine({ t }: Reader, { destination, namedBy }: RecipientFacts): string | undefined {
+function notifiedLine(
+  { t }: Reader,
+  { destination, namedBy }: RecipientCardData,
+): string | undefined {
   if (destination.own) return undefined
   const watches = firstLabels(t, namedBy)
   if (watches !== undefined) return t.html('bot:rec.namedBy', { names: watches })
@@ -147,12 +154,12 @@ function keyLine(reader: Reader, { key }: Destination, now: Date): string | unde
   return reader.t.html('bot:rec.secret', { ending: id(key.ending), since })
 }
 
-function looks({ t }: Reader, { destination }: RecipientFacts): Rows {
+function looks({ t }: Reader, { destination }: RecipientCardData): Rows {
   const log = packed('rec.log', { id: destination.id, cursor: undefined })
   return [[act(t('bot:button.log'), log)]]
 }
 
-function changes(reader: Reader, facts: RecipientFacts): Rows {
+function changes(reader: Reader, facts: RecipientCardData): Rows {
   const { t } = reader
   const { destination } = facts
   const { channel, own, key } = destination
@@ -177,7 +184,7 @@ function changes(reader: Reader, facts: RecipientFacts): Rows {
 }
 
 /** Buttons for the destination's current state. */
-function firstRow({ t }: Reader, { destination, retained }: RecipientFacts): readonly Button[] {
+function firstRow({ t }: Reader, { destination, retained }: RecipientCardData): readonly Button[] {
   const { status, statusReason, channel } = destination
   const params = { id: destination.id }
   if (status === 'pending') {

@@ -82,7 +82,7 @@ async function showAssets(
 }
 
 onPress(composer, 'topup.slots', PRIVATE, async (ctx, asked) => {
-  // A chat without the right to accept terms gets the right first; the terms are shown afterwards.
+  // A chat with `write` accepts the terms first. Another chooses first, and then gets the right to spend.
   if (!has(ctx, 'write') || (await hasTerms(ctx, asked))) await showAssetsFor(ctx, asked)
 })
 
@@ -218,8 +218,8 @@ function amountProblem(
 }
 
 /**
- * Credits that the next renewals need beyond the balance, at least the minimum top-up; undefined if none
- * are needed.
+ * Credits that the next renewals need beyond the balance, rounded up to a multiple of the minimum top-up;
+ * undefined if none are needed.
  */
 async function neededCredits(ctx: BotContext): Promise<number | undefined> {
   const [{ data }, { balanceCredits }] = await Promise.all([
@@ -242,7 +242,7 @@ onPress(composer, 'topup.quote', PRIVATE, async (ctx, { asset, credits }) => {
 
 /**
  * Creates a quote and shows it.
- * @returns the refusal if no quote was created
+ * @returns the refusal to show; undefined if the quote or the terms were shown
  */
 async function quoted(
   ctx: BotContext,

@@ -43,7 +43,7 @@ export interface EpochDaemon {
   tick(at: number): Promise<void>
   /** Processes the receipts of the transactions that installed the contracts. */
   found(receipts: readonly Receipt[]): void
-  /** Opening of the registration for the next epoch; undefined while it is closed. */
+  /** Time at which the registration for the next epoch opened; undefined while it is closed. */
   readonly registrationSince: number | undefined
 }
 
@@ -76,7 +76,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   let epoch = 0
   let acquiringSince: number | undefined
   let registrationSince: number | undefined
-  /** Opening of the vote on the last epoch's uptime; infinity afterwards. */
+  /** Time at which the vote on the last epoch's uptime opens; infinity when none is due. */
   let uptimeDue = Number.POSITIVE_INFINITY
 
   const isFormer = (one: number) => one < newerFrom
@@ -117,7 +117,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return providers.filter((provider) => !registered.has(provider))
   }
 
-  /** Providers that would register now. */
+  /** Unregistered providers whose time to register has come. */
   function registering(at: number): readonly SimulatedProviderState[] {
     return unregistered().filter((provider) => registersAt(provider) <= at)
   }
@@ -201,7 +201,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return time
   }
 
-  /** Prepares the consequences of the daemon's steps: the change of generations, and a vote. */
+  /** Does what follows a daemon's step: opens the vote on a new policy, writes the change of generation. */
   async function follow(said: ProtocolEvent, at: number): Promise<number> {
     if (said.what === 'policy') {
       const { policy } = said
@@ -241,7 +241,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   /**
-   * Removes the voters with the fault `not-in-policy`, shortly before the registration ends.
+   * Removes the voters with the fault `not-in-policy`, in the block before the daemon sets the policy, unless
+   * all of them have the fault.
    */
   async function pushOut(at: number): Promise<number> {
     const out = [...registered.keys()].filter(({ behaviours }) => behaviours.has('not-in-policy'))

@@ -17,12 +17,12 @@ type TextField = 'text' | 'caption'
  *
  * @throws Refusal 400 empty, too long, or invalid markup
  */
-export function readText(backend: Backend, args: Arguments): FormattedText {
+export function parseMessageText(backend: Backend, args: Arguments): FormattedText {
   if (text(args, 'text') === '') throw badRequest('message text is empty')
   return checkText(formatted(backend, args, 'text'))
 }
 
-/** The caption of a call; empty when absent. Refused like `readText`, but may be empty. */
+/** The caption of a call; empty when absent. Refused like `parseMessageText`, but may be empty. */
 export function readCaption(backend: Backend, args: Arguments): FormattedText {
   return checkCaption(formatted(backend, args, 'caption'))
 }

@@ -7,7 +7,7 @@ import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'
 import { badRequest, type Refusal } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
-import { readCaption, readLinkPreview, readReplyMarkup, readText } from './content.ts'
+import { parseMessageText, readCaption, readLinkPreview, readReplyMarkup } from './content.ts'
 import type { Method } from './define.ts'
 
 const DELETE_WINDOW_MS = 48 * 60 * 60 * 1000
@@ -18,7 +18,7 @@ export const EDITING: readonly Method[] = [
   {
     name: 'editMessageText',
     run(backend, args) {
-      const content = { ...readText(backend, args), linkPreview: readLinkPreview(args) }
+      const content = { ...parseMessageText(backend, args), linkPreview: readLinkPreview(args) }
       const keyboard = readInlineKeyboard(args)
       return edit(backend, args, (message) => {
         if (message.file) throw badRequest('there is no text in the message to edit')

@@ -3,7 +3,7 @@ import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
-import { deliver, readCaption, readLinkPreview, readText } from './content.ts'
+import { deliver, parseMessageText, readCaption, readLinkPreview } from './content.ts'
 import type { Method } from './define.ts'
 
 const ACTIONS: readonly string[] = [
@@ -25,7 +25,7 @@ export const SENDING: readonly Method[] = [
   {
     name: 'sendMessage',
     run(backend, args) {
-      const content = { ...readText(backend, args), linkPreview: readLinkPreview(args) }
+      const content = { ...parseMessageText(backend, args), linkPreview: readLinkPreview(args) }
       return messageWire(backend, deliver(backend, args, content, 'text messages'))
     },
   },

@@ -93,8 +93,8 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
 }
 
 /**
- * Moves the end of a trial.
- * @returns false if there was nothing to move
+ * Moves the start and the end of a trial.
+ * @returns false if every pause was already applied, or there is no trial with an end
  */
 async function moveTrial(
   tx: Db,

@@ -22,7 +22,7 @@ const AGAIN_MAX_MS = HOUR_MS
  * readings the block becomes a gap, in the transaction that moves the cursor past it; it is logged and counted in the
  * quarantine.
  *
- * @returns whether the block is a gap now
+ * @returns whether the cursor is at or past the block, so that the scan can go on
  */
 export async function recordUnreadable(
   deps: FollowDeps,

@@ -314,7 +314,7 @@ async function show(
 
 async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly TopupAttempt[]> {
   const payments = await listPaymentsOfTopup(db, topup.handle)
-  const submissions = await store.listSubmissions(db, topup.handle)
+  const submissions = await store.listSubmittedTransactions(db, topup.handle)
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
   const cursor = isCounting ? await cursors.findCursor(db, chainOf(topup.asset)) : undefined
   return [

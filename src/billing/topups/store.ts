@@ -159,7 +159,7 @@ export async function findTopupByTag(db: Db, tag: number): Promise<TopupRow | un
 }
 
 /** Submitted transactions of a top-up without a payment, oldest first. */
-export function listSubmissions(db: Db, handle: string): Promise<SubmissionRow[]> {
+export function listSubmittedTransactions(db: Db, handle: string): Promise<SubmissionRow[]> {
   return db
     .select()
     .from(topupSubmissions)

@@ -107,7 +107,7 @@ async function startWhenFree(
       const port = options.port ?? (await findFreePort())
       const server = await startServer(cluster, { ...options, port })
       if ('stop' in server) return { server, port }
-      if (attempt === START_ATTEMPTS_MAX || !isPassing(server.failure, options.port)) {
+      if (attempt === START_ATTEMPTS_MAX || !isTransient(server.failure, options.port)) {
         throw new Error(`PostgreSQL does not start on ${cluster.path}:\n${server.failure}`)
       }
       isBlocked = server.failure.includes('lock file')
@@ -136,7 +136,7 @@ async function clear(cluster: Cluster, logger: Logger): Promise<'free' | 'taken'
  * Whether a retry may succeed, because another server was first, a server is still ending, or the free port
  * was taken meanwhile.
  */
-function isPassing(failure: string, fixedPort: number | undefined): boolean {
+function isTransient(failure: string, fixedPort: number | undefined): boolean {
   if (/lock file|shared memory block/.test(failure)) return true
   return fixedPort === undefined && /could not create any TCP/.test(failure)
 }

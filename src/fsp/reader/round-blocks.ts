@@ -33,7 +33,7 @@ const CALLED = [
 const EMITTING = ['Relay', 'FdcHub', 'FastUpdater', 'RewardManager', 'VoterRegistry'] as const
 
 /** Reader of blocks with the protocol's content. */
-export interface BlockReader {
+export interface ProtocolBlockReader {
   /** Like `RoundReader.span`. */
   read(
     range: { readonly from: number; readonly to: number; readonly after?: Hash | undefined },
@@ -46,7 +46,7 @@ export interface BlockReader {
  * Creates a block reader; it finds the contracts through the registry. Long because a block is assembled
  * from transactions, events and calls in one pass.
  */
-export function createBlockReader(source: ChainAccess): BlockReader {
+export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
   const { endpoints, contracts } = source
   const readCalls = createCallReader(endpoints)
 
@@ -169,7 +169,7 @@ function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal)
 function readWith(
   source: ChainAccess,
   { emitting }: Places,
-  range: Parameters<BlockReader['read']>[0],
+  range: Parameters<ProtocolBlockReader['read']>[0],
   signal?: AbortSignal,
 ): Promise<Span> {
   // Nodes treat an empty list as any contract.

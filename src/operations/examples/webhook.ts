@@ -4,7 +4,7 @@ import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { ALERT_ID, DELIVERY_ID, EVENT, FIRED_AT, WATCH } from './story.ts'
 
-/** The alert of the story as the webhook received it. */
+/** The alert of the examples' story (`story.ts`), as a webhook receives it. */
 export function webhookExample(publicUrl: string): JsonObject {
   const source = findEventSource(EVENT)
   const data = source?.signal.examples[EVENT]

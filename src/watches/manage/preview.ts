@@ -16,7 +16,7 @@ import { suggestedSettings } from '../form.ts'
 import { CHAIN_TYPES, findWatchType } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 
-export interface PreviewDeps {
+export interface WatchPreviewDeps {
   readonly db: Db
   readonly clock: Clock
   readonly chain: FspChain
@@ -41,7 +41,7 @@ export type TargetPreview = z.output<typeof TargetPreview>
  * @throws AppError invalid `validation_failed`, with pointers below `/target`
  */
 export async function previewTarget(
-  deps: PreviewDeps,
+  deps: WatchPreviewDeps,
   caller: Caller,
   input: { readonly type: string; readonly target: unknown },
 ): Promise<TargetPreview> {
@@ -63,7 +63,7 @@ export async function previewTarget(
 }
 
 /** Names of the price feeds that can be watched; empty while the chain does not answer. */
-export async function listFeeds({ chain }: Pick<PreviewDeps, 'chain'>): Promise<string[]> {
+export async function listFeeds({ chain }: Pick<WatchPreviewDeps, 'chain'>): Promise<string[]> {
   const list = await undefinedIfUnavailable(() => chain.feedList())
   return (list?.feeds ?? []).map(({ name }) => name).toSorted()
 }
@@ -73,7 +73,7 @@ export async function listFeeds({ chain }: Pick<PreviewDeps, 'chain'>): Promise<
  * @throws AppError invalid
  */
 async function requireOnChain(
-  { chain }: PreviewDeps,
+  { chain }: WatchPreviewDeps,
   type: WatchType,
   target: unknown,
 ): Promise<void> {
@@ -86,7 +86,7 @@ async function requireOnChain(
 }
 
 async function observeNow(
-  deps: PreviewDeps,
+  deps: WatchPreviewDeps,
   type: WatchType,
   target: unknown,
   { wallet }: Caller,
@@ -104,7 +104,7 @@ async function observeNow(
 }
 
 async function observeChain(
-  { chain, facts, confirmations }: PreviewDeps,
+  { chain, facts, confirmations }: WatchPreviewDeps,
   type: ChainWatchType,
   target: unknown,
 ): Promise<unknown> {

@@ -10,7 +10,7 @@ import type { ChainWatchType } from '../define.ts'
 import type { AlertCandidate } from '../evaluate/evaluate.ts'
 import type { StoredState } from '../model.ts'
 import { saveStates } from '../state-store.ts'
-import { NO_SIGNAL } from '../store.ts'
+import { OUTAGE_STATE_KEY } from '../store.ts'
 import * as store from '../target-store.ts'
 import { OutageData, severityOf } from './monitoring.ts'
 import * as outages from './store.ts'
@@ -174,7 +174,7 @@ function openState(
   now: Date,
 ): StoredState {
   return {
-    signal: NO_SIGNAL,
+    signal: OUTAGE_STATE_KEY,
     state: z.encode(OutageData, outage),
     phase: 'firing',
     since: before?.since ?? now,

@@ -5,7 +5,7 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { StoredStates } from '../state-store.ts'
-import { NO_SIGNAL } from '../store.ts'
+import { OUTAGE_STATE_KEY } from '../store.ts'
 
 /** A watch whose owner is notified of a chain outage. */
 export interface ChainOutageWatch
@@ -70,7 +70,7 @@ export async function deleteNotified(db: Db, watchIds: readonly number[]): Promi
   if (watchIds.length === 0) return
   await db.execute(sql`
     delete from signal_states
-    where signal = ${NO_SIGNAL} and watch_id = any(${sql.param([...watchIds])}::int[])`)
+    where signal = ${OUTAGE_STATE_KEY} and watch_id = any(${sql.param([...watchIds])}::int[])`)
 }
 
 /** Watches of a type with their states of outages. */
@@ -81,7 +81,7 @@ async function list(
 ): Promise<OutagePage> {
   const rows = await db.execute<{ id: number; states: unknown }>(sql`
     select ${columns} from watches w
-      left join signal_states s on s.watch_id = w.id and s.signal = ${NO_SIGNAL}
+      left join signal_states s on s.watch_id = w.id and s.signal = ${OUTAGE_STATE_KEY}
     where w.type = ${type} and w.id > ${after} and ${condition}
     order by w.id limit ${limit}`)
   const watches = rows.flatMap((found) => {

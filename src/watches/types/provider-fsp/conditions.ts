@@ -10,7 +10,7 @@ import { PROVIDER_EXAMPLE } from './round-examples.ts'
 /** The minimal conditions of a reward epoch, judged over the last rounds with evidence. */
 
 /** Maximum number of rounds with evidence that count: two hours, if there are no gaps. */
-export const ROUNDS_KEPT = 80
+export const CONDITION_WINDOW_ROUNDS = 80
 /** Minimum number of rounds for a rate. */
 export const ROUNDS_MIN = 40
 const POLLS_MIN = 30
@@ -56,7 +56,7 @@ function lowRate(
     return { state: previous, phase: previous.isLow ? 'firing' : 'unknown', firings: [] }
   }
   const kept: RateState['kept'] = [...previous.kept, [...counted] as [number, number]]
-  while (kept.length > ROUNDS_KEPT) kept.shift()
+  while (kept.length > CONDITION_WINDOW_ROUNDS) kept.shift()
   if (kept.length < ROUNDS_MIN) {
     return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
   }
@@ -111,7 +111,7 @@ function rateSignal(condition: RateCondition, rate: number) {
     rate,
     threshold: MINIMUM,
     protocolMinimum: condition.protocolMinimum,
-    rounds: ROUNDS_KEPT,
+    rounds: CONDITION_WINDOW_ROUNDS,
   }
   return defineSignal<ProviderTarget, unknown, ProviderObservation, RateState>({
     id: condition.id,
@@ -193,7 +193,7 @@ function lowUptime(
     listed.map(({ nodeId, connectedPolls, polls }) => {
       const before: NodesState['kept'][string] = previous.kept[nodeId] ?? []
       const counts: NodesState['kept'][string] = [...before, [connectedPolls, polls]]
-      return [nodeId, counts.slice(-ROUNDS_KEPT)]
+      return [nodeId, counts.slice(-CONDITION_WINDOW_ROUNDS)]
     }),
   )
   const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
