@@ -91,7 +91,7 @@ test('a transfer on the chain is sent to chat, mailbox and webhook, once', async
     renderedMessage: { alertId: alert.id, test: false },
   })
 
-  const mail = await inbox.waitFor(({ subject }) => subject.includes('500 FLR arrived'))
+  const mail = await inbox.waitFor(({ subject }) => subject.includes('received 500 FLR'))
   expect(inbox.mails).toHaveLength(1)
   expect(headerOf(mail, 'auto-submitted')).toBe('auto-generated')
   expect(telegram.lastMessage(ann.chat)?.text).toContain('received 500\u00a0FLR')

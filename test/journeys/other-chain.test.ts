@@ -56,7 +56,7 @@ describe.each(CHAINS.filter(({ id }) => id !== 14))('on $name', (chain) => {
     const chat = world.telegram.lastMessage(ann.chat)
     const plain = (text = '') => text.replaceAll('\u00a0', ' ')
     for (const text of [mail.subject, mail.text, chat?.text].map(plain)) {
-      expect(text).toContain(`150 ${chain.symbol} arrived · ${chain.name}`)
+      expect(text).toContain(`received 150 ${chain.symbol} · ${chain.name}`)
       expect(text.replace(/https?:\S+/g, '')).not.toMatch(WRONG)
     }
   })
