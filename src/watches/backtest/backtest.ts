@@ -124,18 +124,21 @@ export function createBacktests(deps: Deps): Backtests {
   }
 }
 
+interface ReplayQuery {
+  readonly target: unknown
+  readonly settings: unknown
+  readonly from: Date
+  readonly to: Date
+  /** Called with each span of time of which data is known. */
+  readonly know: (from: Date, to: Date) => void
+}
+
 /** Replays the stored history of a target, and returns the result with the covered time. */
 async function replayHistory(
   type: WatchType,
   sources: HistorySources,
   replay: Replay,
-  query: {
-    readonly target: unknown
-    readonly settings: unknown
-    readonly from: Date
-    readonly to: Date
-    readonly know: (from: Date, to: Date) => void
-  },
+  query: ReplayQuery,
 ): Promise<Omit<BacktestOutcome, 'perDay'>> {
   const { from, to, know } = query
   const { history } = type
@@ -178,9 +181,7 @@ async function replayHistory(
   if (end !== undefined) replay.end(end)
   if (end !== undefined && last !== undefined && !history.isSeenApart) know(last, end)
   if (last !== undefined && !isCut && isGap(history.gapMs, last, to)) gaps.add('has_holes')
-  if (first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS) {
-    gaps.add('starts_later')
-  }
+  if (startsLater(from, first)) gaps.add('starts_later')
   if (first === undefined && gaps.size === 0) gaps.add('no_data')
   return {
     covered: first === undefined || end === undefined ? null : { from: first, to: end },
@@ -189,6 +190,11 @@ async function replayHistory(
     alerts: replay.newest(),
     gaps: HISTORY_GAPS.filter((gap) => gaps.has(gap)),
   }
+}
+
+/** Whether the first observation is later than the period begins. */
+function startsLater(from: Date, first: Date | undefined): boolean {
+  return first !== undefined && first.getTime() - from.getTime() > START_SLACK_MS
 }
 
 /** Counts alerts by the 24 hours in which they fall, and notes the ones of which something is known. */
