@@ -205,8 +205,13 @@ describe('a payment', () => {
 describe('a payment in coins', () => {
   const native = call('payNative', [HANDLE])
   const coins = (address: Address) => devnet.client.getBalance({ address })
-  const payCoins = (value: bigint, to: Address = contracts.router) =>
-    devnet.client.sendTransaction({ account: alice, to, value, data: native, gas: 500_000n })
+  /** Sends coins, and waits for the block with them: the node answers before it creates the block. */
+  const payCoins = async (value: bigint, to: Address = contracts.router) => {
+    const payment = { account: alice, to, value, data: native, gas: 500_000n } as const
+    const hash = await devnet.client.sendTransaction(payment)
+    await devnet.client.waitForTransactionReceipt({ hash })
+    return hash
+  }
   const refused = (value: bigint, to = contracts.router) => refusal(alice, native, to, value)
 
   test('moves exactly the sent coins to the treasury and emits an event without a token', async () => {
