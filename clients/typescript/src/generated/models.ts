@@ -525,6 +525,7 @@ export interface Backtest {
      * @format date-time
      */
     from: string;
+    /** Whether anything is known of the target in these 24 hours; false if no data of them is stored. */
     known: boolean;
   }[];
   /** End of the time covered; null if no data was found. */
