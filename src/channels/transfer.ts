@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { formatAmounts } from '#src/i18n/amounts.ts'
 import { type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { servedChain, titleOnChain } from '#src/kernel/chains.ts'
+import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
 import { shownLabel } from './wording.ts'
@@ -88,7 +88,7 @@ export function transferHeading({
   if (read?.success !== true || watchLabel === null) return undefined
   const { asset, decimals, changeAmount, previousAmount, currentAmount, ...of } = read.data
   const units = BigInt(changeAmount)
-  const symbol = symbolOf(asset, of.symbol)
+  const symbol = assetSymbol(asset, of.symbol)
   // The text below has the balances, from which the amount must differ where they differ.
   const [amount = ''] = formatAmounts(
     [units < 0n ? -units : units, BigInt(previousAmount), BigInt(currentAmount)].map((each) => ({
@@ -133,11 +133,7 @@ function moveOf({ data, message }: Part) {
   const read = message.event === MOVED ? Move.safeParse(data) : undefined
   if (read?.success !== true) return undefined
   const { asset, symbol, decimals, changeAmount } = read.data
-  return { units: BigInt(changeAmount), decimals, symbol: symbolOf(asset, symbol) }
-}
-
-function symbolOf(asset: string, symbol: string): string {
-  return asset === 'FLR' ? servedChain().symbol : symbol
+  return { units: BigInt(changeAmount), decimals, symbol: assetSymbol(asset, symbol) }
 }
 
 function amountOf({ units, decimals, symbol }: MovedAmount): Amount {

@@ -77,6 +77,11 @@ export function serveChain(id: number): ServedChain {
   return chain
 }
 
+/** Symbol of an asset: of the chain's own coin, which the service calls `FLR` on every chain, or `tokenSymbol`. */
+export function assetSymbol(asset: string, tokenSymbol: string): string {
+  return asset === FLARE.symbol ? served.symbol : tokenSymbol
+}
+
 /**
  * A title with the chain's name after it, so that every message names its chain. On Flare the title is
  * unchanged.

@@ -1,7 +1,7 @@
 /** What an alert about a changed balance has, and how it is presented. */
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
-import { servedChain } from '#src/kernel/chains.ts'
+import { assetSymbol } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { WalletAsset } from './own-coin.ts'
@@ -68,7 +68,7 @@ const ADVICE: Readonly<
 /** Values and texts of a transfer. */
 export function presentMoved(_event: string, data: JsonObject): Presentation {
   const moved = StoredMoved.parse(data)
-  const symbol = moved.asset === 'FLR' ? servedChain().symbol : moved.symbol
+  const symbol = assetSymbol(moved.asset, moved.symbol)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
   const change = BigInt(moved.changeAmount)
   const isSent = change < 0n

@@ -2,7 +2,7 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { servedChain } from '#src/kernel/chains.ts'
+import { assetSymbol } from '#src/kernel/chains.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
@@ -180,7 +180,7 @@ export const walletBalance = defineWatchType<Target, Settings, Observation>({
     return [{ pointer: '/settings/threshold', code: 'too_many_decimals', values }]
   },
   defaultLabel: ({ address, asset }) =>
-    `${asset === 'FLR' ? servedChain().symbol : shortAddress(asset)} · ${shortAddress(address)}`,
+    `${assetSymbol(asset, shortAddress(asset))} · ${shortAddress(address)}`,
   form: {
     icon: '💰',
     target: [
@@ -210,7 +210,7 @@ export const walletBalance = defineWatchType<Target, Settings, Observation>({
       },
     ],
     facts: ({ target: { address, asset }, settings, observation }) => {
-      const named = asset === 'FLR' ? servedChain().symbol : shortAddress(asset)
+      const named = assetSymbol(asset, shortAddress(asset))
       const symbol = observation?.symbol ?? named
       return {
         address: { kind: 'address', address },
