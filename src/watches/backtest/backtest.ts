@@ -118,7 +118,10 @@ export function createBacktests(deps: Deps): Backtests {
         const replay = startReplay(type, canonicalTarget, judged, ALERTS_MAX, perDay.add)
         const sources = sourcesOf(deps, caller.wallet)
         const query = { target: canonicalTarget, settings: watch.settings, ...span }
-        const outcome = await replayHistory(type, sources, replay, { ...query, know: perDay.know })
+        const outcome = await replayHistory(type, sources, replay, {
+          ...query,
+          markKnown: perDay.markKnown,
+        })
         return { ...outcome, perDay: perDay.all() }
       }),
   }
@@ -130,7 +133,7 @@ interface ReplayQuery {
   readonly from: Date
   readonly to: Date
   /** Called with each span of time of which data is known. */
-  readonly know: (from: Date, to: Date) => void
+  readonly markKnown: (from: Date, to: Date) => void
 }
 
 /** Replays the stored history of a target, and returns the result with the covered time. */
@@ -140,7 +143,7 @@ async function replayHistory(
   replay: Replay,
   query: ReplayQuery,
 ): Promise<Omit<BacktestOutcome, 'perDay'>> {
-  const { from, to, know } = query
+  const { from, to, markKnown } = query
   const { history } = type
   const gaps = new Set<HistoryGap>()
   let first: Date | undefined
@@ -152,7 +155,7 @@ async function replayHistory(
       for (const { at } of part) {
         const isAfterGap = last !== undefined && isGap(history.gapMs, last, at)
         if (isAfterGap) gaps.add('has_holes')
-        if (!history.isSeenApart) know(isAfterGap ? at : (last ?? at), at)
+        if (!history.isSeenApart) markKnown(isAfterGap ? at : (last ?? at), at)
         first ??= at
         last = at
       }
@@ -165,7 +168,7 @@ async function replayHistory(
   try {
     for await (const page of history.read(sources, { ...query, signal })) {
       for (const gap of page.gaps ?? []) gaps.add(gap)
-      for (const at of page.seenAt ?? []) know(at, at)
+      for (const at of page.seenAt ?? []) markKnown(at, at)
       await take(page.observations.slice(0, OBSERVATIONS_MAX - observations))
       if (observations < OBSERVATIONS_MAX) continue
       gaps.add('too_much')
@@ -179,7 +182,7 @@ async function replayHistory(
   const isCut = gaps.has('too_much') || gaps.has('chain_unavailable')
   const end = history.keeps === 'changes' && !isCut ? to : last
   if (end !== undefined) replay.end(end)
-  if (end !== undefined && last !== undefined && !history.isSeenApart) know(last, end)
+  if (end !== undefined && last !== undefined && !history.isSeenApart) markKnown(last, end)
   if (last !== undefined && !isCut && isGap(history.gapMs, last, to)) gaps.add('has_holes')
   if (startsLater(from, first)) gaps.add('starts_later')
   if (first === undefined && gaps.size === 0) gaps.add('no_data')
@@ -212,7 +215,7 @@ function countDays(from: Date, days: number) {
       const counted = all[dayOf(firedAt)]
       if (counted !== undefined) counted.counts[isRecovery ? 'recovery' : severity] += 1
     },
-    know: (start: Date, end: Date) => {
+    markKnown: (start: Date, end: Date) => {
       for (const day of all.slice(dayOf(start), dayOf(end) + 1)) day.known = true
     },
     all: (): readonly DayCounts[] => all,
