@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
-import { createTransport } from 'nodemailer'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowing } from '#bot/features/topup/topups.ts'
@@ -16,8 +15,8 @@ import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/published.ts'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
-import { MAIL_CONNECTIONS } from '#src/channels/email.ts'
 import { createChannels } from '#src/channels/index.ts'
+import { createMailer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
@@ -105,7 +104,6 @@ const METERING_POOL = { max: 5, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS,
 const STOP_MS = 10_000
 const SETTLE_MS = 2000
 const CLOSE_MS = 1000
-const SMTP_TIMEOUT_MS = 20_000
 const TELEGRAM_TIMEOUT_SECONDS = 30
 
 /** Creates every dependency of the service, once. Long because it is the list of all of them. */
@@ -141,7 +139,7 @@ export function createApp(
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(given.pace) })
   const mail = {
-    mailer: mailer(config),
+    mailer: mailerOf(config),
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
   }
@@ -320,16 +318,9 @@ function telegramAccess(
   }
 }
 
-function mailer({ email: { smtpUrl, from } }: Config) {
+function mailerOf({ email: { smtpUrl, from } }: Config) {
   if (smtpUrl === undefined || from === undefined) return undefined
-  return createTransport({
-    url: smtpUrl,
-    pool: true,
-    maxConnections: MAIL_CONNECTIONS,
-    connectionTimeout: SMTP_TIMEOUT_MS,
-    greetingTimeout: SMTP_TIMEOUT_MS,
-    socketTimeout: SMTP_TIMEOUT_MS,
-  })
+  return createMailer(smtpUrl)
 }
 
 /** Waits for all of them until the deadline. Failures and timeouts are logged. */

@@ -36,7 +36,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
-  nodemailer: /^src\/channels\/(email|smtp[\w-]*)\.ts$|^src\/app\.ts$/,
+  nodemailer: /^src\/channels\/mailer\.ts$/,
 }
 
 /**

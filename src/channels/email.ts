@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Transporter } from 'nodemailer'
 import { z } from 'zod'
 import {
   type Channel,
@@ -15,11 +14,10 @@ import { rateLimitError } from './http-answer.ts'
 import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.ts'
 import { alertMail } from './mail-content.ts'
 import type { MailContent } from './mail-text.ts'
+import { MAIL_CONNECTIONS, type Mailer } from './mailer.ts'
 import { judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
-/** Maximum number of connections to the mail server, and therefore of e-mails in progress. */
-export const MAIL_CONNECTIONS = 4
 /** Maximum number of alerts of a group whose ids the e-mail's headers list. */
 const THREAD_MAX = 20
 
@@ -34,9 +32,6 @@ const EmailDestination = z.strictObject({
     .regex(/^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u),
 })
 type EmailDestination = z.output<typeof EmailDestination>
-
-/** nodemailer's transport for `SMTP_URL`. */
-type Mailer = Pick<Transporter, 'sendMail'>
 
 /** Dependencies of e-mails. */
 export interface MailDeps {

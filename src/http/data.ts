@@ -3,7 +3,7 @@
  * meter. Bodies stream both ways. An upstream's answer with a status below 500 is returned and charged; any
  * other result is a problem of this service, and the call is refunded.
  */
-import proxy from '@fastify/http-proxy'
+import type proxy from '@fastify/http-proxy'
 import type { FastifyInstance } from 'fastify'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { RESOURCES, type ResourceId, resourcePath } from '#src/billing/price-list.ts'
@@ -62,7 +62,9 @@ async function addProxy(
   upstream: string,
 ): Promise<void> {
   const prefix = resourcePath(resource)
-  await server.register(proxy, {
+  // Loaded only where an upstream is configured: it brings an undici of its own.
+  const { default: plugin } = await import('@fastify/http-proxy')
+  await server.register(plugin, {
     upstream,
     prefix,
     undici: dispatcherOf(agent),

@@ -1,4 +1,4 @@
-import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { translator } from '#src/i18n/translate.ts'
@@ -24,7 +24,8 @@ const ToolCall = z.looseObject({
 
 /**
  * Adds the front door of agents: the Model Context Protocol over streamable HTTP, without sessions. Each
- * request has a separate server object, which knows the caller and is dropped afterwards.
+ * request has a separate server object, which knows the caller and is dropped afterwards. The package is loaded
+ * with the first message, because it needs 10 MB and most processes get none.
  */
 export function registerMcp(server: FastifyInstance, app: App): void {
   server.post(PATH, { config: { operation: 'mcp' } }, async (request, reply) => {
@@ -35,7 +36,8 @@ export function registerMcp(server: FastifyInstance, app: App): void {
     const toolCaller = toolCallerOf(request, reply, caller)
     refuseMisshapen(request.body)
     await countMessage(app, toolCaller, request.body)
-    const handler = createMcpHandler(() => serverFor(app, toolCaller), {
+    const mcp = await import('@modelcontextprotocol/server')
+    const handler = mcp.createMcpHandler(() => serverFor(mcp.Server, app, toolCaller), {
       // The list of tools is constant, so there is no change to subscribe to.
       maxSubscriptions: 0,
       keepAliveMs: 0,
@@ -95,9 +97,9 @@ async function countMessage(app: App, toolCaller: ToolCaller, body: unknown): Pr
   await app.limits.admit(toolCaller.caller === undefined ? 'public' : 'read', limitKey, reportCount)
 }
 
-function serverFor(app: App, toolCaller: ToolCaller): Server {
+function serverFor(McpServer: typeof Server, app: App, toolCaller: ToolCaller): Server {
   const { caller, locale } = toolCaller
-  const server = new Server(
+  const server = new McpServer(
     { ...IMPLEMENTATION, title: `Watchdog for ${servedChain().name}` },
     {
       capabilities: { tools: {} },
