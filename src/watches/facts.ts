@@ -8,8 +8,8 @@ import {
   type ProviderStatus,
 } from '#src/fsp/indexer/providers.ts'
 import {
-  createPublicationKeeper,
-  type PublicationKeeper,
+  createPublicationFetcher,
+  type PublicationFetcher,
   type PublicationSource,
 } from '#src/fsp/indexer/publications.ts'
 import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
@@ -78,7 +78,7 @@ export interface Facts {
    */
   usdFeedOf(asset: Asset): FeedName | undefined
   /** Data that is published off-chain. */
-  readonly publications: PublicationKeeper
+  readonly publications: PublicationFetcher
   /**
    * Uptime and reward votes of providers on the reward epochs that ended last; undefined if there is no
    * data.
@@ -143,7 +143,7 @@ export function createFacts(source: FactSource): Facts {
     providerHistory: (voter, span) => providers.history(voter, span),
     providersSeenAt: (span) => providers.seenAt(span),
     providerNames: () => providers.names(),
-    publications: createPublicationKeeper(source),
+    publications: createPublicationFetcher(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),
     rounds,
     prune: async () => {

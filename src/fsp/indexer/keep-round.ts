@@ -11,12 +11,12 @@ import { signerOf } from '../protocol/signatures.ts'
 import { judgeRound } from '../protocol/verdicts.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
-import { judgeRefusals, longUpdateOf } from './long-updates.ts'
+import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import type { createRewardFacts } from './rewards.ts'
-import { type BetweenRounds, partsOf, silenceIn } from './round-parts.ts'
+import { type StateBetweenRounds, watchedPartsOf, silenceOfMember } from './round-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
 import type { RoundSource, Session } from './round-session.ts'
-import { forgetOthers, sendersOf } from './round-state.ts'
+import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */
@@ -39,7 +39,7 @@ interface Judging {
  * Judges the rounds that a block completes, stores them and moves the progress past the block. Rounds and
  * progress are stored in one transaction, so that a watch that sees the block as read finds every round of it.
  */
-export async function keepRounds(
+export async function judgeAndStoreRounds(
   judging: Judging,
   complete: readonly CompleteRound[],
   block: BlockRef,
@@ -72,20 +72,20 @@ async function judgedRow(
   const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
   const system = isYoung ? await readSystem(source, current, block, signal) : undefined
   const { feedCount, submissionWindow } = await readSettings(source, current, system, tip, signal)
-  judgeRefusals(state, submissionWindow, block.number)
+  judgeRefusedUpdates(state, submissionWindow, block.number)
   const records = judgedRecords(policies.clock, source.chainId, evidence, await signers)
   const policy = policyOfRound(policies.policies, evidence.round)
-  const peaks = new Map<Address, BetweenRounds>()
+  const peaks = new Map<Address, StateBetweenRounds>()
   for (const [voter, record] of records) {
-    const silence = silenceIn(current, policy, voter, system)
-    const tooLong = longUpdateOf(state, voter, feedCount)
+    const silence = silenceOfMember(current, policy, voter, system)
+    const tooLong = longestUpdateOf(state, voter, feedCount)
     if (silence !== undefined) {
       const part = { ...silence.part, ...(tooLong && { tooLong }) }
       records.set(voter, { ...record, fastUpdates: part })
     }
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
-  await keepClaims(source, current)
+  await storeClaims(source, current)
   const waiting = isYoung
     ? await rewards.waiting(
         current.watched,
@@ -95,7 +95,7 @@ async function judgedRow(
       )
     : undefined
   for (const voter of current.watched) {
-    const parts = partsOf(current, voter, {
+    const parts = watchedPartsOf(current, voter, {
       block,
       system,
       policy,
@@ -110,7 +110,7 @@ async function judgedRow(
   state.contracts = Object.fromEntries(
     Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
   )
-  forgetOthers(state, {
+  forgetOtherProviders(state, {
     members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
     active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
     watched: new Set(current.watched),
@@ -131,7 +131,7 @@ async function judgedRow(
  * Stores the reward claims read since the last stored round. A claim that is read again after a stop changes
  * nothing.
  */
-async function keepClaims({ db }: RoundSource, current: Session): Promise<void> {
+async function storeClaims({ db }: RoundSource, current: Session): Promise<void> {
   if (current.claims.length === 0) return
   await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
   current.claims = []

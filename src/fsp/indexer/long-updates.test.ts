@@ -8,7 +8,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { RefusedUpdate } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { addRefusals, judgeRefusals, longUpdateOf } from './long-updates.ts'
+import { addRefusedUpdates, judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { addBlock } from './round-state.ts'
 
 const [ALPHA, SENDER, STRANGER] = [1, 2, 3].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [
@@ -80,10 +80,10 @@ async function roundOf(
   one.longest = {}
   for (const each of blocks) {
     addBlock(one, each, OWNERS)
-    await addRefusals(one, each, OWNERS)
+    await addRefusedUpdates(one, each, OWNERS)
   }
-  judgeRefusals(one, window, blocks.at(-1)?.number ?? 0)
-  return longUpdateOf(one, ALPHA, FEEDS)
+  judgeRefusedUpdates(one, window, blocks.at(-1)?.number ?? 0)
+  return longestUpdateOf(one, ALPHA, FEEDS)
 }
 
 const accepted = (number: number, ...feeds: readonly (number | null)[]): ProtocolBlock => ({
@@ -99,11 +99,11 @@ const accepted = (number: number, ...feeds: readonly (number | null)[]): Protoco
 test('the longest of a round is judged when the number of feeds is known', async () => {
   const one = state()
   await roundOf(one, WINDOW, accepted(1, 9, 13), accepted(2, 10, null))
-  expect(longUpdateOf(one, ALPHA, null)).toBeUndefined()
-  expect(longUpdateOf(one, ALPHA, 13)).toBeUndefined()
+  expect(longestUpdateOf(one, ALPHA, null)).toBeUndefined()
+  expect(longestUpdateOf(one, ALPHA, 13)).toBeUndefined()
   const at = 1_790_000_001
   const expected = { tx: TX, block: 1, at, feedsSent: 13, feedCount: 12, isAccepted: true }
-  expect(longUpdateOf(one, ALPHA, 12)).toEqual(expected)
+  expect(longestUpdateOf(one, ALPHA, 12)).toEqual(expected)
 })
 
 test('an update that was refused for its length is its signer’s, whoever sent it', async () => {

@@ -22,7 +22,7 @@ const SIGNERS_PER_TURN = 16
  * Anybody can send updates that are refused. So the signer of each one is recovered: a limit would let the updates of
  * strangers displace those of a provider. What strangers send costs them gas, which limits the updates of a block.
  */
-export async function addRefusals(
+export async function addRefusedUpdates(
   state: CarriedState,
   { refusedUpdates, number, at }: ProtocolBlock,
   owners: AccountOwners,
@@ -56,7 +56,7 @@ export async function addRefusals(
  * @param submissionWindow null: unknown; then the refusals are kept for the next round
  * @param end the last block of the round
  */
-export function judgeRefusals(
+export function judgeRefusedUpdates(
   state: CarriedState,
   submissionWindow: number | null,
   end: number,
@@ -72,13 +72,13 @@ export function judgeRefusals(
       if (refusal.block >= sortitionBlock + submissionWindow) continue
       if (sortitionBlock <= (state.refused[voter] ?? -1)) continue
       state.refused[voter] = sortitionBlock
-      recordLength(state, voter, { ...refusal, isAccepted: false })
+      recordUpdateLength(state, voter, { ...refusal, isAccepted: false })
     }
   }
 }
 
 /** Records the update that covers the most feeds since the last round; of equal ones, the last. */
-export function recordLength(
+export function recordUpdateLength(
   state: CarriedState,
   voter: Address,
   update: CarriedState['longest'][Address],
@@ -90,7 +90,7 @@ export function recordLength(
 }
 
 /** The longest update since the last round, if it covers more feeds than there are. */
-export function longUpdateOf(
+export function longestUpdateOf(
   state: CarriedState,
   voter: Address,
   feedCount: number | null,

@@ -2,15 +2,15 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
-import { type CompleteRound, keepRounds, recoverSigners } from './keep-round.ts'
-import { addRefusals } from './long-updates.ts'
+import { type CompleteRound, judgeAndStoreRounds, recoverSigners } from './keep-round.ts'
+import { addRefusedUpdates } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
 import { openSession, type RoundSource, renewSession, type Session } from './round-session.ts'
-import { addBlock, addPoll, addUnsureBlock } from './round-state.ts'
+import { addBlock, addPoll, addUncertainBlock } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Reads voting rounds one after another and stores them. */
-export interface RoundKeeper {
+export interface RoundIndexer {
   /**
    * Reads every block up to `tip` and stores the complete rounds, with the observations of each provider.
    * If the process stops at any point, nothing is lost or repeated.
@@ -26,14 +26,14 @@ export interface RoundKeeper {
  * Creates a reader that continues where the last process stopped. Long because reading and resuming share
  * the session.
  */
-export function createRoundKeeper(source: RoundSource): RoundKeeper {
+export function createRoundIndexer(source: RoundSource): RoundIndexer {
   const { db, chain, clock, log } = source
   const rewards = createRewardFacts(source)
   let session: Session | undefined
 
   /** Whether the session is still valid: the lock is the same, and no other process has made progress. */
   async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
-    return current.fence === fence && (await store.findBlock(db)) === current.savedTo
+    return current.fence === fence && (await store.findIndexedBlock(db)) === current.savedTo
   }
 
   /** Counts the polls of the P-chain since the last count. */
@@ -88,22 +88,22 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         }
         recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
         if (block.number > current.countedTo) {
-          if (block.isSure === false) addUnsureBlock(current.state)
+          if (block.isSure === false) addUncertainBlock(current.state)
           else {
             addBlock(current.state, block, current.owners)
-            await addRefusals(current.state, block, current.owners)
+            await addRefusedUpdates(current.state, block, current.owners)
           }
         }
         if (block.isSure !== false) current.claims.push(...block.claims)
         if (complete.length > 0) {
-          await keepRounds({ source, rewards, current }, complete, block.ref, tip, signal)
+          await judgeAndStoreRounds({ source, rewards, current }, complete, block.ref, tip, signal)
         }
         current.after = block.ref.hash
       }
       current.from = upTo + 1
     }
     if (!current.isFailing || signal.aborted) return
-    await transactUnder(current.fence, db, (tx) => store.saveFailing(tx, null))
+    await transactUnder(current.fence, db, (tx) => store.saveFailingSince(tx, null))
     current.isFailing = false
   }
 
@@ -118,7 +118,7 @@ export function createRoundKeeper(source: RoundSource): RoundKeeper {
         if (!signal.aborted) {
           const progress = await store.findProgress(db)
           if (progress?.failingSince === null) {
-            await transactUnder(fence, db, (tx) => store.saveFailing(tx, clock.now()))
+            await transactUnder(fence, db, (tx) => store.saveFailingSince(tx, clock.now()))
           }
         }
         throw error

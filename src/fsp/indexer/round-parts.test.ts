@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
 import { indexPolicy } from '../protocol/policy.ts'
 import { EMPTY_STATE } from './carried-state.ts'
-import { type KnownPolicies, partsOf, silenceIn } from './round-parts.ts'
+import { type KnownPolicies, watchedPartsOf, silenceOfMember } from './round-parts.ts'
 
 const [ALPHA, BRAVO] = [1, 2].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [Address, Address]
 const FIRST = 1_519_400
@@ -49,7 +49,7 @@ function going(next: ReturnType<typeof policyOf>) {
 }
 
 test('the weight for fast updates is the share among providers with a key for them', () => {
-  const found = silenceIn(going(policyOf(453, FIRST + 10, null)), inForce, ALPHA, undefined)
+  const found = silenceOfMember(going(policyOf(453, FIRST + 10, null)), inForce, ALPHA, undefined)
   expect(found?.part).toMatchObject({ sortitionWeight: 2048, weightShare: 0.25 })
 })
 
@@ -59,6 +59,6 @@ test.each([
 ] as const)('a signing policy that was fixed %s', (_when, fixedAt, epoch) => {
   const ref = { number: 1, hash: `0x${'0'.repeat(64)}` as const, at: new Date(NOW * 1000) }
   const at = { block: ref, system: undefined, policy: inForce, rewards: undefined, peak: undefined }
-  const { policy } = partsOf(going(policyOf(453, FIRST + 10, fixedAt)), ALPHA, at)
+  const { policy } = watchedPartsOf(going(policyOf(453, FIRST + 10, fixedAt)), ALPHA, at)
   expect(policy?.next?.epoch ?? null).toBe(epoch)
 })

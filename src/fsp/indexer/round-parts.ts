@@ -11,7 +11,7 @@ import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './observation.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import { passOver, peakOf, silenceOf, takeCalls, takePolls } from './round-state.ts'
+import { dropRecentSilence, longestSilenceOf, currentSilenceOf, takeCalls, takeNodePolls } from './round-state.ts'
 
 /** Maximum probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1
@@ -24,7 +24,7 @@ export interface KnownPolicies extends PolicySnapshot {
 }
 
 /** Inputs for the parts of observations while rounds are read. */
-interface Going {
+interface IndexingState {
   readonly state: CarriedState
   readonly policies: KnownPolicies
   readonly owners: AccountOwners
@@ -37,7 +37,7 @@ interface Going {
  *
  * @param sendersOf accounts that recently sent a provider's fast updates
  */
-export function ownersOf(
+export function accountOwnersOf(
   { policies }: KnownPolicies,
   watched: ReadonlySet<Address>,
   sendersOf: (voter: Address) => readonly Address[],
@@ -67,12 +67,12 @@ export function ownersOf(
  * Silence of a member of the policy. The weight of a watched provider is read from the contract. Blocks in
  * which the provider cannot take part do not count.
  */
-export function silenceIn(
-  { state, policies, blockSeconds }: Going,
+export function silenceOfMember(
+  { state, policies, blockSeconds }: IndexingState,
   policy: Policy | undefined,
   voter: Address,
   system: SystemState | undefined,
-): { readonly part: FastUpdates; readonly peak: BetweenRounds | undefined } | undefined {
+): { readonly part: FastUpdates; readonly peak: StateBetweenRounds | undefined } | undefined {
   const member = policy?.providers.find((provider) => provider.voter === voter)
   const sampleSize = system?.sampleSize ?? state.sampleSize
   if (policy === undefined || member === undefined || sampleSize === null) return undefined
@@ -82,10 +82,10 @@ export function silenceIn(
       ? sortitionWeightOf(member.weight, policy.weightSumWithKeys)
       : known.sortitionWeight
   if (sortitionWeight === null) {
-    passOver(state, voter)
+    dropRecentSilence(state, voter)
     return undefined
   }
-  const now = silenceOf(state, voter, sortitionWeight, sampleSize)
+  const now = currentSilenceOf(state, voter, sortitionWeight, sampleSize)
   const { roundSeconds, roundsPerEpoch } = policies.clock
   const onePercentBlocks = onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds)
   const partOf = (one: Omit<typeof now, 'countedTo'>): FastUpdates => ({
@@ -98,7 +98,7 @@ export function silenceIn(
     onePercentBlocks,
     weightShare: member.weight / policy.weightSum,
   })
-  const before = peakOf(state, voter, sortitionWeight, sampleSize)
+  const before = longestSilenceOf(state, voter, sortitionWeight, sampleSize)
   const isNotifying =
     before !== undefined &&
     (isSilent(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
@@ -111,21 +111,21 @@ export function silenceIn(
 }
 
 /** State of a provider between two round ends, at the block before a silence or registration ended. */
-export type BetweenRounds = NonNullable<RoundRecord['between']>[number]
+export type StateBetweenRounds = NonNullable<RoundRecord['between']>[number]
 type FastUpdates = NonNullable<RoundRecord['fastUpdates']>
 
 /**
  * The parts of an observation that only watched providers have.
  */
-export function partsOf(
-  { state, policies, owners }: Going,
+export function watchedPartsOf(
+  { state, policies, owners }: IndexingState,
   voter: Address,
   at: {
     readonly block: BlockRef
     readonly system: SystemState | undefined
     readonly policy: Policy | undefined
     readonly rewards: UnclaimedRewards | undefined
-    readonly peak: BetweenRounds | undefined
+    readonly peak: StateBetweenRounds | undefined
   },
 ): Partial<RoundRecord> {
   const { block, policy, system, rewards, peak } = at
@@ -141,7 +141,7 @@ export function partsOf(
   for (const nodeId of nodeIds) {
     state.polls[nodeId] ??= { polls: 0, connectedPolls: 0, absentPolls: 0, endsAt: null }
   }
-  const nodes = takePolls(state, nodeIds)?.filter(({ polls, isListed }) => polls > 0 || !isListed)
+  const nodes = takeNodePolls(state, nodeIds)?.filter(({ polls, isListed }) => polls > 0 || !isListed)
   const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })
   const between = momentsOf(state.registrationMoments[voter], registration, peak)
   return {
@@ -197,8 +197,8 @@ function membershipIn(
 function momentsOf(
   missed: CarriedState['registrationMoments'][Address] | undefined,
   registration: RoundRecord['registration'],
-  peak: BetweenRounds | undefined,
-): BetweenRounds[] {
+  peak: StateBetweenRounds | undefined,
+): StateBetweenRounds[] {
   if (missed === undefined || missed.epoch !== registration?.epoch) return peak ? [peak] : []
   const before = {
     block: missed.block - 1,
@@ -214,7 +214,7 @@ function momentsOf(
  * policy once it is fixed; undefined if neither is known.
  */
 function registrationOf(
-  { state, policies }: Pick<Going, 'state' | 'policies'>,
+  { state, policies }: Pick<IndexingState, 'state' | 'policies'>,
   voter: Address,
   at: {
     readonly nowSeconds: number

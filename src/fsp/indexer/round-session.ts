@@ -13,7 +13,7 @@ import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { type KnownPolicies, ownersOf } from './round-parts.ts'
+import { type KnownPolicies, accountOwnersOf } from './round-parts.ts'
 import { sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -177,7 +177,7 @@ async function readPace(
 async function refresh(source: RoundSource, current: Session, at: BlockRef): Promise<void> {
   current.watched = await source.watchedProviders()
   const nowSeconds = at.at.getTime() / 1000
-  current.owners = ownersOf(current.policies, new Set(current.watched), (voter) =>
+  current.owners = accountOwnersOf(current.policies, new Set(current.watched), (voter) =>
     sendersOf(current.state, voter, nowSeconds),
   )
 }

@@ -7,12 +7,12 @@ import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
   addBlock,
   addPoll,
-  addUnsureBlock,
-  forgetOthers,
-  peakOf,
+  addUncertainBlock,
+  forgetOtherProviders,
+  longestSilenceOf,
   sendersOf,
-  silenceOf,
-  takePolls,
+  currentSilenceOf,
+  takeNodePolls,
 } from './round-state.ts'
 
 const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
@@ -47,8 +47,8 @@ function block(number: number, isUpdated = false): ProtocolBlock {
 }
 
 function remembered(
-  over: Partial<Parameters<typeof forgetOthers>[1]> = {},
-): Parameters<typeof forgetOthers>[1] {
+  over: Partial<Parameters<typeof forgetOtherProviders>[1]> = {},
+): Parameters<typeof forgetOtherProviders>[1] {
   const both = new Set([ALPHA, BRAVO])
   return {
     members: both,
@@ -67,21 +67,21 @@ const pass = (to: CarriedState, blocks: number) => {
 
 test('the silence of fast updates grows with the blocks read, and an update resets it to zero', () => {
   const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
+  currentSilenceOf(one, ALPHA, 100, 1.5)
   pass(one, 50)
-  const after = silenceOf(one, ALPHA, 100, 1.5)
+  const after = currentSilenceOf(one, ALPHA, 100, 1.5)
   expect(after).toMatchObject({ blocks: 50, lastUpdateBlock: null })
   expect(after.exponent).toBeCloseTo(-100 * 50 * Math.log1p(-1.5 / 4096), 9)
   addBlock(one, block(51, true), OWNERS)
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
+  expect(currentSilenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
 })
 
 test('blocks in which a provider is in no policy do not count as silence', () => {
   const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
+  currentSilenceOf(one, ALPHA, 100, 1.5)
   pass(one, 1000)
-  forgetOthers(one, remembered({ active: new Set([BRAVO]) }))
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+  forgetOtherProviders(one, remembered({ active: new Set([BRAVO]) }))
+  expect(currentSilenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
 test('the end of a validator’s stake stays known after it left', () => {
@@ -89,25 +89,25 @@ test('the end of a validator’s stake stays known after it left', () => {
   addPoll(one, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
     addPoll(one, { 'NodeID-A': null })
-    expect(takePolls(one, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
+    expect(takeNodePolls(one, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
   }
 })
 
 test('state of providers in no policy is deleted', () => {
   const one = state()
-  silenceOf(one, ALPHA, 1, 1.5)
-  silenceOf(one, BRAVO, 1, 1.5)
+  currentSilenceOf(one, ALPHA, 1, 1.5)
+  currentSilenceOf(one, BRAVO, 1, 1.5)
   for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
   one.calls[BRAVO] = []
   one.refused = { [ALPHA]: 1, [BRAVO]: 1 }
   one.refusals = { [ALPHA]: [], [BRAVO]: [] }
   addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
-  forgetOthers(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
+  forgetOtherProviders(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
   expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
   expect(one.calls).toEqual({})
   expect(Object.keys(one.polls)).toEqual(['NodeID-A'])
   expect(one.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
-  forgetOthers(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
+  forgetOtherProviders(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
   expect(one.senders).toEqual({})
   expect(Object.keys(one.silence)).toEqual([BRAVO])
   expect(one.refused).toEqual({ [BRAVO]: 1 })
@@ -117,14 +117,14 @@ test('state of providers in no policy is deleted', () => {
 test('a silence that an update ends before the round is judged is kept until then', () => {
   const one = state()
   addBlock(one, block(0, true), OWNERS)
-  silenceOf(one, ALPHA, 100, 1.5)
+  currentSilenceOf(one, ALPHA, 100, 1.5)
   pass(one, 30)
   addBlock(one, block(31, true), OWNERS)
   addBlock(one, block(32, true), OWNERS)
-  const peak = peakOf(one, ALPHA, 100, 1.5)
+  const peak = longestSilenceOf(one, ALPHA, 100, 1.5)
   expect(peak).toMatchObject({ blocks: 30, lastUpdateBlock: 0, block: 31 })
   expect(peak?.exponent).toBeCloseTo(-100 * 30 * Math.log1p(-1.5 / 4096))
-  expect(silenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
+  expect(currentSilenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
 })
 
 test('an update of any sender ends the silence, and an unknown sender is not recorded', () => {
@@ -184,10 +184,10 @@ test('a state that an earlier release stored can be decoded', () => {
 
 test('an uncertain block ends every silence, because its content is unknown', () => {
   const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
+  currentSilenceOf(one, ALPHA, 100, 1.5)
   pass(one, 50)
-  addUnsureBlock(one)
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+  addUncertainBlock(one)
+  expect(currentSilenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
   expect(one.registrationsSince).toBeNull()
 })
 

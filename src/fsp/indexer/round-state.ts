@@ -5,7 +5,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
-import { recordLength } from './long-updates.ts'
+import { recordUpdateLength } from './long-updates.ts'
 import { TransactionPart } from './observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
@@ -37,7 +37,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     if (voter === undefined) continue
     if (feedsSent !== null) {
       const { number, at } = block
-      recordLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
+      recordUpdateLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
     }
     recordPeak(state, voter, block)
     state.silence[voter] = {
@@ -88,7 +88,7 @@ function halved({ total, byAccount }: CarriedState['updates'][Address]) {
  * Adds a block whose content is uncertain: restarts all silences and discards the registrations
  * read from events, so that nothing in the block counts against a provider.
  */
-export function addUnsureBlock(state: CarriedState): void {
+export function addUncertainBlock(state: CarriedState): void {
   for (const voter of addressesIn(state.silence)) {
     const before = state.silence[voter]
     if (before === undefined) continue
@@ -132,7 +132,7 @@ export function addPoll(
  * Returns the polls of a provider's nodes since the last round and resets the counters; null if there are
  * none.
  */
-export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
+export function takeNodePolls(state: CarriedState, nodeIds: readonly string[]) {
   const nodes = nodeIds.flatMap((nodeId) => {
     const poll = state.polls[nodeId]
     if (poll === undefined) return []
@@ -154,7 +154,7 @@ export function takeCalls(state: CarriedState, voter: Address): TransactionPart[
  * Silence of a provider up to now, by its current weight and the current number of updates per block. A
  * provider that is seen for the first time starts without silence.
  */
-export function silenceOf(
+export function currentSilenceOf(
   state: CarriedState,
   voter: Address,
   sortitionWeight: number,
@@ -202,7 +202,7 @@ function recordPeak(state: CarriedState, voter: Address, { number, at }: Protoco
 }
 
 /** The longest silence that ended since the last round, by the current weight; undefined if none ended. */
-export function peakOf(
+export function longestSilenceOf(
   state: CarriedState,
   voter: Address,
   sortitionWeight: number,
@@ -219,7 +219,7 @@ export function peakOf(
  * Removes the blocks since the last round from a provider's silence, because the provider could not take
  * part.
  */
-export function passOver(state: CarriedState, voter: Address): void {
+export function dropRecentSilence(state: CarriedState, voter: Address): void {
   const before = state.silence[voter]
   if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
 }
@@ -245,11 +245,11 @@ export interface RetainedProviders {
 }
 
 /** Deletes the state of all other providers and nodes, so that the state stays small. */
-export function forgetOthers(state: CarriedState, remembered: RetainedProviders): void {
+export function forgetOtherProviders(state: CarriedState, remembered: RetainedProviders): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {
     if (!members.has(voter)) delete state.silence[voter]
-    else if (!active.has(voter)) passOver(state, voter)
+    else if (!active.has(voter)) dropRecentSilence(state, voter)
   }
   for (const voter of addressesIn(state.senders)) {
     const recent = sendersOf(state, voter, nowSeconds)

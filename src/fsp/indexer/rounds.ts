@@ -2,13 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from './observation.ts'
-import { createRoundKeeper, type RoundKeeper } from './round-keeper.ts'
+import { createRoundIndexer, type RoundIndexer } from './round-keeper.ts'
 import { checksOf, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
 
 /** Stored rounds, for watches and pages. */
-export interface RoundFacts extends RoundKeeper {
+export interface RoundFacts extends RoundIndexer {
   /**
    * Last block whose rounds are stored, and the time since which reading has failed; undefined before the
    * first round.
@@ -82,7 +82,7 @@ export async function storedContracts(
 export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
   return {
-    ...createRoundKeeper(source),
+    ...createRoundIndexer(source),
     async progress() {
       const progress = await store.findProgress(db)
       return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
@@ -91,7 +91,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const voters = requests.map(({ provider }) => provider)
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
       const needsNewest = after === null || requests.some(({ isNew }) => isNew)
-      const newest = needsNewest ? await store.listNewest(db, voters, 1, { upTo }) : []
+      const newest = needsNewest ? await store.listNewestRounds(db, voters, 1, { upTo }) : []
       const found: ProviderObservation[][] = []
       let read = 0
       for (const { provider, isNew } of requests) {
@@ -112,7 +112,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       return found
     },
     async *history(provider, span) {
-      let previous: store.ProvidersRow | undefined
+      let previous: store.RoundWithProviders | undefined
       for (;;) {
         const after = previous?.round ?? -1
         const rows = await store.listRoundsBetween(
@@ -137,12 +137,12 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       }
     },
     async newest(provider, limit, until) {
-      const rows = await store.listNewest(db, [provider], limit, { until })
+      const rows = await store.listNewestRounds(db, [provider], limit, { until })
       return rows.map((row) => observationOf(row, provider))
     },
     async verdictsOfAll(range) {
       const found = new Map<Address, RoundVerdicts[]>()
-      const rows = await store.listLetters(db, range)
+      const rows = await store.listVerdictLetters(db, range)
       for (const [index, { voter, letters }] of rows.entries()) {
         if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
         const own = found.get(voter) ?? []
@@ -151,9 +151,9 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       }
       return found
     },
-    rewards: (provider, limit) => store.listPublished(db, provider, limit),
+    rewards: (provider, limit) => store.listPublishedRewards(db, provider, limit),
     async prune() {
-      const [last] = await store.listNewest(db, [], 1)
+      const [last] = await store.listNewestRounds(db, [], 1)
       if (last !== undefined) await store.deleteRounds(db, last.round - ROUNDS_KEPT)
     },
   }
@@ -161,7 +161,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
 
 /** The observations between the previous round and a round, then the observation of the round. */
 function observationsOf(
-  row: store.ProvidersRow,
+  row: store.RoundWithProviders,
   provider: Address,
 ): readonly ProviderObservation[] {
   const record = recordIn(row, provider)
@@ -187,16 +187,16 @@ function observationsOf(
   return [...moments, round]
 }
 
-function recordIn({ providers }: store.ProvidersRow, provider: Address): RoundRecord {
+function recordIn({ providers }: store.RoundWithProviders, provider: Address): RoundRecord {
   return RoundRecord.parse(providers[provider] ?? {})
 }
 
-function observationOf(row: store.ProvidersRow, provider: Address): ProviderObservation {
+function observationOf(row: store.RoundWithProviders, provider: Address): ProviderObservation {
   return observedIn(row, provider, recordIn(row, provider))
 }
 
 function observedIn(
-  row: store.ProvidersRow,
+  row: store.RoundWithProviders,
   provider: Address,
   record: RoundRecord,
 ): ProviderObservation {

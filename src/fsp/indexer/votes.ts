@@ -8,12 +8,12 @@ import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
   VOTE_KINDS,
-  type Vote,
+  type VoteSignature,
   type VoteKind,
   type VoterSignedAt,
 } from '../reader/system.ts'
-import { REWARDS } from './publication-data.ts'
-import { addRange, gapsIn } from './ranges.ts'
+import { REWARDS_KIND } from './publication-data.ts'
+import { addRange, missingRanges } from './ranges.ts'
 import * as store from './store.ts'
 
 /** One vote on a reward epoch, as far as it concerns one provider. */
@@ -111,13 +111,13 @@ export function createVoteFacts({
     block: BlockRef,
     signal: AbortSignal | undefined,
     fence: Fence | undefined,
-    isEnough: (vote: Vote) => boolean = () => false,
+    isEnough: (vote: VoteSignature) => boolean = () => false,
   ): Promise<boolean> {
     const name = rangesOf(epoch)
     const wanted = { fromBlock: from, toBlock: block.number }
     for (let step = 0; step < RANGES_PER_PASS; step++) {
       const ranges = await store.listRanges(db, name)
-      const [gap] = gapsIn(ranges, wanted)
+      const [gap] = missingRanges(ranges, wanted)
       if (gap === undefined) return true
       const range = { from: gap.fromBlock, to: gap.toBlock }
       const { votes, upTo } = await protocol.signatures(epoch, range, signal)
@@ -131,7 +131,7 @@ export function createVoteFacts({
       })
       if (votes.some(isEnough)) return true
     }
-    return gapsIn(await store.listRanges(db, name), wanted).length === 0
+    return missingRanges(await store.listRanges(db, name), wanted).length === 0
   }
 
   /**
@@ -189,7 +189,7 @@ export function createVoteFacts({
     fence: Fence | undefined,
   ): Promise<Date | null> {
     if (rewardDataUrls.length === 0) return firstSignedAt
-    const [known] = await store.listPublications(db, REWARDS, [epoch])
+    const [known] = await store.listPublications(db, REWARDS_KIND, [epoch])
     if (known !== undefined) return known.seenAt
     const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
     if (firstSignedAt === null || ageMs < UNREADABLE_MS) return null
@@ -199,7 +199,7 @@ export function createVoteFacts({
       'published rewards cannot be read; they count as published with the first vote',
     )
     const data = { merkleRoot: null }
-    const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
+    const publication = { kind: REWARDS_KIND, rewardEpochId: epoch, data, seenAt: firstSignedAt }
     await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
     return firstSignedAt
   }
@@ -269,7 +269,7 @@ export function createVoteFacts({
     },
 
     async prune(): Promise<void> {
-      const last = await store.findLastSigned(db)
+      const last = await store.findLastSignedEpoch(db)
       if (last === undefined) return
       const before = last - EPOCHS_KEPT
       await store.deleteSignatures(db, before)
@@ -327,6 +327,6 @@ function rangesOf(epoch: number): string {
   return `votes ${epoch}`
 }
 
-function toStored(epoch: number, { kind, voter, hash, at, isLast }: Vote): store.StoredSignature {
+function toStored(epoch: number, { kind, voter, hash, at, isLast }: VoteSignature): store.StoredSignature {
   return { rewardEpochId: epoch, kind, voter, hash, signedAt: at, isLast }
 }

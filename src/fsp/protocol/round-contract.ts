@@ -1,7 +1,7 @@
 import { FDC, FTSO, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import {
-  nothingSent,
+  emptyEvidence,
   type OpenRound,
   type ProviderEvidence,
   type RoundEvidence,
@@ -44,7 +44,7 @@ function isSeen(seen: object): boolean {
  * Completes a round: separates submissions to the contract of the round from submissions to other
  * contracts.
  */
-export function settleRound({ contracts, ...round }: OpenRound): RoundEvidence {
+export function completeRound({ contracts, ...round }: OpenRound): RoundEvidence {
   const [first] = contracts
   if (first === undefined || contracts.size === 1) {
     const [address, providers = new Map()] = first ?? []
@@ -102,7 +102,7 @@ function assembled(
         const found = contractsOf(name)
           .flatMap((all) => all?.get(place) ?? [])
           .find(HAS_ANY[name])
-        return PART_OF[name](found ?? nothingSent()) as ReturnType<(typeof PART_OF)[Name]>
+        return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
       }
       return [
         place,

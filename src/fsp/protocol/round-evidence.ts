@@ -120,7 +120,7 @@ export function addSubmission(
     if (place === undefined) continue
     const submissions = evidence.contracts.get(contract) ?? new Map<number, ProviderEvidence>()
     evidence.contracts.set(contract, submissions)
-    const provider = submissions.get(place) ?? nothingSent()
+    const provider = submissions.get(place) ?? emptyEvidence()
     submissions.set(place, provider)
     const sent = { payload: frame.payload, tx: hash, at, to: contract }
     const windows = windowsOf(clock, frame.round)
@@ -149,7 +149,7 @@ function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number)
 }
 
 /** The evidence of a provider without submissions. */
-export function nothingSent(): ProviderEvidence {
+export function emptyEvidence(): ProviderEvidence {
   return {
     commit: {},
     reveal: {},

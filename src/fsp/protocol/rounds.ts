@@ -1,7 +1,7 @@
 import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
-import { settleRound } from './round-contract.ts'
+import { completeRound } from './round-contract.ts'
 import {
   addSubmission,
   type OpenRound,
@@ -97,7 +97,7 @@ export function collectRounds(
         const evidence = roundOf(completeUpTo + 1)
         completeUpTo += 1
         if (evidence !== undefined && !notJudged.has(completeUpTo))
-          complete.push(settleRound(evidence))
+          complete.push(completeRound(evidence))
         open.delete(completeUpTo)
         notJudged.delete(completeUpTo)
       }

@@ -10,7 +10,7 @@ import {
   requestKind,
 } from './fdc.ts'
 import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
+import { commitHash, decodeCommit, decodeReveal, decodeFeedValues, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
 import { decodeSigned, digestsOf, messageOf, recoverSigner } from './signatures.ts'
 import {
@@ -119,7 +119,7 @@ describe('calldata framing', () => {
     const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO)
     const vote = frame(REVEAL_AND_BIT_VOTE, FDC)
     expect(reveal?.round).toBe(1_500_000)
-    expect(feedValues(decodeReveal(reveal?.payload ?? bytes('0x')) ?? never())).toEqual([
+    expect(decodeFeedValues(decodeReveal(reveal?.payload ?? bytes('0x')) ?? never())).toEqual([
       1_742_399,
       57_290,
       null,
@@ -200,7 +200,7 @@ describe('FTSO commit and reveal', () => {
   })
 
   test('decodes the prices of a real reveal', () => {
-    const values = feedValues({ feedBytes: bytes(FEEDS_812576) })
+    const values = decodeFeedValues({ feedBytes: bytes(FEEDS_812576) })
     expect(values).toHaveLength(50)
     expect(values.slice(0, 6)).toEqual([1_742_399, 57_290, 14_780, 62_533, 517_557, 3_346_908])
     expect(values.slice(-3)).toEqual([30_251, 124_206, 69_611])

@@ -8,7 +8,7 @@ import { commitHash } from './ftso.ts'
 import { indexPolicy } from './policy.ts'
 import { collectRounds, type RoundBlock } from './rounds.ts'
 import { digestsOf } from './signatures.ts'
-import type { ProviderRound, Reason } from './verdict.ts'
+import type { ProviderRound, NotCountedReason } from './verdict.ts'
 import { judgeRound } from './verdicts.ts'
 
 /** Clock of Flare mainnet. */
@@ -233,7 +233,7 @@ describe('one round by the rules', () => {
     })
   })
 
-  test.each<[string, Deeds, Record<string, [string, Reason?]>]>([
+  test.each<[string, Deeds, Record<string, [string, NotCountedReason?]>]>([
     [
       'a late commit',
       { commitAt: end + 1 },

@@ -10,7 +10,7 @@ import {
 } from './fdc.ts'
 import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
 import { FDC, FTSO } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, feedValues } from './ftso.ts'
+import { commitHash, decodeCommit, decodeReveal, decodeFeedValues } from './ftso.ts'
 import {
   type JudgedSignatures,
   judgeSignatures,
@@ -21,7 +21,7 @@ import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
 import { decodeSigned } from './signatures.ts'
 import {
   ANCHOR_BAND,
-  absence,
+  whyNotCounted,
   bad,
   type FdcCheck,
   GOOD,
@@ -106,7 +106,7 @@ function judgeProvider(
 function judgeCommit(evidence: RoundEvidence, place: number): RoundCheckVerdict {
   const commit = evidence.providers.get(place)?.commit ?? {}
   const elsewhere = evidence.elsewhere.get(place)?.commit.inTime
-  if (commit.inTime === undefined) return bad(absence(evidence, 'submit1', commit, elsewhere))
+  if (commit.inTime === undefined) return bad(whyNotCounted(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
   if (decodeCommit(payload) !== undefined) return GOOD
   return bad({ reason: 'bad-length', tx, length: payload.length })
@@ -119,7 +119,7 @@ function judgeRevealSent(evidence: RoundEvidence, place: number): RoundCheckVerd
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
   if (reveal.inTime === undefined)
-    return bad({ ...absence(evidence, 'submit2', reveal, elsewhere), ...about })
+    return bad({ ...whyNotCounted(evidence, 'submit2', reveal, elsewhere), ...about })
   if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD
   return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
@@ -136,7 +136,7 @@ function judgeReveal(
   const reveal = revealed && decodeReveal(revealed.payload)
   if (commit === undefined || reveal === undefined) return { offence: UNKNOWN }
   const computed = commitHash(submit, round, reveal)
-  if (computed === commit) return { offence: GOOD, values: feedValues(reveal) }
+  if (computed === commit) return { offence: GOOD, values: decodeFeedValues(reveal) }
   const [submit1Tx, submit2Tx] = [committed?.tx ?? null, revealed?.tx ?? null]
   return { offence: bad({ commit, computed, submit1Tx, submit2Tx }) }
 }
@@ -154,7 +154,7 @@ function judgeSignatureSent(
   if (malformed !== undefined) return bad({ reason: 'malformed', tx: malformed.tx, finalised })
   const elsewhere = evidence.elsewhere.get(place)?.signatures[protocol][0]
   const seen = early === undefined ? {} : { early }
-  return bad({ ...absence(evidence, 'submitSignatures', seen, elsewhere), finalised })
+  return bad({ ...whyNotCounted(evidence, 'submitSignatures', seen, elsewhere), finalised })
 }
 
 /**
@@ -270,7 +270,7 @@ function judgeFdc(
       : seen.inTime !== undefined
         ? GOOD
         : bad({
-            ...absence(evidence, 'submit2', seen, evidence.elsewhere.get(place)?.bitVote.inTime),
+            ...whyNotCounted(evidence, 'submit2', seen, evidence.elsewhere.get(place)?.bitVote.inTime),
             requests: requests.length,
           }),
     bitVoteLength:

@@ -6,7 +6,7 @@ import { parseAbi } from 'viem'
  */
 
 /** FlareSystemsManager: time, registration, policies. */
-export const MANAGER_ABI = parseAbi([
+export const SYSTEMS_MANAGER_POLICY_ABI = parseAbi([
   'function firstVotingRoundStartTs() view returns (uint64)',
   'function votingEpochDurationSeconds() view returns (uint64)',
   'function firstRewardEpochStartTs() view returns (uint64)',
@@ -22,7 +22,7 @@ export const MANAGER_ABI = parseAbi([
 ])
 
 /** VoterRegistry: registered voters, and once the policy is fixed their addresses and weights. */
-export const REGISTRY_ABI = parseAbi([
+export const VOTER_REGISTRY_POLICY_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
   'function getNumberOfRegisteredVoters(uint256 rewardEpochId) view returns (uint256)',
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
@@ -40,7 +40,7 @@ export const FORMER_PRE_REGISTRY_ABI = parseAbi([
 ])
 
 /** EntityManager: addresses of a provider that may not be in any policy. */
-export const ENTITY_ABI = parseAbi([
+export const ENTITY_MANAGER_ACCOUNTS_ABI = parseAbi([
   'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
   'function getVoterAddresses(address voter) view returns (VoterAddresses)',
   'function getNodeIdsOf(address voter) view returns (bytes20[])',

@@ -6,7 +6,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
+import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './fsp-abi.ts'
 
 /** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {
@@ -130,14 +130,14 @@ async function readTimes(
   { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
 ): Promise<Times> {
   const views = [
-    view(MANAGER_ABI, 'firstVotingRoundStartTs', []),
-    view(MANAGER_ABI, 'votingEpochDurationSeconds', []),
-    view(MANAGER_ABI, 'firstRewardEpochStartTs', []),
-    view(MANAGER_ABI, 'rewardEpochDurationSeconds', []),
-    view(MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
-    view(MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
+    view(SYSTEMS_MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
   ]
-  const expiry = view(MANAGER_ABI, 'rewardExpiryOffsetSeconds', [])
+  const expiry = view(SYSTEMS_MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
   const answers = await askViews(
     client,
     multicallAddress,
@@ -175,13 +175,13 @@ async function readPolicy(
 ): Promise<LoadedPolicy | undefined> {
   const { multicallAddress } = source
   const id = [BigInt(epoch)] as const
-  const start = view(MANAGER_ABI, 'getStartVotingRoundId', id)
+  const start = view(SYSTEMS_MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
   const voters = view(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = view(REGISTRY_ABI, 'getRegisteredSubmitAddresses', id)
-  const submitSignatures = view(REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
-  const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
-  const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
-  const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
+  const submit = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitAddresses', id)
+  const submitSignatures = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
+  const signingPolicy = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = view(VOTER_REGISTRY_POLICY_ABI, 'getWeightsSums', id)
+  const fixed = view(SYSTEMS_MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
   // Each registry knows only its own reward epochs: an empty result means that another registry has the
   // epoch.
   for (const registry of await registriesOf(source, client, manager, block)) {
@@ -228,8 +228,8 @@ async function registriesOf(
   manager: Address,
   block: number,
 ): Promise<readonly Address[]> {
-  const registry = view(MANAGER_ABI, 'voterRegistry', [])
-  const relay = view(MANAGER_ABI, 'relay', [])
+  const registry = view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
+  const relay = view(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
   const questions = [
     [manager, registry],
     [manager, relay],
@@ -248,7 +248,7 @@ async function readRegistration(
   epochs: readonly number[],
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
-  const views = epochs.map((epoch) => view(MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch]))
+  const views = epochs.map((epoch) => view(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]))
   const questions = views.map((one) => [manager, one] as const)
   const answers = await askViews(client, multicallAddress, questions, block)
   return views.flatMap((one, index) => {

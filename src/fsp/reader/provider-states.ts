@@ -7,14 +7,14 @@ import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
 import {
   BALANCE_ABI,
-  ENTITY_ABI,
+  ENTITY_MANAGER_ACCOUNTS_ABI,
   FAST_UPDATER_ABI,
   FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
-  MANAGER_ABI,
+  SYSTEMS_MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
-  REGISTRY_ABI,
+  VOTER_REGISTRY_POLICY_ABI,
 } from './fsp-abi.ts'
 
 /** State of a provider at the end of a block. A field is null if the chain returned no value. */
@@ -83,7 +83,7 @@ export async function readStates(
       configuration: await find('FastUpdatesConfiguration'),
     }
     const next = currentEpoch + 1
-    const opened = view(MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
+    const opened = view(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
     const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
     const feeds = view(FEEDS_ABI, 'getFeedIds', [])
     const window = view(FAST_UPDATER_ABI, 'submissionWindow', [])
@@ -141,8 +141,8 @@ async function readEntities(
 ): Promise<readonly Entity[]> {
   const rows = voters.map((voter) => ({
     voter,
-    addresses: view(ENTITY_ABI, 'getVoterAddresses', [voter]),
-    nodes: view(ENTITY_ABI, 'getNodeIdsOf', [voter]),
+    addresses: view(ENTITY_MANAGER_ACCOUNTS_ABI, 'getVoterAddresses', [voter]),
+    nodes: view(ENTITY_MANAGER_ACCOUNTS_ABI, 'getNodeIdsOf', [voter]),
   }))
   const questions = rows.flatMap(({ addresses, nodes }) => [
     [entities, addresses] as const,
@@ -180,7 +180,7 @@ async function readHolders(
 ): Promise<Holders> {
   if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
   const rows = epochs.flatMap((epoch) => {
-    const count = view(REGISTRY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+    const count = view(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
     return registries.map((registry) => ({ epoch, registry, count }))
   })
   const questions = rows.map(({ registry, count }) => [registry, count] as const)
@@ -211,8 +211,8 @@ async function readProviders(
     return {
       ...entity,
       accounts,
-      registered: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
-      registeredNext: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      registered: view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
+      registeredNext: view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
       preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
       weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),

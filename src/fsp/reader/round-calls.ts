@@ -30,7 +30,7 @@ export interface ProtocolCall {
 }
 
 /** A transaction in a block. */
-export const Transaction = z.object({
+export const BlockTransaction = z.object({
   hash: Hash,
   from: Address,
   to: Address.nullable(),
@@ -47,7 +47,7 @@ const Receipt = z.object({
 
 /** Reads the outcomes of calls. */
 export type CallReader = (
-  transactions: readonly z.output<typeof Transaction>[],
+  transactions: readonly z.output<typeof BlockTransaction>[],
   ref: BlockRef,
   /** Registry names by lower-case address. */
   called: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
 
   /** Reads the outcomes of watched providers' calls. */
   async function readCalls(
-    transactions: readonly z.output<typeof Transaction>[],
+    transactions: readonly z.output<typeof BlockTransaction>[],
     ref: BlockRef,
     called: ReadonlyMap<string, string>,
     signal: AbortSignal | undefined,

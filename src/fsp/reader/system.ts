@@ -7,14 +7,14 @@ import { readSpan } from '#src/chain/spans.ts'
 import { type ContractView, view } from '#src/chain/views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
+import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './fsp-abi.ts'
 
 /** The two votes on an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
 export type VoteKind = (typeof VOTE_KINDS)[number]
 
 /** Registered voters of the reward epoch in force. */
-export interface Registrations {
+export interface RegisteredVoters {
   readonly rewardEpochId: number
   readonly voters: ReadonlySet<Address>
   /** False when an endpoint that might have known more voters did not answer. */
@@ -41,7 +41,7 @@ export interface EpochVotes extends Readonly<Record<VoteKind, VoteState>> {
 }
 
 /** A signature of a vote. */
-export interface Vote {
+export interface VoteSignature {
   readonly kind: VoteKind
   readonly voter: Address
   readonly hash: Hash
@@ -64,7 +64,7 @@ export interface SigningProtocol {
     block: BlockRef,
     expected: readonly Address[],
     signal?: AbortSignal,
-  ): Promise<Registrations | undefined>
+  ): Promise<RegisteredVoters | undefined>
   /** Normalised weights of the voters of a reward epoch whose signing policy is fixed. */
   weights(
     rewardEpochId: number,
@@ -93,7 +93,7 @@ export interface SigningProtocol {
     rewardEpochId: number,
     range: { readonly from: number; readonly to: number },
     signal?: AbortSignal,
-  ): Promise<{ readonly votes: readonly Vote[]; readonly upTo: number }>
+  ): Promise<{ readonly votes: readonly VoteSignature[]; readonly upTo: number }>
   /**
    * The identity address of the provider to which an address belongs, or the address itself if it belongs
    * to no provider.
@@ -102,7 +102,7 @@ export interface SigningProtocol {
 }
 
 /** First topics of the events of votes. */
-export const TOPICS: Readonly<Record<VoteKind, Hash>> = {
+export const VOTE_TOPICS: Readonly<Record<VoteKind, Hash>> = {
   uptime: toEventSelector('UptimeVoteSigned(uint24,address,address,bytes32,uint64,bool)'),
   rewards: toEventSelector(
     'RewardsSigned(uint24,address,address,bytes32,(uint256,uint256)[],uint64,bool)',
@@ -151,8 +151,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
     const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const registry = view(MANAGER_ABI, 'voterRegistry', [])
-    const relay = view(MANAGER_ABI, 'relay', [])
+    const registry = view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
+    const relay = view(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
     const answers = await ask(client, MANAGER, [one, registry, relay], block.number)
     const epoch = one.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
@@ -171,7 +171,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await ask(client, MANAGER, [current], 'latest')
     const epoch = current.of(answers?.[0])
     if (epoch === undefined) return false
-    const one = view(REGISTRY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
+    const one = view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
     const found = await askRegistries(client, one, (isRegistered) => isRegistered, 'latest')
     return found === true
   }
@@ -268,7 +268,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
 
     async signatures(epoch, range, signal) {
       const address = await endpoints.ask((client) => contracts.all(client, MANAGER), signal)
-      const topics = [Object.values(TOPICS), numberToHex(epoch, { size: 32 })]
+      const topics = [Object.values(VOTE_TOPICS), numberToHex(epoch, { size: 32 })]
       const filter: LogFilter = { address, topics }
       const places = { ...range, withTransactions: false }
       const { logs, upTo } = await readSpan(source, filter, places, signal)
@@ -310,8 +310,8 @@ function hashOf(hash: Hash | undefined): Hash | null {
 }
 
 /** Decodes the signature of an event; undefined for any other event. */
-function decodeVote({ topics: [topic, ...rest], data }: Log): Vote | undefined {
-  if (topic !== TOPICS.uptime && topic !== TOPICS.rewards) return undefined
+function decodeVote({ topics: [topic, ...rest], data }: Log): VoteSignature | undefined {
+  if (topic !== VOTE_TOPICS.uptime && topic !== VOTE_TOPICS.rewards) return undefined
   const event = decodeEventLog({ abi: SYSTEMS_MANAGER_ABI, topics: [topic, ...rest], data })
   const { voter, timestamp, thresholdReached: isLast } = event.args
   const common = { voter, at: new Date(Number(timestamp) * 1000), isLast }
