@@ -2,7 +2,7 @@
 import { FUNCTION_OF_SELECTOR } from '#src/fsp/protocol/framing.ts'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { ROUND_TOPICS } from '#src/fsp/reader/round-events.ts'
-import { VOTE_TOPICS } from '#src/fsp/reader/system.ts'
+import { VOTE_TOPICS } from '#src/fsp/reader/signing-protocol.ts'
 import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { EvidenceSources } from './evidence-model.ts'

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
-import { ROUND_EVENTS_ABI } from '#src/fsp/reader/fsp-abi.ts'
+import { ROUND_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
 

@@ -11,7 +11,7 @@ import {
   type VoteSignature,
   type VoteKind,
   type VoterSignedAt,
-} from '../reader/system.ts'
+} from '../reader/signing-protocol.ts'
 import { REWARDS_KIND } from './publication-data.ts'
 import { addRange, missingRanges } from './ranges.ts'
 import * as store from './store.ts'

@@ -5,8 +5,8 @@ import { askViews, view } from '#src/chain/views.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
-import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './fsp-abi.ts'
+import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
+import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
 
 /** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {

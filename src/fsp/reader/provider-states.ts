@@ -15,7 +15,7 @@ import {
   SYSTEMS_MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
   VOTER_REGISTRY_POLICY_ABI,
-} from './fsp-abi.ts'
+} from './provider-abi.ts'
 
 /** State of a provider at the end of a block. A field is null if the chain returned no value. */
 export interface ProviderState {

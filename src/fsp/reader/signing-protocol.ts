@@ -6,8 +6,8 @@ import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
 import { type ContractView, view } from '#src/chain/views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './fsp-abi.ts'
+import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
+import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
 
 /** The two votes on an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
