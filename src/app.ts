@@ -27,7 +27,7 @@ import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { forgetMessageIds } from '#src/delivery/service.ts'
-import { createTally } from '#src/delivery/tally.ts'
+import { createAttemptCounter } from '#src/delivery/tally.ts'
 import { withFsp } from '#src/fsp/chain.ts'
 import { storedContracts } from '#src/fsp/indexer/rounds.ts'
 import { healthChecks } from '#src/health.ts'
@@ -218,7 +218,7 @@ export function createApp(
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
-    tally: createTally(meters),
+    tally: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,

@@ -10,7 +10,7 @@ import type { OpenDestination, OpenedDestination } from '#src/recipients/destina
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { AttemptResult, Task, TaskResult } from './task.ts'
+import type { AttemptResult, SendTask, SendTaskResult } from './task.ts'
 import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
@@ -34,12 +34,12 @@ const SHORT_TIMEOUT_MS = 5000
  */
 export async function attempt(
   deps: Deps,
-  task: Task,
+  task: SendTask,
   opened: OpenedDestination | undefined,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
-): Promise<TaskResult> {
+): Promise<SendTaskResult> {
   let isTest = false
-  const end = (attemptResult: AttemptResult): TaskResult => ({
+  const end = (attemptResult: AttemptResult): SendTaskResult => ({
     task,
     isTest,
     at: deps.clock.now(),
@@ -67,7 +67,7 @@ export async function attempt(
 }
 
 /** @throws DeliveryError when the envelope is malformed */
-function read({ quarantine }: Deps, task: Task): Envelope {
+function read({ quarantine }: Deps, task: SendTask): Envelope {
   const { envelope, rows, change } = task
   const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
@@ -79,7 +79,7 @@ function read({ quarantine }: Deps, task: Task): Envelope {
 /** @throws DeliveryError when the channel's schema does not accept the destination */
 function checked(
   { channels, quarantine }: Deps,
-  task: Task,
+  task: SendTask,
   opened: OpenDestination,
 ): OpenDestination {
   const result = channels[task.channel].destination.safeParse(opened.destination)
@@ -94,7 +94,7 @@ function unreadable(cause: unknown): DeliveryError {
 
 async function sendOrChange(
   deps: Deps,
-  { channel: key, change, rows, wallet, answersMessageId }: Task,
+  { channel: key, change, rows, wallet, answersMessageId }: SendTask,
   opened: OpenDestination,
   envelope: Envelope,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },

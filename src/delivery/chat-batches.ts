@@ -9,17 +9,17 @@ import type { Db } from '#src/db/connection.ts'
 import {
   type ClaimDeps,
   type RecipientSituations,
-  readParts,
+  readMessageParts,
   readSituations,
 } from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
+import { alertsIn, groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { StoredMessage, Task } from './task.ts'
+import type { StoredMessage, SendTask } from './task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -33,12 +33,12 @@ type PlannedMessage = Exclude<Planned, { readonly how: 'drop' }>
 
 /** Result of a claim. */
 interface Claimed {
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly SendTask[]
   /**
    * Claimed deliveries that are not sent: reminders that are no longer needed, and deliveries that a plan
    * drops.
    */
-  readonly obsolete: readonly Task[]
+  readonly obsolete: readonly SendTask[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
 }
@@ -77,7 +77,7 @@ async function take(
   planned: readonly Planned[],
   scene: RecipientSituations,
   context: ClaimContext,
-): Promise<{ readonly tasks: readonly Task[]; readonly obsolete: readonly Task[] }> {
+): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
   const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
@@ -92,8 +92,8 @@ async function take(
   )
   const rowOf = new Map(claimed.map((row) => [row.id, row]))
   const over = await obsoleteIn(deps, claimed)
-  const tasks: Task[] = []
-  const obsolete: Task[] = []
+  const tasks: SendTask[] = []
+  const obsolete: SendTask[] = []
   for (const one of possible) {
     const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
     if (one.how === 'drop') {
@@ -154,7 +154,7 @@ async function build(
   },
   scene: RecipientSituations,
   context: ClaimContext,
-): Promise<Task[]> {
+): Promise<SendTask[]> {
   const { plan, rows, target } = taken
   const { db } = deps
   const parts = rows.flatMap((row): ReadRow[] => {
@@ -189,7 +189,7 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
 /** Recoveries whose lines a group already shows; they are sent together with the last recovery. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
   const parts = await messages.listParts(db, [messageId])
-  return readParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
+  return readMessageParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
 }
 
 function sendTask(
@@ -198,7 +198,7 @@ function sendTask(
   rows: readonly ReadRow[],
   plan: PlannedMessage,
   scene: RecipientSituations,
-): Task[] {
+): SendTask[] {
   const [first] = rows
   if (first === undefined) return []
   const { recipientId } = plan
@@ -236,30 +236,30 @@ async function joinTask(
   target: messages.SentMessage,
   rows: readonly ReadRow[],
   kind: 'group' | 'rollup',
-): Promise<Task[]> {
-  const there = readParts(await messages.listParts(db, [target.id]))
+): Promise<SendTask[]> {
+  const there = readMessageParts(await messages.listParts(db, [target.id]))
   const states = await stateOf(db, alertsIn([...there, ...rows]))
   return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
 }
 
 /** Claims one outdated message of each of these recipients. */
-export async function claimStale(
+export async function claimStaleMessages(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
   recipientIds: readonly number[],
   context: ClaimContext,
-): Promise<readonly Task[]> {
+): Promise<readonly SendTask[]> {
   if (recipientIds.length === 0) return []
-  const stale = await messages.leaseStale(db, channel, recipientIds, context)
+  const stale = await messages.leaseStaleMessages(db, channel, recipientIds, context)
   if (stale.length === 0) return []
   const ids = stale.map(({ id }) => id)
-  const parts = readParts(await messages.listParts(db, ids))
+  const parts = readMessageParts(await messages.listParts(db, ids))
   const states = await stateOf(db, alertsIn(parts))
-  const tasks: Task[] = []
+  const tasks: SendTask[] = []
   for (const message of stale) {
     const own = parts.filter(({ carriedBy }) => carriedBy === message.id)
     const built = changeTask(channel, message, own, states, [])
-    if (built.length === 0) await messages.markGone(db, message.id)
+    if (built.length === 0) await messages.markMessageGone(db, message.id)
     tasks.push(...built)
   }
   return tasks
@@ -271,9 +271,9 @@ function changeTask(
   parts: readonly ShownPart[],
   states: ReadonlyMap<number, MessageState>,
   rows: readonly ReadRow[],
-): Task[] {
+): SendTask[] {
   const { id, messageId, version, leasedUntil, revisions } = message
-  const shown = messageFate(message, parts, states)
+  const shown = currentContent(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
   const { recipientId, wallet, partitionKey, kind, watchId, recovery, loud, openedAt } = message
   return [
@@ -306,10 +306,10 @@ function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<StoredMes
 }
 
 /** New content of a sent message; undefined if none of its deliveries is readable. */
-export async function readMessage(
+export async function readCurrentContent(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,
-): Promise<ReturnType<typeof messageFate>> {
-  const parts = readParts(await messages.listParts(db, [message.id]))
-  return messageFate(message, parts, await stateOf(db, alertsIn(parts)))
+): Promise<ReturnType<typeof currentContent>> {
+  const parts = readMessageParts(await messages.listParts(db, [message.id]))
+  return currentContent(message, parts, await stateOf(db, alertsIn(parts)))
 }

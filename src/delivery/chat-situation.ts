@@ -7,8 +7,8 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import {
-  type AnsweredGroup,
-  isNear,
+  type RepliedToGroup,
+  isWithinGroupTime,
   type planNext,
   RECENT_SECONDS,
   type RecentMessage,
@@ -47,9 +47,9 @@ export async function readSituations(
   const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
   const [rows, recent] = await Promise.all([
     chatStore.listDueOf(db, recipientIds, now),
-    messages.listRecent(db, recipientIds, since),
+    messages.listRecentMessages(db, recipientIds, since),
   ])
-  const waiting = await chatStore.listWaiting(db, rows, now)
+  const waiting = await chatStore.listUnfinished(db, rows, now)
   const seen = new Set(waiting.map(({ id }) => id))
   const orderKeys = await orderKeysIn(db, recent, waiting)
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
@@ -96,7 +96,7 @@ async function orderKeysIn(
         one.recipientId === recipientId &&
         one.watchId === watchId &&
         watchId !== null &&
-        isNear(one.createdAt, openedAt),
+        isWithinGroupTime(one.createdAt, openedAt),
     ),
   )
   if (near.length === 0) return new Map()
@@ -114,13 +114,13 @@ async function describeGroups(
   { db, stateOf }: ClaimDeps,
   ids: readonly string[],
   now: Date,
-): Promise<ReadonlyMap<string, AnsweredGroup>> {
+): Promise<ReadonlyMap<string, RepliedToGroup>> {
   if (ids.length === 0) return new Map()
   const [groups, parts] = await Promise.all([
-    messages.listByIds(db, ids),
+    messages.listMessages(db, ids),
     messages.listParts(db, ids),
   ])
-  const read = readParts(parts)
+  const read = readMessageParts(parts)
   const states = await stateOf(db, alertsIn(read))
   const stillOpen = new Set(
     read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
@@ -134,7 +134,7 @@ async function describeGroups(
 }
 
 /** Deliveries in messages, without those whose envelopes cannot be parsed. */
-export function readParts(
+export function readMessageParts(
   parts: readonly messages.MessagePart[],
 ): readonly (ShownPart & messages.MessagePart)[] {
   return parts.flatMap((part) => {

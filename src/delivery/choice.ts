@@ -9,7 +9,7 @@ import type { Candidate } from './due-store.ts'
 const BACKLOG_SHARE = 1 / 4
 
 /** Result of a selection. */
-export interface DeliveryChoice {
+export interface DeliverySelection {
   readonly taken: readonly Candidate[]
   /** Deliveries behind an earlier delivery of their key. */
   readonly behind: readonly Candidate[]
@@ -18,7 +18,7 @@ export interface DeliveryChoice {
 }
 
 /** Due deliveries, in the order of selection. */
-interface Offered {
+interface DueDeliveries {
   /** Deliveries outside backlogs. */
   readonly front: readonly Candidate[]
   /** Deliveries in backlogs, by recipient, each in the order of selection. */
@@ -34,14 +34,14 @@ interface Offered {
  *
  * @param inHand deliveries that this process has already claimed
  */
-export function chooseAmong(
-  { front, backlog }: Offered,
+export function selectDeliveries(
+  { front, backlog }: DueDeliveries,
   by: {
     readonly limiter: ConcurrencyLimiter
     readonly inHand: ReadonlySet<string>
     readonly isEach: boolean
   },
-): DeliveryChoice {
+): DeliverySelection {
   const { limiter, inHand, isEach } = by
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])

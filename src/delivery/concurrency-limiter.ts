@@ -44,7 +44,7 @@ const WHOLE_TIME_EVERY = 4
 const REST_MS = { first: 1000, max: 60_000 } as const
 
 /** Recipient of a place. */
-export interface Destination {
+export interface LimitedDelivery {
   readonly recipientId: number
   readonly partitionKey: string
   /** Whether the delivery is in its recipient's backlog. */
@@ -72,7 +72,7 @@ type DestinationState = 'answers' | 'unknown' | 'suspect'
 /** Reserves places one by one, before deliveries are claimed. */
 export interface PlaceReservation {
   /** Reserves a place for one more message; false if there is none. */
-  take(destination: Destination): boolean
+  take(destination: LimitedDelivery): boolean
   /** Free places in all. */
   left(): number
 }
@@ -82,7 +82,7 @@ export interface ConcurrencyLimiter {
   /** Free places in all. */
   free(): number
   choose(): PlaceReservation
-  acquire(destination: Destination): Permit
+  acquire(destination: LimitedDelivery): Permit
   /** Partitions and recipients without a free place, except suspects. */
   full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
@@ -141,7 +141,7 @@ export function createConcurrencyLimiter(
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
   /** A delivery in a backlog has failed before: without better history, the recipient is a suspect. */
-  function stateOf({ recipientId, backlog }: Destination): DestinationState {
+  function stateOf({ recipientId, backlog }: LimitedDelivery): DestinationState {
     const known = recipients.get(recipientId)?.state ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
   }

@@ -13,9 +13,9 @@ import { type deliveries, IS_UNFINISHED } from './tables.ts'
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const SCAN_MAX = 256
 /** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
-const OWN_MAX = 4
+const BACKLOG_ROWS_MAX = 4
 /** Number of due rows from which on they are moved into the backlogs of their recipients. */
-const DEEP = 10_000
+const DEEP_QUEUE_MIN = 10_000
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
 /** A time further in the future than this, in seconds, was written before the clock was set back. */
@@ -55,7 +55,7 @@ const CANDIDATE =
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
 /** Whether no worker has a lease. A lease longer than possible is ignored. */
-export function isFree(now: Date): SQL {
+export function isUnleased(now: Date): SQL {
   const latest = new Date(now.getTime() + LEASE_SECONDS_MAX * 1000)
   return sql`(d.leased_until is null or d.leased_until <= ${now} or d.leased_until > ${latest})`
 }
@@ -67,7 +67,7 @@ function isDue(now: Date): SQL {
 
 /** Condition on an unfinished delivery `d`: it is due, and no worker has leased it. */
 function isReady(now: Date): SQL {
-  return sql`d.next_attempt_at <= ${now} and ${isFree(now)}`
+  return sql`d.next_attempt_at <= ${now} and ${isUnleased(now)}`
 }
 
 /** Partitions and recipients that are excluded because they have no free place. */
@@ -140,7 +140,7 @@ export async function listBacklogs(
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
         and hop.recipient_id not in ${fullRecipients(full)}
         and d.urgency = ${urgency} and ${isDue(now)} and ${isOpenPartition(full)}
-      order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
+      order by d.next_attempt_at, d.id limit ${BACKLOG_ROWS_MAX})`,
   )
   const rows = await db.execute<Candidate & { hop: number }>(sql`
     with recursive hop(recipient_id, place) as (
@@ -186,7 +186,7 @@ export async function claimDue(
       where d.id = any(array(select id from chosen where not blocked))
       returning d.*
     )
-    select c.id, c.blocked, ${CLAIMED} from chosen c left join claimed d on d.id = c.id`)
+    select c.id, c.blocked, ${CLAIMED_COLUMNS} from chosen c left join claimed d on d.id = c.id`)
   return {
     claimed: rows.filter(({ blocked }) => !blocked),
     blocked: rows.filter(({ blocked }) => blocked).map(({ id }) => id),
@@ -221,14 +221,14 @@ export async function moveDeepToBacklog(
   // Counted without locks, because nothing is moved below the limit.
   const [last] = await db.execute(sql`
     select from deliveries d where ${isLeft}
-    order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
+    order by d.next_attempt_at, d.id offset ${DEEP_QUEUE_MIN - 1} limit 1`)
   if (last === undefined) return false
   const moved = await db.execute(sql`
     update deliveries d set backlog = true
     where d.id = any(array(
       select d.id from deliveries d where ${isLeft}
       order by d.next_attempt_at, d.id
-      limit ${DEEP}
+      limit ${DEEP_QUEUE_MIN}
       for update skip locked))
     returning d.id`)
   return moved.length > 0
@@ -250,7 +250,7 @@ export async function extendLeases(
  * Makes deliveries due that were written before the clock was set back, and would otherwise wait until the
  * clock reaches that time.
  */
-export async function catchUp(db: Db, now: Date): Promise<void> {
+export async function repairDueTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
@@ -265,12 +265,12 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * Like `catchUp`, for retries that are further away than the longest step, and for messages to be changed.
+ * Like `repairDueTimes`, for retries that are further away than the longest step, and for messages to be changed.
  */
-export async function catchUpRetries(db: Db, now: Date): Promise<void> {
+export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
   const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await messages.catchUp(db, now, { sentMax, waitMax: ahead })
+  await messages.repairMessageTimes(db, now, { sentMax, waitMax: ahead })
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.id = any(array(
@@ -281,7 +281,7 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
 }
 
 /** Columns that a worker reads of a leased delivery, besides the id. */
-export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
+export const CLAIMED_COLUMNS = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.created_at as "createdAt", d.kind, d.recovery`)
 

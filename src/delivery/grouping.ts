@@ -67,7 +67,7 @@ export interface RecentMessage {
 }
 
 /** A group that a recovery replies to. */
-export interface AnsweredGroup {
+export interface RepliedToGroup {
   readonly id: string
   /** Whether all alerts in the group that can be over are over. */
   readonly over: boolean
@@ -85,7 +85,7 @@ export interface RecipientSituation {
   /** Messages of the last minute, newest first. */
   readonly recent: readonly RecentMessage[]
   /** Groups by the alert to which recoveries reply. */
-  readonly groups: ReadonlyMap<number, AnsweredGroup>
+  readonly groups: ReadonlyMap<number, RepliedToGroup>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
   /** Whether a message stands for a whole outage, see `ChannelTraits`. */
@@ -197,7 +197,7 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
  * alerts have recovered.
  */
 function endOfGroup(
-  group: AnsweredGroup,
+  group: RepliedToGroup,
   situation: RecipientSituation,
 ): { readonly next: NextMessage } | Pause | undefined {
   const belongs = ({ recovery, answers }: WaitingDelivery) =>
@@ -223,7 +223,7 @@ function joinWatch(
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some(
-    (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
+    (one) => one.taken === 'now' && isLike(one, lead) && isWithinGroupTime(one.createdAt, lead.createdAt),
   )
   if (isOnItsWay) return { ids: [lead.id] }
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
@@ -294,7 +294,7 @@ function sendFresh(
 /** Time at which the first delivery that can be in the same message was written. */
 function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
   const near = waiting.filter(
-    (one) => one.taken === 'free' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
+    (one) => one.taken === 'free' && isLike(one, lead) && isWithinGroupTime(one.createdAt, lead.createdAt),
   )
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
@@ -317,12 +317,12 @@ function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
 }
 
 /** Whether two deliveries were written within the time of one message. */
-export function isNear(a: Date, b: Date): boolean {
+export function isWithinGroupTime(a: Date, b: Date): boolean {
   return Math.abs(a.getTime() - b.getTime()) <= GROUP_SECONDS * 1000
 }
 
 function isInGroup({ createdAt }: WaitingDelivery, openedAt: Date): boolean {
-  return createdAt >= openedAt && isNear(createdAt, openedAt)
+  return createdAt >= openedAt && isWithinGroupTime(createdAt, openedAt)
 }
 
 /**

@@ -76,7 +76,7 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 }
 
 /** Current content of a message; undefined if none of its deliveries is readable. */
-export function messageFate(
+export function currentContent(
   { id, kind, help, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'help' | 'sentAt'>,
   sent: readonly ShownPart[],
   states: States,

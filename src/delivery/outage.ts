@@ -8,7 +8,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { ChannelOutage } from './sending.ts'
-import type { AttemptResult, TaskResult } from './task.ts'
+import type { AttemptResult, SendTaskResult } from './task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
@@ -39,7 +39,7 @@ export interface OutageWatch {
    * After a success: makes deliveries that had no response during the outage due, spaced out.
    * @returns whether there may be some
    */
-  resume(batch: readonly TaskResult[]): Promise<boolean>
+  resume(batch: readonly SendTaskResult[]): Promise<boolean>
   /** While nothing succeeds: tries one unanswered delivery early from time to time. */
   probe(): Promise<void>
 }

@@ -23,14 +23,14 @@ import { listAllRecipients } from '#src/recipients/service.ts'
 import type { Facts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
-import { findPicture, type OutagePictureRow, putPicture, takePictures } from './picture-store.ts'
-import type { TaskResult } from './task.ts'
+import { findPicture, type OutagePictureRow, putPicture, takePlannedPictures } from './picture-store.ts'
+import type { SendTaskResult } from './task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
 export async function planPictures(
   deps: { readonly channels: Channels; readonly stateOf: StateReader },
   tx: Db,
-  ended: readonly TaskResult[],
+  ended: readonly SendTaskResult[],
 ): Promise<void> {
   for (const { task, attemptResult, at } of ended) {
     const { keep, rows, recipientId, change, channel } = task
@@ -81,7 +81,7 @@ const ROUNDS = 20
 /** Sends planned pictures until there are none. Each is tried once; failures are only logged. */
 export async function sendPictures(deps: Deps, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    const taken = await takePictures(deps.db, TAKEN_MAX)
+    const taken = await takePlannedPictures(deps.db, TAKEN_MAX)
     if (taken.length === 0) return
     const drawn = createDrawings(deps)
     await Promise.all(taken.map((row) => sendPicture(deps, row, drawn, stop)))

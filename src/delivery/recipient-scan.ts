@@ -1,5 +1,5 @@
 /** A scan over recipients in bounded steps. */
-import { HOPS, type RecipientScan } from './sending.ts'
+import { SCAN_STEP_RECIPIENTS, type RecipientScan } from './sending.ts'
 
 /** Minimum interval between two scans that find nothing. */
 const QUIET_MS = 200
@@ -25,7 +25,7 @@ export interface ScanProgress {
  * @param options `none`: the result if it is not time yet
  * @throws errors of the step; the next step runs after a second
  */
-export async function nextRound<T extends { readonly last: number | undefined }, None>(
+export async function runScanStep<T extends { readonly last: number | undefined }, None>(
   round: RecipientScan,
   { now, none }: { readonly now: Date; readonly none: None },
   scan: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
@@ -45,7 +45,7 @@ export async function nextRound<T extends { readonly last: number | undefined },
  * Records the result of a step. While something is found the next step runs immediately, otherwise a little
  * later and over more recipients. A round is quiet when a whole pass found nothing.
  */
-export function recordStep(
+export function recordScanStep(
   round: RecipientScan,
   { ran, isEnd }: ScanProgress,
   { found, now }: { readonly found: boolean; readonly now: Date },
@@ -53,7 +53,7 @@ export function recordStep(
   if (found) {
     round.quiet = false
     round.foundSome = true
-    round.hops = HOPS.first
+    round.hops = SCAN_STEP_RECIPIENTS.first
     round.restsSince = undefined
   }
   if (!ran) return
@@ -62,7 +62,7 @@ export function recordStep(
     round.foundSome = false
   }
   if (found) return
-  round.hops = Math.min(2 * round.hops, HOPS.max)
+  round.hops = Math.min(2 * round.hops, SCAN_STEP_RECIPIENTS.max)
   round.restsSince = round.quiet ? { now, ms: performance.now() } : undefined
 }
 

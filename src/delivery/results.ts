@@ -4,11 +4,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pause } from '#src/kernel/pause.ts'
 import { traceOf } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { type Recorded, record } from './record.ts'
+import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { UnrecordedResult } from './sending.ts'
-import type { TaskResult } from './task.ts'
-import { logEnded } from './trail.ts'
+import type { SendTaskResult } from './task.ts'
+import { logAttemptResult } from './trail.ts'
 
 /**
  * Minimum interval between two transactions, so that each records many results: one delivery costs the
@@ -20,7 +20,7 @@ const REWRITE_MS = { first: 50, max: 2000 } as const
 
 /** Results that a worker has not recorded yet. */
 export interface ResultQueue {
-  add(result: TaskResult): void
+  add(result: SendTaskResult): void
   /** Repeats failed recordings, and drops those whose lease has ended. */
   retry(): void
   /** Whether nothing waits to be recorded, except failed recordings. */
@@ -43,15 +43,15 @@ export function createResultQueue(
   deps: RecordDeps,
   unwritten: UnrecordedResult[],
   on: {
-    readonly release: (result: TaskResult) => void
-    readonly recorded: (batch: readonly TaskResult[], madeDue: boolean) => Promise<void>
+    readonly release: (result: SendTaskResult) => void
+    readonly recorded: (batch: readonly SendTaskResult[], madeDue: boolean) => Promise<void>
     readonly idle: () => void
   },
 ): ResultQueue {
   const stopped = new AbortController()
   /** Time until which failed recordings are repeated. */
-  const untilOf = new WeakMap<TaskResult, number>()
-  let waiting: TaskResult[] = []
+  const untilOf = new WeakMap<SendTaskResult, number>()
+  let waiting: SendTaskResult[] = []
   let recording: Promise<void> | undefined
   let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
@@ -83,11 +83,11 @@ export function createResultQueue(
   }
 
   /** @returns undefined if the failure concerns none of them */
-  async function tryRecord(batch: readonly TaskResult[]): Promise<Recorded | undefined> {
+  async function tryRecord(batch: readonly SendTaskResult[]): Promise<RecordingOutcome | undefined> {
     try {
-      const recorded = await record(deps, batch)
+      const recorded = await recordResults(deps, batch)
       const { unwritten: left } = recorded
-      for (const one of batch) if (!left.includes(one)) logEnded(deps.log, one)
+      for (const one of batch) if (!left.includes(one)) logAttemptResult(deps.log, one)
       keep(left)
       return recorded
     } catch (error) {
@@ -98,7 +98,7 @@ export function createResultQueue(
   }
 
   /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
-  function keep(results: readonly TaskResult[]): void {
+  function keep(results: readonly SendTaskResult[]): void {
     const now = performance.now()
     for (const ended of results) {
       const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
@@ -107,7 +107,7 @@ export function createResultQueue(
     }
   }
 
-  function add(result: TaskResult): void {
+  function add(result: SendTaskResult): void {
     waiting.push(result)
     recording ??= recordAll()
   }

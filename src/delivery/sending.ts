@@ -2,7 +2,7 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { TaskResult } from './task.ts'
+import type { SendTaskResult } from './task.ts'
 
 export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
@@ -31,7 +31,7 @@ export interface ChannelSending {
 }
 
 export interface UnrecordedResult {
-  readonly ended: TaskResult
+  readonly ended: SendTaskResult
   /** Times of the next try to record the result and of its lease's end, by a monotonic clock. */
   readonly nextAt: number
   readonly until: number
@@ -71,7 +71,7 @@ export interface ChannelOutage {
  * Number of recipients of the first step of a round, and the maximum to which it grows while nothing is
  * found.
  */
-export const HOPS = { first: 32, max: 256 } as const
+export const SCAN_STEP_RECIPIENTS = { first: 32, max: 256 } as const
 
 /** Creates an empty state. */
 export function createSending(channels: Channels): SendingState {
@@ -115,7 +115,7 @@ export function createSending(channels: Channels): SendingState {
 function newRecipientScan(): RecipientScan {
   return {
     after: 0,
-    hops: HOPS.first,
+    hops: SCAN_STEP_RECIPIENTS.first,
     restsSince: undefined,
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,

@@ -6,7 +6,7 @@ import type { StateReader } from './chat-situation.ts'
 /**
  * Reads states together, or one by one if that fails, so that an unreadable state does not affect others.
  */
-export function readEach(stateOf: StateReader, quarantine: Quarantine): StateReader {
+export function isolatingStateReader(stateOf: StateReader, quarantine: Quarantine): StateReader {
   return async (db, alertIds) => {
     try {
       return await stateOf(db, alertIds)

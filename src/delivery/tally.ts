@@ -1,10 +1,10 @@
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import type { AttemptResult, TaskResult } from './task.ts'
+import type { AttemptResult, SendTaskResult } from './task.ts'
 
 /** Counts attempts of this process by result, for the operator. */
-export interface Tally {
-  count(channel: ChannelKey, ended: TaskResult): void
+export interface AttemptCounter {
+  count(channel: ChannelKey, ended: SendTaskResult): void
   /** Attempts since the process started. */
   read(): readonly {
     readonly channel: ChannelKey
@@ -23,7 +23,7 @@ type AttemptOutcome = (typeof OUTCOMES)[number]
  * Creates a tally whose counts are 0. @param meters record the time for which alerts waited for their
  * channel
  */
-export function createTally(meters?: Pick<Meters, 'countSentAlert'>): Tally {
+export function createAttemptCounter(meters?: Pick<Meters, 'countSentAlert'>): AttemptCounter {
   const counts = new Map<string, number>()
   return {
     count(channel, { attemptResult, task, isTest, at }) {

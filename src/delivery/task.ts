@@ -6,7 +6,7 @@ import type { ClaimedRow } from './due-store.ts'
 import type { MessagePicture } from './picture-rules.ts'
 
 /** A message to send, or a sent message to change. */
-export interface Task {
+export interface SendTask {
   readonly channel: ChannelKey
   readonly recipientId: number
   readonly wallet: string
@@ -66,8 +66,8 @@ export type AttemptResult =
   | { readonly kind: 'aborted' }
 
 /** A task with its result. */
-export interface TaskResult {
-  readonly task: Task
+export interface SendTaskResult {
+  readonly task: SendTask
   readonly isTest: boolean
   readonly at: Date
   readonly attemptResult: AttemptResult

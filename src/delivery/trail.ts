@@ -1,7 +1,7 @@
 /** The log lines of deliveries: those of an alert carry `alertId`. */
 import type { Logger } from '#src/kernel/logger.ts'
 import { traceOf } from '#src/kernel/trace.ts'
-import type { Task, TaskResult } from './task.ts'
+import type { SendTask, SendTaskResult } from './task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
 interface About extends Record<string, unknown> {
@@ -18,7 +18,7 @@ export function logFieldsOfEach({
   keep,
   channel,
   recipientId,
-}: Task): readonly About[] {
+}: SendTask): readonly About[] {
   const common = { channel, recipientId }
   if (rows.length > 0) {
     return rows.map(({ id: deliveryId, alertId, attempts: attempt }) => ({
@@ -32,7 +32,7 @@ export function logFieldsOfEach({
 }
 
 /** Logs the result of a recorded attempt. */
-export function logEnded(log: Logger, { task, attemptResult }: TaskResult): void {
+export function logAttemptResult(log: Logger, { task, attemptResult }: SendTaskResult): void {
   const what = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
     outcome: attemptResult.kind,
@@ -47,7 +47,7 @@ export function logEnded(log: Logger, { task, attemptResult }: TaskResult): void
 }
 
 /** Logs that the result of a task cannot be recorded. */
-export function logUnwritten(log: Logger, task: Task, error: unknown): void {
+export function logUnrecorded(log: Logger, task: SendTask, error: unknown): void {
   const trace = traceOf(error)
   for (const about of logFieldsOfEach(task)) {
     log.error({ ...about, error: trace }, 'result of a delivery cannot be written')

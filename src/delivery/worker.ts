@@ -5,26 +5,26 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
 import { attempt, responseTime } from './attempt.ts'
-import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
-import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
+import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
+import { selectDeliveries, type DeliverySelection, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
-import { nextRound, recordStep, type ScanProgress } from './recipient-scan.ts'
+import { runScanStep, recordScanStep, type ScanProgress } from './recipient-scan.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './results.ts'
 import type { ChannelSending, SendingState } from './sending.ts'
-import { singleTask } from './single-task.ts'
-import { readEach } from './states.ts'
-import type { Tally } from './tally.ts'
-import type { Task, TaskResult } from './task.ts'
+import { singleDeliveryTask } from './single-task.ts'
+import { isolatingStateReader } from './states.ts'
+import type { AttemptCounter } from './tally.ts'
+import type { SendTask, SendTaskResult } from './task.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
-  readonly tally?: Tally
+  readonly tally?: AttemptCounter
   /** Clock of the service; if it has `sync`, it is synchronized from time to time. */
   readonly clock: Clock & { sync?(): Promise<void> }
   /** State that is kept between runs; by default a new state for this run. */
@@ -77,7 +77,7 @@ export function createWorker(
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
-  const deps = { claimsDb: given.db, ...given, stateOf: readEach(given.stateOf, given.quarantine) }
+  const deps = { claimsDb: given.db, ...given, stateOf: isolatingStateReader(given.stateOf, given.quarantine) }
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
@@ -154,7 +154,7 @@ export function createWorker(
     if (inHandRows.length > 0)
       await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
-    const chosen = chooseAmong(offered, { limiter, inHand, isEach })
+    const chosen = selectDeliveries(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, context)
     const { tasks, changed, destinations } = isEach
       ? await claimEach(chosen, context)
@@ -163,7 +163,7 @@ export function createWorker(
     const isFound = [...chosen.taken, ...chosen.behind].some((candidate) =>
       inBacklog.has(candidate),
     )
-    recordStep(sending.backlog, backlog, { found: isFound, now: context.now })
+    recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
     const excluded = chosen.left.length + partitions.length + recipients.length
     const mayBeMore = backlog.candidates.length > 0 || front.length >= due.SCAN_MAX
@@ -179,7 +179,7 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
-    return await nextRound(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
       const of = { after, hops, full, now }
       const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
       return { candidates, last }
@@ -189,7 +189,7 @@ export function createWorker(
   /** Moves deliveries into backlogs that have no place and block others. */
   async function tidy(
     front: readonly due.Candidate[],
-    { left }: DeliveryChoice,
+    { left }: DeliverySelection,
     context: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
@@ -213,7 +213,7 @@ export function createWorker(
   }
 
   /** Claims deliveries that are sent as separate messages. */
-  async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
+  async function claimEach({ taken, behind }: DeliverySelection, context: ClaimContext) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
       due.claimDue(deps.claimsDb, idsOf(taken), context),
@@ -222,12 +222,12 @@ export function createWorker(
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
-    const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
+    const tasks = claimed.map((row) => singleDeliveryTask(channel, row, inBacklog.has(row.id)))
     return { tasks, changed: claimed.length + parked.length > 0, destinations }
   }
 
   /** Claims one message per recipient. */
-  async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
+  async function claimRecipients({ taken }: DeliverySelection, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
     for (const task of obsolete) {
@@ -249,8 +249,8 @@ export function createWorker(
     if (limiter.free() <= 0) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await nextRound(sending.stale, { now: context.now, none }, ({ after, hops }) =>
-      messages.listStale(deps.claimsDb, channel.key, { after, hops, now: context.now }),
+    const found = await runScanStep(sending.stale, { now: context.now, none }, ({ after, hops }) =>
+      messages.listStaleRecipients(deps.claimsDb, channel.key, { after, hops, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
@@ -258,8 +258,8 @@ export function createWorker(
         ? [recipientId]
         : [],
     )
-    const tasks = await claimStale(deps, channel.key, ids, context)
-    recordStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
+    const tasks = await claimStaleMessages(deps, channel.key, ids, context)
+    recordScanStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
@@ -271,12 +271,12 @@ export function createWorker(
     ])
   }
 
-  function startAll(tasks: readonly Task[], destinations: Opened): void {
+  function startAll(tasks: readonly SendTask[], destinations: Opened): void {
     for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
-  function start(task: Task, destination: OpenedDestination | undefined): void {
+  function start(task: SendTask, destination: OpenedDestination | undefined): void {
     const isRetained = task.keep !== undefined
     if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
@@ -288,9 +288,9 @@ export function createWorker(
   }
 
   async function sendInTurn(
-    task: Task,
+    task: SendTask,
     destination: OpenedDestination | undefined,
-  ): Promise<TaskResult> {
+  ): Promise<SendTaskResult> {
     const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
@@ -298,7 +298,7 @@ export function createWorker(
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
-    const result: TaskResult = isLate
+    const result: SendTaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
       : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
@@ -308,7 +308,7 @@ export function createWorker(
   }
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
-  function release({ rows, keep, recipientId }: Task): void {
+  function release({ rows, keep, recipientId }: SendTask): void {
     for (const { id } of rows) inHand.delete(id)
     if (keep === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1

@@ -107,7 +107,7 @@ describe('deliveries of one key', () => {
       stillUnanswered: false,
     } as const
     await outbox.db.transaction(async (tx) => {
-      await store.finish(tx, [ended], outbox.clock.now())
+      await store.finishDeliveries(tx, [ended], outbox.clock.now())
       await asSomebodyElse(() => parkBlocked(outbox.db, [follower]))
     })
     await outbox.deliver()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/test-send.ts'
 import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
-import { createTally } from '#src/delivery/tally.ts'
+import { createAttemptCounter } from '#src/delivery/tally.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
@@ -169,7 +169,7 @@ describe('a test message to another channel', () => {
 
 describe('the operator', () => {
   test('sees how many deliveries are due, since when, and the results of attempts', async () => {
-    const tally = createTally()
+    const tally = createAttemptCounter()
     outbox.receiver.answerNext(200, 500, 410)
     await outbox.enqueue({ to: target }, { to: target }, { to: target })
     outbox.clock.advance(30)

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 
 /**
- * Functions for judging providers, in addition to those of `abi.ts`. Where a contract changed its
+ * Functions for judging providers, in addition to those of `vote-abi.ts`. Where a contract changed its
  * interface, both versions are listed.
  */
 
