@@ -10,7 +10,7 @@ import type { OpenDestination, OpenedDestination } from '#src/recipients/destina
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { AttemptResult, SendTask, SendTaskResult } from './task.ts'
+import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {

@@ -19,7 +19,7 @@ import * as messages from './message-store.ts'
 import { alertsIn, groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { StoredMessage, SendTask } from './task.ts'
+import type { StoredMessage, SendTask } from './send-task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {

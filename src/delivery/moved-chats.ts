@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
 import * as messages from './message-store.ts'
 import type { RecordDeps } from './record-deps.ts'
-import type { SendTaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 /** Records groups that became other chats, before ids of messages in the new chats are stored. */
 export async function followMigrations(

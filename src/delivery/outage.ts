@@ -8,7 +8,7 @@ import { traceOf } from '#src/kernel/trace.ts'
 import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { ChannelOutage } from './sending.ts'
-import type { AttemptResult, SendTaskResult } from './task.ts'
+import type { AttemptResult, SendTaskResult } from './send-task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000

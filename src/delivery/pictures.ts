@@ -24,7 +24,7 @@ import type { Facts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
 import { findPicture, type OutagePictureRow, putPicture, takePlannedPictures } from './picture-store.ts'
-import type { SendTaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
 export async function planPictures(

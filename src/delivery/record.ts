@@ -18,7 +18,7 @@ import type { RecordDeps } from './record-deps.ts'
 import * as kept from './retained-store.ts'
 import { afterFailure, isUnanswered, destinationOutcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
-import type { SendTask, SendTaskResult } from './task.ts'
+import type { SendTask, SendTaskResult } from './send-task.ts'
 import { logFieldsOfEach, logUnrecorded } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32

@@ -2,7 +2,7 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { SendTaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */

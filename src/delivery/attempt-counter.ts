@@ -1,6 +1,6 @@
 import { CHANNEL_KEYS, type ChannelKey } from '#src/channels/index.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import type { AttemptResult, SendTaskResult } from './task.ts'
+import type { AttemptResult, SendTaskResult } from './send-task.ts'
 
 /** Counts attempts of this process by result, for the operator. */
 export interface AttemptCounter {

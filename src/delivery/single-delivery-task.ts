@@ -1,7 +1,7 @@
 /** Tasks of channels that get each delivery as a separate message. Pure. */
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { ClaimedRow } from './due-store.ts'
-import type { SendTask } from './task.ts'
+import type { SendTask } from './send-task.ts'
 
 /** The task that sends one delivery. */
 export function singleDeliveryTask(channel: ServiceChannel, row: ClaimedRow, backlog: boolean): SendTask {

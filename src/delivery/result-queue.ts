@@ -7,7 +7,7 @@ import { LEASE_SECONDS } from './model.ts'
 import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { UnrecordedResult } from './sending.ts'
-import type { SendTaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 import { logAttemptResult } from './trail.ts'
 
 /**
