@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { gathered } from '#src/db/gather.ts'
+import { batchedRead } from '#src/db/gather.ts'
 import { lockKey } from '#src/db/lock.ts'
 import { deleteInBatches } from '#src/db/prune.ts'
 import type { Scope } from '#src/kernel/caller.ts'
@@ -49,7 +49,7 @@ async function findChallenges(
 }
 
 /** The challenge with this nonce, used or not. Concurrent calls share a statement. */
-export const findChallenge = gathered((nonce: string) => nonce, findChallenges)
+export const findChallenge = batchedRead((nonce: string) => nonce, findChallenges)
 
 function toChallenge(row: ChallengeRow): StoredChallenge {
   return {
@@ -211,7 +211,7 @@ async function findTokensByHash(
 }
 
 /** The token with this SHA-256, in any status. Concurrent calls share a statement. */
-export const findTokenByHash = gathered((hash: string) => hash, findTokensByHash)
+export const findTokenByHash = batchedRead((hash: string) => hash, findTokensByHash)
 
 /** Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`. */
 export function selectActiveToken(hash: SQL, now: Date): SQL {

@@ -28,7 +28,7 @@ interface Found<Row> {
  * @param nameOf text that is equal for equal keys
  * @param read runs one statement and returns the rows of these keys by name; keys without a row are missing
  */
-export function gathered<Key, Row extends object>(
+export function batchedRead<Key, Row extends object>(
   nameOf: (key: Key) => string,
   read: (db: Db, keys: readonly Key[]) => Promise<ReadonlyMap<string, Row>>,
 ): (db: Db, key: Key) => Promise<Row | undefined> {

@@ -50,7 +50,7 @@ const ROWS_MAX = 1000
  * rows only in these two ways. Otherwise PostgreSQL 18 may end all connections
  * (docs/decisions/0012-joins-by-partition-key.md).
  */
-export function sameKey(key: string, value: string): SQL {
+export function isSamePartitionKey(key: string, value: string): SQL {
   return sql.raw(`${key}::text = ${value}::text`)
 }
 

@@ -5,12 +5,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 const ends = new AsyncLocalStorage<AbortSignal>()
 
 /** Runs `work`; transactions begun in it lose their connection when the signal is aborted. */
-export function boundTo<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export function withEndSignal<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   return ends.run(signal, work)
 }
 
-/** The signal that ends a transaction begun here; undefined outside of `boundTo`. */
-export function endSignal(): AbortSignal | undefined {
+/** The signal that ends a transaction begun here; undefined outside of `withEndSignal`. */
+export function transactionEndSignal(): AbortSignal | undefined {
   return ends.getStore()
 }
 
@@ -32,7 +32,7 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
  * @returns the result, and the effects that `afterCommit` collected meanwhile
  * @throws the error that `forbidInTransaction` recorded meanwhile
  */
-export async function asTransaction<T>(
+export async function runInTransactionScope<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly effects: readonly (() => void)[] }> {
   const scope: TransactionScope = { over: false, violation: undefined, effects: [] }
@@ -58,7 +58,7 @@ export function afterCommit(effect: () => void): void {
 }
 
 /** Runs the part of a transaction since a savepoint; if it throws, its effects are dropped. */
-export async function asSavepoint<T>(work: () => Promise<T>): Promise<T> {
+export async function runInSavepointScope<T>(work: () => Promise<T>): Promise<T> {
   const effects = transactions.getStore()?.effects ?? []
   const before = effects.length
   try {

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -316,6 +316,6 @@ export async function releaseAborted(
   await db.execute(sql`
     update deliveries d set leased_until = null, attempts = d.attempts - 1
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and d.attempts = r.attempt and ${IS_UNFINISHED}`)
 }

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { EARLY_RETRY_GAP, EARLY_RETRY_MIN_WAIT } from './store.ts'
 
 /** Most unanswered deliveries that are resumed at once when a channel works again. */
@@ -33,7 +33,7 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
     set planned_at = d.next_attempt_at, unanswered = false,
       next_attempt_at = ${now}::timestamptz + w.place * ${EARLY_RETRY_GAP}
     from (select id, row_number() over (order by created_at, id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
+    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length === RESUMED_MAX
 }

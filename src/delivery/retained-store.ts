@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { RETAINED_MAX } from './model.ts'
 import { RETAINED_INTERVAL, notifyWorkers } from './store.ts'
 
@@ -79,7 +79,7 @@ export async function reviveRetained(
       kept_until = null, last_error = null, last_status_code = null,
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from chosen k
-    where d.id = any(array(select id from chosen)) and ${sameKey('d.id', 'k.id')}
+    where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
     returning d.channel`)
   await dropRetained(tx, wallet, recipientId)
   await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])
@@ -106,7 +106,7 @@ export async function recordSummarized(
   await tx.execute(sql`
     update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
-    where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
+    where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}`)
 }
 
 /** Time until which the next delivery of an order key can join the key's messages. */

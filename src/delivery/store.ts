@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type DeliveryEntry,
@@ -173,7 +173,7 @@ async function recordResults(tx: Db, rows: readonly FinishedRow[]): Promise<void
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)
 }
@@ -236,7 +236,7 @@ export async function wakeRetries(
     set planned_at = d.next_attempt_at,
       next_attempt_at = ${now}::timestamptz + w.place * ${EARLY_RETRY_GAP}
     from (select id, row_number() over (order by id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
+    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length > 0
 }

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { gathered } from '#src/db/gather.ts'
+import { batchedRead } from '#src/db/gather.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
@@ -77,7 +77,7 @@ async function findByKeys(
 }
 
 /** A watch of a wallet. Concurrent calls share a statement. */
-const findByKey = gathered(nameOfKey, findByKeys)
+const findByKey = batchedRead(nameOfKey, findByKeys)
 
 /** One watch of the wallet. */
 export async function findWatch(

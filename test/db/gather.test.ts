@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db, transact } from '#src/db/connection.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
-import { gathered } from '#src/db/gather.ts'
+import { batchedRead } from '#src/db/gather.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { asSomebodyElse, forgetViolations } from '../support/transaction-guard.ts'
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 /** Reads a value by its name; a name that is no number fails the statement. */
-const find = gathered(
+const find = batchedRead(
   (name: string) => name,
   async (on, names) => {
     const rows = await on.execute<{ name: string; value: number }>(sql`
