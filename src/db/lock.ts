@@ -5,7 +5,7 @@ import type { Sql } from 'postgres'
 import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
-import { withEndSignal } from './scope.ts'
+import { withEndSignal } from './transaction-scope.ts'
 import {
   connectionLost,
   isConnectionFailure,

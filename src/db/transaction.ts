@@ -8,7 +8,7 @@ import {
   sendStatement,
   startStatement,
 } from './pooled-connection.ts'
-import { runInSavepointScope, runInTransactionScope, transactionEndSignal } from './scope.ts'
+import { runInSavepointScope, runInTransactionScope, transactionEndSignal } from './transaction-scope.ts'
 
 /** The part of a transaction's client that Drizzle uses. */
 export interface TransactionClient {

@@ -2,7 +2,7 @@
  * Converts any thrown error to a problem document, and logs it if the caller did not cause it. For REST and
  * agents.
  */
-import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'

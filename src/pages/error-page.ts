@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withUsd } from '#src/billing/price-text.ts'
-import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { traceOf } from '#src/kernel/trace.ts'

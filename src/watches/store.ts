@@ -1,6 +1,6 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { batchedRead } from '#src/db/gather.ts'
+import { batchedRead } from '#src/db/batched-read.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Db, transact } from '#src/db/connection.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
-import { batchedRead } from '#src/db/gather.ts'
+import { batchedRead } from '#src/db/batched-read.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { asSomebodyElse, forgetViolations } from '../support/transaction-guard.ts'
 

@@ -8,7 +8,7 @@ import { request } from 'undici'
 import { createClient, http } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { transact } from '#src/db/connection.ts'
-import { afterCommit } from '#src/db/scope.ts'
+import { afterCommit } from '#src/db/transaction-scope.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { forgetViolations } from '../support/transaction-guard.ts'
 

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { POOL_REQUEST_CHANNEL } from '#src/db/diagnostics.ts'
-import { forbidInTransaction } from '#src/db/scope.ts'
+import { forbidInTransaction } from '#src/db/transaction-scope.ts'
 
 /** Diagnostics channels of outgoing requests, with a description of their destination. */
 const CHANNELS = {

@@ -1,5 +1,5 @@
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import { deleteUnwatched } from '../target-store.ts'
 
 /** Deletes targets without watches. */
