@@ -9,7 +9,7 @@ const Amount = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const Item = z.looseObject({}).nullable()
 
 /** Schema of the result of each method that is used. Parts of an item are validated where they are used. */
-const ANSWERS: Readonly<Record<string, z.ZodType>> = {
+const RESULT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   eth_blockNumber: Amount,
   eth_call: Bytes,
   eth_chainId: Amount,
@@ -28,7 +28,7 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
  *
  * @throws EndpointError when the result is malformed: the endpoint is at fault, not the caller
  */
-export function checkAnswer(method: string, answer: unknown): void {
-  const fits = ANSWERS[method]?.safeParse(answer).success ?? answer !== undefined
+export function checkResultShape(method: string, answer: unknown): void {
+  const fits = RESULT_SCHEMAS[method]?.safeParse(answer).success ?? answer !== undefined
   if (!fits) throw new EndpointError('malformed response')
 }

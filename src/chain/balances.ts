@@ -6,7 +6,7 @@ import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { type ContractCall, readBatch, readWord } from './multicall.ts'
-import { forEachAtOnce } from './parallel.ts'
+import { forEachConcurrently } from './parallel.ts'
 
 /** Dependencies of reading balances. */
 export interface BalanceSource {
@@ -60,11 +60,11 @@ export async function readBalances(
 
   const native = asked.filter(({ asset }) => asset === 'FLR')
   const tokens = asked.filter(({ asset }) => asset !== 'FLR')
-  await forEachAtOnce([...inBatches(native), ...inBatches(tokens)], BATCHES_AT_ONCE, (batch) =>
+  await forEachConcurrently([...inBatches(native), ...inBatches(tokens)], BATCHES_AT_ONCE, (batch) =>
     read(batch, (query) => failed.push(query)),
   )
   const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
-  await forEachAtOnce(apart, BATCHES_AT_ONCE, async (queries) => {
+  await forEachConcurrently(apart, BATCHES_AT_ONCE, async (queries) => {
     let left: readonly Asked[] = queries
     let size = BATCH_SIZE
     for (let tries = 0; left.length > 0 && tries < TRIES_PER_TOKEN; tries += 1) {

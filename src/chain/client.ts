@@ -19,7 +19,7 @@ import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
-import { isUnreadable } from './spans.ts'
+import { isBlockUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
 import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
@@ -153,7 +153,7 @@ export function createChain({
       ),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
       scanPayments({ endpoints, logs }, { fromBlock, toBlock }, destinations, signal),
-    isUnreadable: (number, signal) => isUnreadable(endpoints, number, signal),
+    isUnreadable: (number, signal) => isBlockUnreadable(endpoints, number, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),

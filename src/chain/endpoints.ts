@@ -7,7 +7,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters, RpcOutcome } from '#src/kernel/meters.ts'
-import { checkAnswer } from './answers.ts'
+import { checkResultShape } from './answers.ts'
 import {
   CallFailure,
   describeFailure,
@@ -330,7 +330,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
     try {
       const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
       const answer: T = await once.request(args)
-      checkAnswer(args.method, answer)
+      checkResultShape(args.method, answer)
       end('answered')
       return answer
     } catch (error) {

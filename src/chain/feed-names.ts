@@ -1,5 +1,5 @@
 import { type Hex, isHex, size, slice, stringToHex } from 'viem'
-import { paddedText } from './padded-text.ts'
+import { decodePaddedText } from './padded-text.ts'
 
 /** A price feed of the chain. */
 export interface FeedEntry {
@@ -30,7 +30,7 @@ export function feedId(name: string): Hex {
 /** The name in an id, in any category; undefined for a malformed id. */
 export function feedName(id: string): string | undefined {
   if (!isHex(id) || size(id) !== ID_BYTES) return undefined
-  const name = paddedText(slice(id, 1))
+  const name = decodePaddedText(slice(id, 1))
   return /^[\x21-\x7e]+$/.test(name) ? name : undefined
 }
 

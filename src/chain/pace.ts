@@ -13,10 +13,10 @@ export interface ConcurrencyLimit {
   end(outcome: 'answered' | 'refused' | 'failed'): void
 }
 
-const AT_ONCE_START = 16
-const AT_ONCE_MAX = 48
+const REQUESTS_START = 16
+const REQUESTS_MAX = 48
 /** Lowest limit: some endpoints refuse at any rate, and must still be used. */
-const AT_ONCE_MIN = 6
+const REQUESTS_MIN = 6
 /** Successful responses before the limit is raised by one. */
 const ANSWERS_TO_GROW = 8
 /** Successful responses before another refusal counts, because refusals come in groups. */
@@ -25,7 +25,7 @@ const ANSWERS_TO_SHRINK_AGAIN = 24
 /** Creates a limiter without requests in progress. */
 export function createConcurrencyLimit(): ConcurrencyLimit {
   const waiting = new Set<() => void>()
-  let atOnce = AT_ONCE_START
+  let atOnce = REQUESTS_START
   let underWay = 0
   let answers = 0
   let sinceRefusal = ANSWERS_TO_SHRINK_AGAIN
@@ -64,9 +64,9 @@ export function createConcurrencyLimit(): ConcurrencyLimit {
       sinceRefusal += 1
       if (outcome === 'answered') {
         answers += 1
-        if (answers % ANSWERS_TO_GROW === 0) atOnce = Math.min(atOnce + 1, AT_ONCE_MAX)
+        if (answers % ANSWERS_TO_GROW === 0) atOnce = Math.min(atOnce + 1, REQUESTS_MAX)
       } else if (outcome === 'refused' && sinceRefusal >= ANSWERS_TO_SHRINK_AGAIN) {
-        atOnce = Math.max(Math.floor(atOnce / 2), AT_ONCE_MIN)
+        atOnce = Math.max(Math.floor(atOnce / 2), REQUESTS_MIN)
         sinceRefusal = 0
       }
       wake()

@@ -1,5 +1,5 @@
 /** Runs `run` for each item, `atOnce` at a time; after the first failure no further item is started. */
-export async function forEachAtOnce<T>(
+export async function forEachConcurrently<T>(
   items: readonly T[],
   atOnce: number,
   run: (item: T) => Promise<void>,

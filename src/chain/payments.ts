@@ -60,7 +60,7 @@ export async function readTransactionFacts(
 
   const receipt = await readReceipt(client, txHash)
   const block = await readBlock(client, Number(receipt.blockNumber))
-  if (block?.hash !== receipt.blockHash) throw blockReplaced(receipt.blockNumber)
+  if (block?.hash !== receipt.blockHash) throw blockReplacedError(receipt.blockNumber)
   if (receipt.status === 0n) {
     const reason = await readRevertReason(client, transaction, block.number)
     return { status: 'reverted', block, reason, handle: intendedHandle(transaction, destinations) }
@@ -138,12 +138,12 @@ export async function hasSucceeded(
   block: BlockRef,
 ): Promise<boolean> {
   const { status, blockHash, blockNumber } = await readReceipt(client, txHash)
-  if (blockHash !== block.hash) throw blockReplaced(blockNumber)
+  if (blockHash !== block.hash) throw blockReplacedError(blockNumber)
   return status !== 0n
 }
 
 /** The error for an endpoint whose results come from two versions of one block. */
-export function blockReplaced(blockNumber: bigint | number): EndpointError {
+export function blockReplacedError(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
-import { mayContain } from './bloom.ts'
+import { mayContainEvent } from './bloom.ts'
 import type { BlockRef } from './chain.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
@@ -40,7 +40,7 @@ export async function settleEvents(
 ): Promise<BlockLogs> {
   const logs = unite(logsByEndpoint)
   const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
-  const doubtful = new Set(doubtfulBlocks(blocks, logs, filter).map(({ ref }) => ref.number))
+  const doubtful = new Set(blocksLackingEvents(blocks, logs, filter).map(({ ref }) => ref.number))
   const disputed = new Set(disputedBlocks(logsByEndpoint))
   const differing = new Set(differingBlocks(logsByEndpoint))
   const isRare = ({ topics: [kind] }: Log) => kind !== undefined && rare.includes(kind)
@@ -56,7 +56,7 @@ export async function settleEvents(
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
       const more = doubtful.has(number)
-        ? await askForLogs({ endpoints }, filter, block.ref, signal)
+        ? await readLogsFromAny({ endpoints }, filter, block.ref, signal)
         : []
       const isSure = block.isSure && !disputed.has(number)
       return { block: { ...block, isSure }, logs: unite([own, more]) }
@@ -143,7 +143,7 @@ function disputedBlocks(logsByEndpoint: readonly (readonly Log[])[]): readonly n
 /**
  * Blocks whose bloom filter may contain an event of `filter` for a topic0 with no returned event.
  */
-export function doubtfulBlocks(
+export function blocksLackingEvents(
   blocks: readonly SpanBlock[],
   logs: readonly Log[],
   { address, topics: [kinds = null, ...others] }: LogFilter,
@@ -159,9 +159,9 @@ export function doubtfulBlocks(
       kinds === null
         ? !seen.has(`${ref.number}`)
         : choicesOf(kinds).some(
-            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContain(logsBloom, kind),
+            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContainEvent(logsBloom, kind),
           )
-    return isMissed && rest.every((choice) => choice.some((value) => mayContain(logsBloom, value)))
+    return isMissed && rest.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
   })
 }
 
@@ -170,7 +170,7 @@ function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
 }
 
 /** The events of one block, from the first endpoint that returns any. */
-export function askForLogs(
+export function readLogsFromAny(
   { endpoints }: { readonly endpoints: Endpoints },
   filter: LogFilter,
   block: BlockRef,

@@ -19,7 +19,7 @@ export interface ContractView<T> {
 }
 
 /** Builds a view from a view function and its arguments. */
-export function view<
+export function contractView<
   const A extends Abi,
   Name extends ContractFunctionName<A, 'view'>,
   const Args extends ContractFunctionArgs<A, 'view', Name>,
@@ -47,7 +47,7 @@ export function view<
  * Reads many views of many contracts at the end of a block, in one request; undefined for a missing
  * contract or result.
  */
-export async function askViews(
+export async function readViews(
   client: RpcClient,
   multicallAddress: Address,
   questions: readonly (readonly [Address | undefined, ContractView<unknown>])[],

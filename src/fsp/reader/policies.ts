@@ -1,7 +1,7 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { askViews, view } from '#src/chain/views.ts'
+import { readViews, contractView } from '#src/chain/views.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
@@ -89,8 +89,8 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
       endpoints.ask(async (client) => {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
-        const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-        const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
+        const one = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+        const [answer] = await readViews(client, multicallAddress, [[manager, one]], block.number)
         const currentEpoch = one.of(answer)
         if (currentEpoch === undefined) return undefined
         // A fixed policy does not change.
@@ -130,15 +130,15 @@ async function readTimes(
   { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
 ): Promise<Times> {
   const views = [
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
-    view(SYSTEMS_MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
   ]
-  const expiry = view(SYSTEMS_MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
-  const answers = await askViews(
+  const expiry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
+  const answers = await readViews(
     client,
     multicallAddress,
     [...views, expiry].map((one) => [manager, one] as const),
@@ -175,13 +175,13 @@ async function readPolicy(
 ): Promise<LoadedPolicy | undefined> {
   const { multicallAddress } = source
   const id = [BigInt(epoch)] as const
-  const start = view(SYSTEMS_MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
-  const voters = view(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitAddresses', id)
-  const submitSignatures = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
-  const signingPolicy = view(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSigningPolicyAddresses', id)
-  const sums = view(VOTER_REGISTRY_POLICY_ABI, 'getWeightsSums', id)
-  const fixed = view(SYSTEMS_MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
+  const start = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
+  const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
+  const submit = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitAddresses', id)
+  const submitSignatures = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
+  const signingPolicy = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = contractView(VOTER_REGISTRY_POLICY_ABI, 'getWeightsSums', id)
+  const fixed = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
   // Each registry knows only its own reward epochs: an empty result means that another registry has the
   // epoch.
   for (const registry of await registriesOf(source, client, manager, block)) {
@@ -192,7 +192,7 @@ async function readPolicy(
         (question) => [registry, question] as const,
       ),
     ] as const
-    const answers = await askViews(client, multicallAddress, questions, block)
+    const answers = await readViews(client, multicallAddress, questions, block)
     const found = voters.of(answers[2])
     const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
       (one, i) => one.of(answers[3 + i]),
@@ -228,13 +228,13 @@ async function registriesOf(
   manager: Address,
   block: number,
 ): Promise<readonly Address[]> {
-  const registry = view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
-  const relay = view(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
+  const registry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
+  const relay = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
   const questions = [
     [manager, registry],
     [manager, relay],
   ] as const
-  const [registryAnswer, relayAnswer] = await askViews(client, multicallAddress, questions, block)
+  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, questions, block)
   const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
   if (registryInUse !== undefined) contracts.remember('VoterRegistry', registryInUse)
   if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
@@ -248,9 +248,9 @@ async function readRegistration(
   epochs: readonly number[],
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
-  const views = epochs.map((epoch) => view(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]))
+  const views = epochs.map((epoch) => contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]))
   const questions = views.map((one) => [manager, one] as const)
-  const answers = await askViews(client, multicallAddress, questions, block)
+  const answers = await readViews(client, multicallAddress, questions, block)
   return views.flatMap((one, index) => {
     const epoch = epochs[index]
     const [, , endTs = 0n] = one.of(answers[index]) ?? []

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
-import { askViews, type ContractView, view } from '#src/chain/views.ts'
+import { readViews, type ContractView, contractView } from '#src/chain/views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
@@ -83,11 +83,11 @@ export async function readStates(
       configuration: await find('FastUpdatesConfiguration'),
     }
     const next = currentEpoch + 1
-    const opened = view(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
-    const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
-    const feeds = view(FEEDS_ABI, 'getFeedIds', [])
-    const window = view(FAST_UPDATER_ABI, 'submissionWindow', [])
-    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await askViews(
+    const opened = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
+    const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
+    const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
+    const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
+    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await readViews(
       client,
       multicallAddress,
       [
@@ -141,14 +141,14 @@ async function readEntities(
 ): Promise<readonly Entity[]> {
   const rows = voters.map((voter) => ({
     voter,
-    addresses: view(ENTITY_MANAGER_ACCOUNTS_ABI, 'getVoterAddresses', [voter]),
-    nodes: view(ENTITY_MANAGER_ACCOUNTS_ABI, 'getNodeIdsOf', [voter]),
+    addresses: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getVoterAddresses', [voter]),
+    nodes: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getNodeIdsOf', [voter]),
   }))
   const questions = rows.flatMap(({ addresses, nodes }) => [
     [entities, addresses] as const,
     [entities, nodes] as const,
   ])
-  const answers = await askViews(client, multicall, questions, block)
+  const answers = await readViews(client, multicall, questions, block)
   return rows.map(({ voter, addresses, nodes }, index) => {
     const found = addresses.of(answers[2 * index])
     return {
@@ -180,11 +180,11 @@ async function readHolders(
 ): Promise<Holders> {
   if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
   const rows = epochs.flatMap((epoch) => {
-    const count = view(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+    const count = contractView(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
     return registries.map((registry) => ({ epoch, registry, count }))
   })
   const questions = rows.map(({ registry, count }) => [registry, count] as const)
-  const answers = await askViews(client, multicall, questions, block)
+  const answers = await readViews(client, multicall, questions, block)
   const holding = rows.filter(({ count }, index) => (count.of(answers[index]) ?? 0n) > 0n)
   return new Map(
     epochs.map((epoch) => [
@@ -211,12 +211,12 @@ async function readProviders(
     return {
       ...entity,
       accounts,
-      registered: view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
-      registeredNext: view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
-      preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
-      formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
-      weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
-      balances: accounts.map((account) => view(BALANCE_ABI, 'getEthBalance', [account])),
+      registered: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
+      registeredNext: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
+      formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
+      weight: contractView(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
+      balances: accounts.map((account) => contractView(BALANCE_ABI, 'getEthBalance', [account])),
     }
   })
   const questionsOf = (
@@ -229,7 +229,7 @@ async function readProviders(
     [places.updater, row.weight],
     ...row.balances.map((balance) => [places.multicall, balance] as const),
   ]
-  const answers = await askViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
+  const answers = await readViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
   let at = 0
   return rows.map((row) => {
     const own = answers.slice(at, at + questionsOf(row).length)

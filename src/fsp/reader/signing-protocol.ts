@@ -4,7 +4,7 @@ import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
-import { type ContractView, view } from '#src/chain/views.ts'
+import { type ContractView, contractView } from '#src/chain/views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
@@ -150,9 +150,9 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   }
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
-    const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const registry = view(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
-    const relay = view(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
+    const one = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const registry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
+    const relay = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
     const answers = await ask(client, MANAGER, [one, registry, relay], block.number)
     const epoch = one.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
@@ -167,11 +167,11 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
 
   /** Whether an address is a voter of the reward epoch in force. Then it belongs to no other provider. */
   async function isVoter(client: RpcClient, address: Address): Promise<boolean> {
-    const current = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const current = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
     const answers = await ask(client, MANAGER, [current], 'latest')
     const epoch = current.of(answers?.[0])
     if (epoch === undefined) return false
-    const one = view(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
+    const one = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
     const found = await askRegistries(client, one, (isRegistered) => isRegistered, 'latest')
     return found === true
   }
@@ -185,7 +185,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
         async (client) => {
           const rewardEpochId = await readEpoch(client, block)
           if (rewardEpochId === undefined) return undefined
-          const one = view(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
+          const one = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
           const voters = await askRegistries(client, one, (found) => found.length > 0, block.number)
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
@@ -204,7 +204,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     weights: (rewardEpochId, block, signal) =>
       endpoints.ask(async (client) => {
         const functionName = 'getRegisteredVotersAndNormalisedWeights'
-        const one = view(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
+        const one = contractView(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
         const found = await askRegistries(
           client,
           one,
@@ -219,11 +219,11 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     votes: (epoch, block, signal) =>
       endpoints.ask(async (client) => {
         const abi = SYSTEMS_MANAGER_ABI
-        const start = view(abi, 'getRewardEpochStartInfo', [epoch + 1])
-        const uptime = view(abi, 'getUptimeVoteSignStartInfo', [epoch])
-        const rewards = view(abi, 'getRewardsSignInfo', [epoch])
-        const uptimeHash = view(abi, 'uptimeVoteHash', [BigInt(epoch)])
-        const rewardsHash = view(abi, 'rewardsHash', [BigInt(epoch)])
+        const start = contractView(abi, 'getRewardEpochStartInfo', [epoch + 1])
+        const uptime = contractView(abi, 'getUptimeVoteSignStartInfo', [epoch])
+        const rewards = contractView(abi, 'getRewardsSignInfo', [epoch])
+        const uptimeHash = contractView(abi, 'uptimeVoteHash', [BigInt(epoch)])
+        const rewardsHash = contractView(abi, 'rewardsHash', [BigInt(epoch)])
         const views = [start, uptime, rewards, uptimeHash, rewardsHash]
         const answers = (await ask(client, MANAGER, views, block.number)) ?? []
         const endedAt = instant(start.of(answers[0])?.[0])
@@ -250,7 +250,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     async signings(epoch, kind, voters, block, signal) {
       const functionName =
         kind === 'uptime' ? 'getVoterUptimeVoteSignInfo' : 'getVoterRewardsSignInfo'
-      const views = voters.map((voter) => view(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
+      const views = voters.map((voter) => contractView(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
       const heard = voters.map((): VoterSignedAt => undefined)
       const { isSure } = await endpoints.askForMost(
         async (client) => {
@@ -279,7 +279,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       endpoints.ask(async (client) => {
         if (await isVoter(client, address)) return address
         const tip = BigInt(await client.request({ method: 'eth_blockNumber' }))
-        const views = OWNER_VIEWS.map((name) => view(ENTITY_MANAGER_ABI, name, [address, tip]))
+        const views = OWNER_VIEWS.map((name) => contractView(ENTITY_MANAGER_ABI, name, [address, tip]))
         const answers = (await ask(client, 'EntityManager', views, 'latest')) ?? []
         const owners = views.flatMap((one, index) => one.of(answers[index]) ?? [])
         return owners.find((owner) => owner !== address && owner !== ZERO_ADDRESS) ?? address
