@@ -6,7 +6,7 @@ import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { type ContractCall, readBatch, readWord } from './multicall.ts'
-import { forEachConcurrently } from './parallel.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 
 /** Dependencies of reading balances. */
 export interface BalanceSource {

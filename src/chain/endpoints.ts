@@ -7,7 +7,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters, RpcOutcome } from '#src/kernel/meters.ts'
-import { checkResultShape } from './answers.ts'
+import { checkResultShape } from './result-shapes.ts'
 import {
   CallFailure,
   describeFailure,
@@ -16,7 +16,7 @@ import {
   isEndpointFailure,
   isRefusal,
 } from './failures.ts'
-import { type ConcurrencyLimit, createConcurrencyLimit } from './pace.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts'
 import { Quantity } from './quantity.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
 import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './feed-names.ts'
-import { forEachConcurrently } from './parallel.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
 

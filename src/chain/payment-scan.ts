@@ -4,7 +4,7 @@ import { readBlock, requireBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import type { Log, LogFilter, LogReader } from './logs.ts'
-import { forEachConcurrently } from './parallel.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import {
   blockReplacedError,
   hasSucceeded,

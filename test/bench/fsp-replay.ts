@@ -1,5 +1,5 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'

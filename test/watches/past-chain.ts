@@ -1,7 +1,7 @@
 import { numberToHex } from 'viem/utils'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { SigningProtocol } from '#src/fsp/reader/signing-protocol.ts'
 import { silentLogger } from '#src/kernel/logger.ts'

@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem/utils'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { type EpochClock, windowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'

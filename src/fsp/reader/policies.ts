@@ -1,7 +1,7 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { readViews, contractView } from '#src/chain/views.ts'
+import { readViews, contractView } from '#src/chain/contract-views.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'

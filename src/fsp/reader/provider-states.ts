@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
-import { readViews, type ContractView, contractView } from '#src/chain/views.ts'
+import { readViews, type ContractView, contractView } from '#src/chain/contract-views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
