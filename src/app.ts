@@ -46,7 +46,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
@@ -332,7 +332,7 @@ async function endAll(
   for (const ended of await Promise.allSettled(works.map((work) => endsWithin(work, ms)))) {
     if (ended.status === 'rejected')
       log.warn(
-        { error: traceOf(ended.reason) },
+        { error: loggableError(ended.reason) },
         'part of the service failed to stop; the stop goes on',
       )
     else if (!ended.value)

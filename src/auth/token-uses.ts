@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { LAST_USE_PRECISION_MS } from './model.ts'
 import * as store from './store.ts'
 
@@ -56,7 +56,7 @@ async function write(
     await store.saveLastUse(db, usedAt, LAST_USE_PRECISION_MS)
   } catch (error) {
     log.warn(
-      { tokens: usedAt.size, problem: traceOf(error) },
+      { tokens: usedAt.size, problem: loggableError(error) },
       'last uses of tokens were not recorded',
     )
   }

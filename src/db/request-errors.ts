@@ -2,7 +2,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { isConnectionFailure, postgresError } from './session.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -49,5 +49,5 @@ export function logDatabaseFailure(
   const nowMs = clock.now().getTime()
   if (kind !== 'upstream' || Math.abs(nowMs - (reportedAt.get(log) ?? 0)) < REPORT_EVERY_MS) return
   reportedAt.set(log, nowMs)
-  log.warn({ error: traceOf(cause) }, 'the database cannot serve requests')
+  log.warn({ error: loggableError(cause) }, 'the database cannot serve requests')
 }

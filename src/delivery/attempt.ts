@@ -5,7 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import type { OpenDestination, OpenedDestination } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
@@ -56,7 +56,7 @@ export async function attempt(
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'aborted' })
-    const trace = traceOf(error)
+    const trace = loggableError(error)
     for (const about of logFieldsOfEach(task))
       deps.log.error({ ...about, error: trace }, 'delivery broke')
     return end({

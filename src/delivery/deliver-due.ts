@@ -1,4 +1,4 @@
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { repairDueTimes, repairRetryTimes } from './due-store.ts'
 import { createSending, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
@@ -77,7 +77,7 @@ export async function deliverDue(
         failed += 1
         failures.push(error)
         if (failed === 1)
-          deps.log.warn({ error: traceOf(error) }, 'deliveries could not be claimed')
+          deps.log.warn({ error: loggableError(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
       if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)

@@ -4,7 +4,7 @@ import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { ChannelOutage } from './sending.ts'
@@ -76,7 +76,7 @@ export function watchOutage(
         const isMore = await store.resumeUnanswered(db, key, clock.now())
         if (!isMore) outage.isWaking = false
       } catch (error) {
-        log.warn({ channel: key, error: traceOf(error) }, 'deliveries could not be resumed')
+        log.warn({ channel: key, error: loggableError(error) }, 'deliveries could not be resumed')
       }
       return true
     },

@@ -14,7 +14,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
@@ -106,7 +106,7 @@ async function sendPicture(
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
-    deps.log.warn({ alertId, recipientId, watchId, error: traceOf(error) }, 'picture was not sent')
+    deps.log.warn({ alertId, recipientId, watchId, error: loggableError(error) }, 'picture was not sent')
   }
 }
 

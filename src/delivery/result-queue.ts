@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { pause } from '#src/kernel/pause.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
@@ -91,7 +91,7 @@ export function createResultQueue(
       keep(left)
       return recorded
     } catch (error) {
-      const trace = traceOf(error)
+      const trace = loggableError(error)
       deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')
       return stopped.signal.aborted ? { unwritten: [], madeDue: false } : undefined
     }

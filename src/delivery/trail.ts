@@ -1,6 +1,6 @@
 /** The log lines of deliveries: those of an alert carry `alertId`. */
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
@@ -48,7 +48,7 @@ export function logAttemptResult(log: Logger, { task, attemptResult }: SendTaskR
 
 /** Logs that the result of a task cannot be recorded. */
 export function logUnrecorded(log: Logger, task: SendTask, error: unknown): void {
-  const trace = traceOf(error)
+  const trace = loggableError(error)
   for (const about of logFieldsOfEach(task)) {
     log.error({ ...about, error: trace }, 'result of a delivery cannot be written')
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from './network.ts'
+import { clientNetworkOf } from './network.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -13,5 +13,5 @@ test.each([
   ['::ffff:c000:201', '192.0.2.1'],
   ['unknown', 'unknown'],
 ])('the address %s belongs to the client network %s', (address, network) => {
-  expect(networkOf(address)).toBe(network)
+  expect(clientNetworkOf(address)).toBe(network)
 })

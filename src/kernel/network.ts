@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
  * Network of a client: the IPv4 address, or the /64 prefix of the IPv6 address. Other text is returned
  * unchanged.
  */
-export function networkOf(address: string): string {
+export function clientNetworkOf(address: string): string {
   if (isIP(address) === 0) return address
   const ip = ipaddr.process(address.replace(/%.*/, ''))
   if (ip instanceof ipaddr.IPv4) return ip.toString()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { titleBeside } from './title-beside.ts'
+import { titleAfterWatchName } from './title-beside.ts'
 
 test.each([
   ['FLR/USD', 'FLR/USD: +12% (1 hour)', '+12% (1 hour)'],
@@ -7,7 +7,7 @@ test.each([
   ['FLR/USD', 'FLR/USD：+12%（1 小时）', '+12%（1 小时）'],
   ['FLR/USD', '\u200f\u2068FLR/USD\u2069: +12%', '+12%'],
 ])('the name %s is not repeated in “%s”', (label, title, shown) => {
-  expect(titleBeside(label, title)).toBe(shown)
+  expect(titleAfterWatchName(label, title)).toBe(shown)
 })
 
 test.each([
@@ -17,5 +17,5 @@ test.each([
   ['FLR/USD', 'FLR/USD: '],
   ['', ': +12%'],
 ])('beside the name “%s” the title “%s” is not shortened', (label, title) => {
-  expect(titleBeside(label, title)).toBe(title)
+  expect(titleAfterWatchName(label, title)).toBe(title)
 })

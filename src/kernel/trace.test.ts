@@ -1,11 +1,11 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { traceOf } from './trace.ts'
+import { loggableError } from './trace.ts'
 
 describe('what a log says of an error', () => {
   test('is the first cause, with its code and stack', () => {
     const first = Object.assign(new Error('deadlock detected'), { code: '40P01' })
-    const trace = traceOf(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
+    const trace = loggableError(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
     const [head, ...calls] = trace.split('\n')
     expect(head).toBe('Error 40P01: deadlock detected')
     expect(calls[0]).toContain('trace.test.ts')
@@ -18,14 +18,14 @@ describe('what a log says of an error', () => {
       ['https://hooks.example/secret'],
       new Error('no such column'),
     )
-    const trace = traceOf(failed)
+    const trace = loggableError(failed)
     expect(trace).toContain('no such column')
     expect(trace).not.toContain('secret')
     expect(trace).not.toContain('time zone')
   })
 
   test('is the text of a thrown value that is not an error', () => {
-    expect(traceOf('gone')).toBe('gone')
-    expect(traceOf(undefined)).toBe('undefined')
+    expect(loggableError('gone')).toBe('gone')
+    expect(loggableError(undefined)).toBe('undefined')
   })
 })

@@ -6,7 +6,7 @@ const CALL = /^ {4}at .*:\d+:\d+\)?$/
  * Messages of wrapping errors are omitted, because the message of a failed query repeats its parameters,
  * which may be secret.
  */
-export function traceOf(error: unknown): string {
+export function loggableError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   let first = error
   while (first.cause instanceof Error) first = first.cause

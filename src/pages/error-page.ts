@@ -3,7 +3,7 @@ import { withUsd } from '#src/billing/price-text.ts'
 import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 
@@ -17,7 +17,7 @@ export function answerFailure(
   const problem = toAppError(error)
   const { kind } = problem
   if (kind === 'internal') {
-    app.log.error({ requestId: request.id, error: traceOf(error) }, 'page answered with an error')
+    app.log.error({ requestId: request.id, error: loggableError(error) }, 'page answered with an error')
   } else if (problem !== error) logDatabaseFailure(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))

@@ -7,7 +7,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/trace.ts'
 import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
 import {
   type JudgeDeps,
@@ -124,7 +124,7 @@ async function observeType(
 
 function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
-  const fields = { type: type.name, error: traceOf(isUpstream ? (error.cause ?? error) : error) }
+  const fields = { type: type.name, error: loggableError(isUpstream ? (error.cause ?? error) : error) }
   if (isUpstream)
     log.warn(
       fields,
