@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
 
 /** Deadline for the last lines of the log, in case their reader or another handle blocks the exit. */

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { LAST_USE_PRECISION_MS } from './model.ts'
 import * as store from './store.ts'
 

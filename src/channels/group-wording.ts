@@ -1,7 +1,7 @@
 /** Texts of a message with several alerts: its heading, the line and the text below it, the lines of its alerts. Pure. */
 import { formatDuration } from '#src/i18n/format.ts'
 import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { titleAfterWatchName } from '#src/kernel/title-beside.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { type Failure, stateIn } from './group.ts'

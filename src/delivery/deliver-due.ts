@@ -1,4 +1,4 @@
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { repairDueTimes, repairRetryTimes } from './due-store.ts'
 import { createSending, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'

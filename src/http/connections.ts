@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { clientNetworkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { rawProblem } from './malformed.ts'
 
 const RETRY_SECONDS = 10

@@ -12,7 +12,7 @@ import { getQuotaStatus } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
-import { clientNetworkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
 

@@ -3,7 +3,7 @@ import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { FULL_RESYNC, type Job, type JobApp, type JobWakeUps } from './define.ts'
 

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { findProblems } from '#src/kernel/health.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Job } from './define.ts'
 
 /**

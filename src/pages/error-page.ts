@@ -3,7 +3,7 @@ import { withUsd } from '#src/billing/price-text.ts'
 import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 

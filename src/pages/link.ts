@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { LinkKind } from '#src/kernel/caller.ts'
-import { clientNetworkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { localeOf } from './layout.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
-import { clientNetworkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'

@@ -1,5 +1,5 @@
 import { GrammyError, HttpError } from 'grammy'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 
 /** An error response of the Bot API. */
 export interface ApiRefusal {

@@ -7,7 +7,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { loggableError } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
 import {
   type JudgeDeps,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clientNetworkOf } from './network.ts'
+import { clientNetworkOf } from './client-network.ts'
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

@@ -1,6 +1,6 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
-import { loggableError } from './trace.ts'
+import { loggableError } from './loggable-error.ts'
 
 describe('what a log says of an error', () => {
   test('is the first cause, with its code and stack', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { titleAfterWatchName } from './title-beside.ts'
+import { titleAfterWatchName } from './title-after-watch-name.ts'
 
 test.each([
   ['FLR/USD', 'FLR/USD: +12% (1 hour)', '+12% (1 hour)'],
