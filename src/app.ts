@@ -38,7 +38,7 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
-import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
+import { type RunningJobs, runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
 import { serveChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
@@ -265,7 +265,7 @@ export function createApp(
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
       // Rows inserted while their partition is missing would have to be moved.
-      await runFirst(jobApp, sql, retain)
+      await runOnceBeforeStart(jobApp, sql, retain)
       signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {

@@ -44,7 +44,7 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
 }
 
 /** Runs a job once before the service starts. Skips it if another process is running the job. */
-export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
+export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {

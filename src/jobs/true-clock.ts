@@ -6,7 +6,7 @@ import type { Job } from './define.ts'
  * database's by more than five minutes: a clock that jumps ahead would end and charge terms early and
  * delete recent data.
  */
-export function byTrueClock(run: Job['run']): Job['run'] {
+export function unlessClockIsWrong(run: Job['run']): Job['run'] {
   return async (app, signal, notified, fence) => {
     const aheadMs = await app.checkClock()
     if (Math.abs(aheadMs) <= CLOCK_TOLERANCE_MS) await run(app, signal, notified, fence)
