@@ -12,7 +12,7 @@ import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import type { Job } from './define.ts'
-import { unlessClockIsWrong } from './true-clock.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 
 /** Deletes data that is older than its retention. Skipped while the clock is wrong. */
 export const prune: Job = {

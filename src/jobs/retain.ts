@@ -2,7 +2,7 @@ import { retainAlerts } from '#src/alerts/retention.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Job } from './define.ts'
-import { unlessClockIsWrong } from './true-clock.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 
 /**
  * Creates partitions for future alerts and deliveries, and deletes the oldest. Skipped while the clock is
