@@ -7,7 +7,7 @@ import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { AlertPage } from '#src/alerts/model.ts'
-import { formatToken, isTokenForm } from '#src/auth/token.ts'
+import { formatToken, hasTokenForm } from '#src/auth/token.ts'
 import { CreditAccount } from '#src/billing/account/model.ts'
 import { SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
 import { Topup } from '#src/billing/topups/model.ts'
@@ -172,7 +172,7 @@ describe('the journey of the examples', () => {
       const text = JSON.stringify(describeIn(locale))
       const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([one]) => one)
       expect([...new Set(tokens)].toSorted()).toEqual(['fwd_3Kd9', 'fwd_…'])
-      expect(tokens.filter(isTokenForm)).toEqual([])
+      expect(tokens.filter(hasTokenForm)).toEqual([])
       const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([one]) => one)
       expect([...new Set(secrets)].toSorted()).toEqual(['whsec_…'])
     }

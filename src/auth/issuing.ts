@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { ACTIVE_TOKENS_MAX, type IssuedToken, type StoredChallenge } from './model.ts'
 import { tokenExpiry } from './rules.ts'
 import * as store from './store.ts'
-import { createToken, hashToken, prefixOf } from './token.ts'
+import { createToken, hashToken, displayPrefixOf } from './token.ts'
 
 interface Deps {
   readonly db: Db
@@ -22,7 +22,7 @@ interface CheckedChallenge {
 }
 
 interface ExchangeOutcome {
-  readonly end: store.ExchangeResult
+  readonly end: store.ChallengeExchangeResult
   /** The issued token, if the signature was right. */
   readonly issued?: IssuedToken | undefined
 }
@@ -108,7 +108,7 @@ async function exchange(
     const wallets = checked.map(({ challenge }) => challenge.wallet)
     const locked = await store.lockTokens(tx, wallets, patience)
     const held = prepared.flatMap(({ exchange: one }) => (locked.has(one.wallet) ? [one] : []))
-    if (held.length === 0) return new Map<string, store.ExchangeResult>()
+    if (held.length === 0) return new Map<string, store.ChallengeExchangeResult>()
     return await store.exchangeChallenges(tx, held, {
       at,
       expiresAt,
@@ -124,10 +124,10 @@ async function exchange(
 }
 
 function prepare({ challenge: { nonce, wallet, label, scopes }, isSigned }: CheckedChallenge): {
-  readonly exchange: store.Exchange
+  readonly exchange: store.ChallengeExchange
   readonly token: string
 } {
   const token = createToken()
-  const known = { label, scopes, prefix: prefixOf(token), hash: hashToken(token) }
+  const known = { label, scopes, prefix: displayPrefixOf(token), hash: hashToken(token) }
   return { exchange: { nonce, wallet, token: isSigned ? known : undefined }, token }
 }

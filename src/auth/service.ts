@@ -27,7 +27,7 @@ import {
   tokenStatus,
 } from './rules.ts'
 import * as store from './store.ts'
-import { hashToken, isTokenForm } from './token.ts'
+import { hashToken, hasTokenForm } from './token.ts'
 import { createTokenUses } from './token-uses.ts'
 
 interface Deps {
@@ -172,7 +172,7 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
  * @throws AppError unauthenticated `invalid_token` for a malformed, unknown, expired or revoked token
  */
 export async function authenticate(deps: Deps, token: string): Promise<Caller> {
-  const found = isTokenForm(token)
+  const found = hasTokenForm(token)
     ? await store.findTokenByHash(deps.db, hashToken(token))
     : undefined
   const now = deps.clock.now()
@@ -207,7 +207,7 @@ export interface ApiTokenLookup {
 export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): ApiTokenLookup {
   const uses = createTokenUses(deps)
   return {
-    activeTokenQuery: store.selectActiveToken,
+    activeTokenQuery: store.activeTokenQuery,
     async recordUse({ id, lastUsedAt }, now) {
       if (mustRecordUse(lastUsedAt, now)) await uses.record(id, now)
     },
@@ -220,7 +220,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
  * @throws AppError unauthenticated `invalid_token` for a malformed token
  */
 export function hashOfToken(token: string): string {
-  if (!isTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
+  if (!hasTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
   return hashToken(token)
 }
 

@@ -10,7 +10,7 @@ import * as store from './store.ts'
 const GAP_MS = 500
 
 /** Uses that the next statement records, by token. */
-interface Window {
+interface PendingUses {
   readonly usedAt: Map<number, Date>
   readonly written: Promise<void>
 }
@@ -26,10 +26,10 @@ export interface TokenUses {
  * each call would otherwise cost a second transaction. What is lost when the process dies is the time of a last use.
  */
 export function createTokenUses(deps: { readonly db: Db; readonly log: Logger }): TokenUses {
-  let open: Window | undefined
+  let open: PendingUses | undefined
   let beganAt = Number.NEGATIVE_INFINITY
 
-  function openWindow(): Window {
+  function openWindow(): PendingUses {
     const usedAt = new Map<number, Date>()
     const written = wait(Math.max(0, beganAt + GAP_MS - performance.now())).then(() => {
       open = undefined
