@@ -7,7 +7,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { issueToken } from './issuing.ts'
+import { issueToken } from './issue-token.ts'
 import { readMessage, writeMessage } from './message.ts'
 import type {
   Challenge,
