@@ -14,7 +14,7 @@ import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts
 import { Address } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
 import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
-import { watchesProvider } from './store.ts'
+import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 /** The provider of a request for its metrics. */
@@ -44,7 +44,7 @@ export async function getProviderMetrics(
   caller: Caller,
   { provider, locale }: { readonly provider: Address; readonly locale: Locale },
 ): Promise<string> {
-  if (!(await watchesProvider(db, caller.wallet, provider)))
+  if (!(await isProviderWatched(db, caller.wallet, provider)))
     throw new AppError('not_found', 'provider_not_watched')
   const cache =
     caches.get(facts) ?? createSharedCache(clock, { max: KEPT_MAX, freshMs: () => FRESH_MS })

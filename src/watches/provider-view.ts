@@ -4,7 +4,7 @@ import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import type { Facts } from './facts.ts'
-import { type Live, readLive } from './provider-live.ts'
+import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
   ANCHOR,
   CONDITION_WINDOW_ROUNDS,
@@ -170,7 +170,7 @@ export async function getProviderView(
   signal?: AbortSignal,
 ): Promise<ProviderView> {
   const { facts, clock } = deps
-  const live = await undefinedIfUnavailable(() => readLive(deps, query.provider, signal), signal)
+  const live = await undefinedIfUnavailable(() => readLiveProvider(deps, query.provider, signal), signal)
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(
     provider,
@@ -189,7 +189,7 @@ function viewOf(
     readonly rounds: readonly ProviderObservation[]
     /** Number of rounds in the view. */
     readonly shown: number
-    readonly live?: Live | undefined
+    readonly live?: LiveProviderFields | undefined
   },
 ): Omit<ProviderView, 'stale'> {
   const { rounds, shown, live } = of

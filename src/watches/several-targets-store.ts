@@ -19,7 +19,7 @@ export async function lockFreeTargets(db: Db, ids: readonly number[]): Promise<T
 }
 
 /** A target's last observation and the summary of its watches, encoded. */
-export interface SeenTarget {
+export interface ObservedTarget {
   readonly id: number
   readonly observation: unknown
   readonly observedAt: Date
@@ -28,9 +28,9 @@ export interface SeenTarget {
 }
 
 /** `saveObservation` for several targets. */
-export async function saveObservations(db: Db, seen: readonly SeenTarget[]): Promise<void> {
+export async function saveObservations(db: Db, seen: readonly ObservedTarget[]): Promise<void> {
   if (seen.length === 0) return
-  const column = <T>(read: (one: SeenTarget) => T) => sql.param(seen.map(read))
+  const column = <T>(read: (one: ObservedTarget) => T) => sql.param(seen.map(read))
   await db.execute(sql`
     update targets t set observation = r.observation, observed_at = r.observed_at,
       summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, stale = false, no_data_since = null

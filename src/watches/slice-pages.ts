@@ -38,7 +38,7 @@ export async function* readStaleTargetPages(
   limit: number,
 ): AsyncGenerator<readonly store.TargetRow[]> {
   for (let after = 0; ; ) {
-    const rows = await store.listStale(db, type, slices, { after, limit })
+    const rows = await store.listStaleTargets(db, type, slices, { after, limit })
     const last = rows.at(-1)
     if (last === undefined) return
     after = last.id

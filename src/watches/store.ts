@@ -182,7 +182,7 @@ export async function updateTarget(
 }
 
 /** Marks the watch's target so that it is judged at the next observation even without a change. */
-export async function markStale(db: Db, targetId: number): Promise<void> {
+export async function markTargetStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
@@ -196,7 +196,7 @@ export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
  * The state of an open episode stays unchanged, so that the next observation ends or continues the episode.
  * The state of the chain outage belongs to no signal and stays.
  */
-export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
+export async function deleteStatesWithoutEpisode(db: Db, watchId: number, signals?: readonly string[]) {
   const ofWatch = and(
     eq(signalStates.watchId, watchId),
     ne(signalStates.signal, OUTAGE_STATE_KEY),
@@ -250,7 +250,7 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
  *
  * @param recipient `without`: watch types whose alerts the recipient does not get
  */
-export async function findNewestOf(
+export async function findNewestWatchOf(
   db: Db,
   wallet: Address,
   recipient: {
@@ -279,7 +279,7 @@ export async function findNewestOf(
 }
 
 /** Whether a watch of the wallet that has a slot is about a data provider. */
-export async function watchesProvider(
+export async function isProviderWatched(
   db: Db,
   wallet: Address,
   provider: Address,
@@ -300,7 +300,7 @@ export async function watchesProvider(
 }
 
 /** Number of running watches of all wallets. */
-export async function countActive(db: Db): Promise<number> {
+export async function countActiveWatches(db: Db): Promise<number> {
   const [row] = await db.select({ count: count() }).from(watches).where(isJudged())
   return row?.count ?? 0
 }

@@ -64,7 +64,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/recipients/reschedule-store.ts: listReschedule',
       'src/watches/manage/slot-store.ts: listSuspendedWallets',
       'src/watches/notification-store.ts: endMutes',
-      'src/watches/target-store.ts: deleteUnwatched',
+      'src/watches/target-store.ts: deleteUnwatchedTargets',
     ],
   },
   {
@@ -88,8 +88,8 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/watches/notification-store.ts: listForNotification',
       'src/watches/outage/store.ts: deleteNotified',
       'src/watches/outage/store.ts: list',
-      'src/watches/state-store.ts: listEvaluated',
-      'src/watches/state-store.ts: listEvaluatedOf',
+      'src/watches/state-store.ts: listEvaluatedWatches',
+      'src/watches/state-store.ts: listEvaluatedWatchesOf',
       'src/watches/state-store.ts: listStates',
       'src/watches/state-store.ts: saveStates',
       'src/watches/target-store.ts: listTargetsWithEndedCooldown',
@@ -186,7 +186,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/billing/topups/store.ts: sumOpenQuotes',
       'src/delivery/count-store.ts: countDue',
       'src/delivery/count-store.ts: countSpan',
-      'src/watches/store.ts: countActive',
+      'src/watches/store.ts: countActiveWatches',
     ],
   },
   {
@@ -233,7 +233,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/recipients/store.ts: lockRow',
       'src/recipients/store.ts: saveUnconfirmable',
       'src/recipients/store.ts: updateRow',
-      'src/watches/store.ts: deleteClosedStates',
+      'src/watches/store.ts: deleteStatesWithoutEpisode',
     ],
   },
 ]

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SLICES } from '#src/db/slices.ts'
 import {
   listSliceCursors,
-  type SlicesSeen,
+  type ObservedSlices,
   saveSliceCursors,
 } from '#src/watches/slice-cursor-store.ts'
 import { findCursor } from '#src/watches/target-store.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 
 const block = (blockNumber: number) => ({ blockNumber, blockAt: AT, observedAt: AT })
-const save = (...seen: readonly SlicesSeen[]) =>
+const save = (...seen: readonly ObservedSlices[]) =>
   database.db.transaction((tx) => saveSliceCursors(tx, seen))
 const seenTo = async (type: string) => (await findCursor(database.db, type))?.blockNumber
 

@@ -5,18 +5,18 @@ import { FenceError } from '#src/db/lock.ts'
 import { earliest } from '#src/kernel/clock.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { lockFreeTargets, type SeenTarget, saveObservations } from '../several-targets-store.ts'
+import { lockFreeTargets, type ObservedTarget, saveObservations } from '../several-targets-store.ts'
 import type { Observed } from '../signal.ts'
-import { listEvaluatedOf, saveStates } from '../state-store.ts'
+import { listEvaluatedWatchesOf, saveStates } from '../state-store.ts'
 import type { TargetRow } from '../target-store.ts'
 import { startFolding } from './evaluate.ts'
 import {
-  createTurns,
+  createEventLoopYield,
   type JudgeDeps,
   lastObservationOf,
   newObservations,
-  summing,
-  write,
+  createPrefilterSummary,
+  transactUnderFence,
 } from './judge.ts'
 
 /** A target with observations that must be judged. */
@@ -34,7 +34,7 @@ const FOLDS_MAX = 20_000
 const TARGETS_MAX = 200
 
 /** Divides targets into groups that can be judged together. A group of one is judged alone. */
-export function groupDue(due: readonly DueTarget[]): readonly (readonly DueTarget[])[] {
+export function groupDueTargets(due: readonly DueTarget[]): readonly (readonly DueTarget[])[] {
   const groups: DueTarget[][] = []
   let [watches, folds] = [0, 0]
   for (const one of due) {
@@ -61,7 +61,7 @@ export function groupDue(due: readonly DueTarget[]): readonly (readonly DueTarge
  *
  * @returns the targets that are to be judged alone
  */
-export async function judgeQuiet(
+export async function judgeQuietTargets(
   deps: JudgeDeps,
   type: ChainWatchType,
   group: readonly DueTarget[],
@@ -82,7 +82,7 @@ async function judgeTogether(
   type: ChainWatchType,
   group: readonly DueTarget[],
 ): Promise<ReadonlySet<number>> {
-  return write(deps, async (tx) => {
+  return transactUnderFence(deps, async (tx) => {
     const rows = await lockFreeTargets(
       tx,
       group.map(({ row }) => row.id),
@@ -92,15 +92,15 @@ async function judgeTogether(
       return new Set<number>()
     }
     const unreadable = new Set<number | undefined>()
-    const watches = await listEvaluatedOf(
+    const watches = await listEvaluatedWatchesOf(
       tx,
       rows.map(({ id }) => id),
       (id) => unreadable.add(id),
     )
     const byId = new Map(group.map((one) => [one.row.id, one]))
-    const turns = createTurns()
+    const turns = createEventLoopYield()
     const done = new Set<number>()
-    const seen: SeenTarget[] = []
+    const seen: ObservedTarget[] = []
     const states: JudgedState[] = []
     for (const row of rows) {
       const due = byId.get(row.id)
@@ -131,7 +131,7 @@ interface JudgedState {
 
 /** A target whose watches stay quiet. */
 interface QuietTarget {
-  readonly seen: SeenTarget | undefined
+  readonly seen: ObservedTarget | undefined
   readonly states: readonly JudgedState[]
 }
 
@@ -141,12 +141,12 @@ async function foldQuiet(
   id: number,
   { request, observed }: DueTarget & { readonly observed: readonly Observed[] },
   watches: readonly EvaluatedWatch[],
-  turns: ReturnType<typeof createTurns>,
+  turns: ReturnType<typeof createEventLoopYield>,
 ): Promise<QuietTarget | undefined> {
   const newest = observed.at(-1)
   if (newest === undefined) return { seen: undefined, states: [] }
   const fold = startFolding(type, request.target, observed)
-  const sum = summing(type, newest)
+  const sum = createPrefilterSummary(type, newest)
   let recheckAt: Date | null = null
   const states: JudgedState[] = []
   try {

@@ -8,7 +8,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import type { Observed } from '../signal.ts'
-import { listEvaluated, saveStates } from '../state-store.ts'
+import { listEvaluatedWatches, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { type AlertCandidate, startFolding, type WatchOutcome } from './evaluate.ts'
 
@@ -34,7 +34,7 @@ export interface JudgeDeps {
 }
 
 /** Writes in a transaction, under the fence if there is one. */
-export function write<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
+export function transactUnderFence<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
   return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
@@ -50,13 +50,13 @@ export async function judgeTarget(
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judge(deps, type, targetId, request, observations, saveAhead)
+    await judge(deps, type, targetId, request, observations, saveInBatches)
   } catch (error) {
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('target', targetId, error)
     const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
     await isolateEach([targetId], options, (id) =>
-      judge(deps, type, id, request, observations, saveApart),
+      judge(deps, type, id, request, observations, saveWatchByWatch),
     )
   }
 }
@@ -128,7 +128,7 @@ async function judge(
   observations: readonly Observed[],
   forEachBatch: ForEachBatch,
 ): Promise<void> {
-  await write(deps, async (tx) => {
+  await transactUnderFence(deps, async (tx) => {
     const row = await store.lockTarget(tx, targetId)
     const observed =
       row === undefined
@@ -137,8 +137,8 @@ async function judge(
     const newest = observed.at(-1)
     if (newest === undefined) return
     const fold = startFolding(type, target, observed)
-    const sum = summing(type, newest)
-    const turns = createTurns()
+    const sum = createPrefilterSummary(type, newest)
+    const turns = createEventLoopYield()
     let recheckAt: Date | null = null
     const quarantineWatch = (watchId: number, error: unknown) =>
       deps.quarantine.add('watch', watchId, error)
@@ -177,7 +177,7 @@ type ForEachBatch = (
  * Saves each batch in one go. The database always has a statement to run: it writes the states of a batch while
  * the messages of the batch before are put together, and reads the next watches while these are judged.
  */
-const saveAhead: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
+const saveInBatches: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
   let failure: { readonly error: unknown } | undefined
   /** After a failed statement the others of the transaction fail as well. The first error is the cause. */
   const started = <T>(work: Promise<T>): Promise<T> => {
@@ -205,7 +205,7 @@ const saveAhead: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
 }
 
 /** Saves results with a savepoint for each watch. */
-const saveApart: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
+const saveWatchByWatch: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
   const { quarantine, recordAlerts } = deps
   const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
   let batch = await listBatch(deps, tx, targetId, 0)
@@ -227,7 +227,7 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
     quarantine.add('watch', watchId, error)
     lastId = Math.max(lastId, watchId)
   }
-  const watches = await listEvaluated(tx, targetId, after, WATCHES_PER_WRITE, quarantineWatch)
+  const watches = await listEvaluatedWatches(tx, targetId, after, WATCHES_PER_WRITE, quarantineWatch)
   lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
   return lastId === after ? undefined : { watches, lastId }
 }
@@ -236,7 +236,7 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
 function judgeWatch(
   fold: ReturnType<typeof startFolding>,
   watch: EvaluatedWatch,
-  sum: ReturnType<typeof summing>,
+  sum: ReturnType<typeof createPrefilterSummary>,
   quarantineWatch: (watchId: number, error: unknown) => void,
 ): Judged | undefined {
   try {
@@ -254,7 +254,7 @@ function statesOf({ watchId, states }: Judged) {
 }
 
 /** Returns control to the event loop while much is folded. */
-export function createTurns() {
+export function createEventLoopYield() {
   let folds = 0
   return {
     /** Counts observations that were folded. */
@@ -268,7 +268,7 @@ export function createTurns() {
 }
 
 /** Builds the summary of a target's watches for the type's prefilter, if it has one. */
-export function summing(type: ChainWatchType, observation: Observed) {
+export function createPrefilterSummary(type: ChainWatchType, observation: Observed) {
   const { prefilter } = type
   let summary = prefilter?.empty
   let last: readonly unknown[] = []

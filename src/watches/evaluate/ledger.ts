@@ -17,7 +17,7 @@ import { CreditsObservation, type LedgerWatchType } from '../define.ts'
 import { ledgerTargetKey, walletOfTargetKey } from '../manage/rules.ts'
 import type { EvaluatedWatch } from '../model.ts'
 import { readTargetPages, sliceOf } from '../slice-pages.ts'
-import { listEvaluated, saveStates } from '../state-store.ts'
+import { listEvaluatedWatches, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
 import { LEDGER_TYPES } from '../types/index.ts'
 import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
@@ -27,7 +27,7 @@ const TARGETS_PER_READ = 500
 /** Number of ledger entries that one query reads. */
 const ENTRIES_PER_READ = 500
 
-export interface JudgeDeps {
+export interface JudgeLedgersDeps {
   readonly db: Db
   readonly clock: Clock
   /** The slices of this process. */
@@ -51,7 +51,7 @@ export interface JudgeDeps {
  * @param wallets wallets that may have new entries; undefined for all
  */
 export async function judgeLedgers(
-  deps: JudgeDeps,
+  deps: JudgeLedgersDeps,
   wallets: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -92,7 +92,7 @@ async function* named(
  * deferred alert whose cooldown is over.
  */
 async function selectDueTargets(
-  { db, clock }: Pick<JudgeDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<JudgeLedgersDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
 ): Promise<readonly LedgerTarget[]> {
   const known = targets.map(({ id, slice, key, stale, observation }) => {
@@ -121,7 +121,7 @@ interface LedgerTarget {
 
 /** Judges one wallet, unless another process has taken its slice meanwhile; then that process judges it. */
 async function judgeInSlice(
-  deps: JudgeDeps,
+  deps: JudgeLedgersDeps,
   type: LedgerWatchType,
   target: LedgerTarget,
 ): Promise<void> {
@@ -135,7 +135,7 @@ async function judgeInSlice(
 
 /** Judges the new entries of one wallet. */
 async function judge(
-  deps: JudgeDeps,
+  deps: JudgeLedgersDeps,
   type: LedgerWatchType,
   { id, slice, wallet }: LedgerTarget,
 ): Promise<void> {
@@ -143,7 +143,7 @@ async function judge(
     const target = await store.lockTarget(tx, id)
     if (target === undefined) return
     const nextRenewal = (await findNextRenewal(tx, wallet)) ?? null
-    const watches = await listEvaluated(tx, id, 0, FREE_WATCHES_MAX)
+    const watches = await listEvaluatedWatches(tx, id, 0, FREE_WATCHES_MAX)
     const before =
       target.observation === null ? undefined : CreditsObservation.parse(target.observation)
     const fold = startFold(type, watches, nextRenewal, before)

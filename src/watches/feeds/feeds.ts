@@ -83,7 +83,7 @@ export function createFeedFacts({
         decimals,
       }))
       await transactUnder(fence, db, (tx) =>
-        store.insertPoints(tx, points, { at: block.at, block: block.number, grades: GRADES }),
+        store.insertFeedPoints(tx, points, { at: block.at, block: block.number, grades: GRADES }),
       )
     }
     last = { block, readings: known }
@@ -114,7 +114,7 @@ export function createFeedFacts({
               },
             ],
       )
-      const oldest = (await store.findOldest(db, questions, block.at)).values()
+      const oldest = (await store.findOldestFeedPoints(db, questions, block.at)).values()
       return asked.map((one) => {
         if (one === undefined) return undefined
         const { value, decimals } = one.now
@@ -136,7 +136,7 @@ export function createFeedFacts({
       const inWindow: FeedPoint[] = []
       let start = 0
       for (let after = new Date(from.getTime() - 1); ; ) {
-        const points = await store.listPoints(db, feed, { after, to }, POINTS_PER_READ)
+        const points = await store.listFeedPoints(db, feed, { after, to }, POINTS_PER_READ)
         const last = points.at(-1)
         if (last === undefined) return
         yield points.map((point) => {
@@ -155,11 +155,11 @@ export function createFeedFacts({
       const nowMs = clock.now().getTime()
       for (const { grade, windowMsMax } of GRADES) {
         const before = new Date(nowMs - windowMsMax - SPARE_MS)
-        await deleteInBatches((limit) => store.deletePoints(db, grade, before, limit))
+        await deleteInBatches((limit) => store.deleteFeedPoints(db, grade, before, limit))
       }
       const [{ windowMsMax }] = GRADES
       const before = new Date(nowMs - windowMsMax - SPARE_MS)
-      await deleteInBatches((limit) => store.deletePoints(db, FORMER_GRADE, before, limit))
+      await deleteInBatches((limit) => store.deleteFeedPoints(db, FORMER_GRADE, before, limit))
     },
   }
 }

@@ -15,7 +15,7 @@ import { targetKey } from './rules.ts'
  * The columns of a watch that change with its mute. A removed mute is stored as a mute that ends now, so that the job
  * that ends mutes sends the deferred messages.
  */
-export function muteOf(
+export function muteColumns(
   { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
   until: Date | null | undefined,
   now: Date,
@@ -71,7 +71,7 @@ export async function requestObservation(
   const { target, targetId } = row
   const keySettings = keySettingsOf(type, z.decode(type.settings, settings))
   if (keySettings === undefined) {
-    await store.markStale(tx, targetId)
+    await store.markTargetStale(tx, targetId)
     return targetId
   }
   const key = targetKey(type, target, wallet, keySettings)
@@ -110,10 +110,10 @@ export async function resetBaseline(
   const wasOn = completeSignals(type.signals, change.before)
   const isOn = completeSignals(type.signals, change.after)
   const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
-  if (isResumed) await store.deleteClosedStates(tx, row.id)
+  if (isResumed) await store.deleteStatesWithoutEpisode(tx, row.id)
   else if (switchedOn.length > 0) {
     const ids = switchedOn.map(({ id }) => id)
-    await store.deleteClosedStates(tx, row.id, ids)
+    await store.deleteStatesWithoutEpisode(tx, row.id, ids)
   }
-  if (isResumed || switchedOn.length > 0) await store.markStale(tx, row.targetId)
+  if (isResumed || switchedOn.length > 0) await store.markTargetStale(tx, row.targetId)
 }

@@ -22,7 +22,7 @@ export async function findExampleWatch(
   watchId?: number,
 ): Promise<ExampleAlert | undefined> {
   const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
-  const id = await store.findNewestOf(db, caller.wallet, { ...recipient, without, watchId })
+  const id = await store.findNewestWatchOf(db, caller.wallet, { ...recipient, without, watchId })
   const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
   if (row === undefined) return undefined
   const type = getWatchType(row.type)

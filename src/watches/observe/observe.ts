@@ -15,7 +15,7 @@ import {
   lastObservationOf,
   newObservations,
 } from '../evaluate/judge.ts'
-import { type DueTarget, groupDue, judgeQuiet } from '../evaluate/judge-together.ts'
+import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
 import type { Facts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
@@ -25,7 +25,7 @@ import {
   createPassProgress,
   type PassProgress,
   readGroups,
-  type SliceCursor,
+  type GroupProgress,
   type SliceGroup,
 } from './slice-progress.ts'
 
@@ -141,7 +141,7 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
 async function lastKnownBlock(
   { chain, facts }: ObserveDeps,
   type: ChainWatchType,
-  cursor: SliceCursor,
+  cursor: GroupProgress,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
@@ -193,7 +193,7 @@ async function observeSpans(
   }
 }
 
-function isDue(type: ChainWatchType, cursor: SliceCursor, tip: BlockRef): boolean {
+function isDue(type: ChainWatchType, cursor: GroupProgress, tip: BlockRef): boolean {
   if (cursor.blockAt === null || cursor.failingSince !== null) return true
   return tip.at.getTime() - cursor.blockAt.getTime() >= type.everySeconds * 1000
 }
@@ -236,14 +236,14 @@ async function observeTargets(
   if (missing.length > 0 || nothingNew.length > 0) {
     await fence.transact(db, async (tx) => {
       await store.markNoData(tx, missing, clock.now())
-      await store.markData(tx, nothingNew)
+      await store.clearNoData(tx, nothingNew)
     })
   }
   const due = targets.flatMap(({ row, request }, index): DueTarget[] => {
     const observations = newObservations(type, row, seen[index] ?? [], request.last)
     return observations.length === 0 ? [] : [{ row, request, observations }]
   })
-  for (const group of groupDue(due)) await judgeGroup(deps, type, group, signal)
+  for (const group of groupDueTargets(due)) await judgeGroup(deps, type, group, signal)
 }
 
 /** Judges the quiet targets of a group together, and the others one after another. */
@@ -256,7 +256,7 @@ async function judgeGroup(
   signal.throwIfAborted()
   const held = group.filter(({ row }) => slices.isHeld(row.slice))
   const fence = slices.fenceOf([...new Set(held.map(({ row }) => row.slice))])
-  const alone = held.length > 1 ? await judgeQuiet({ ...deps, fence }, type, held) : held
+  const alone = held.length > 1 ? await judgeQuietTargets({ ...deps, fence }, type, held) : held
   for (const one of alone) {
     signal.throwIfAborted()
     if (slices.isHeld(one.row.slice)) await judgeInSlice({ ...deps, slices }, type, one)

@@ -16,10 +16,10 @@ export interface Progress {
 /** Reads the stored progress: one row for each watch type. */
 export async function readProgress(db: Db): Promise<Progress> {
   const cursors = await store.listCursors(db)
-  const tip = cursors.find(({ type }) => type === store.TIP)
+  const tip = cursors.find(({ type }) => type === store.TIP_CURSOR)
   const hasHead = tip?.blockNumber != null && tip.blockAt !== null
   return {
     head: hasHead ? { block: tip.blockNumber ?? 0, at: tip.blockAt ?? new Date(0) } : undefined,
-    types: cursors.filter(({ type }) => type !== store.TIP),
+    types: cursors.filter(({ type }) => type !== store.TIP_CURSOR),
   }
 }

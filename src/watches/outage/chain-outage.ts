@@ -46,7 +46,7 @@ export async function fireChainOutages(
   types: readonly ChainWatchType[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const tip = await store.findCursor(deps.db, store.TIP)
+  const tip = await store.findCursor(deps.db, store.TIP_CURSOR)
   const options = { quarantine: deps.quarantine, kind: 'watch_type', idOf: nameOf }
   await isolateEach(types, options, ({ name }) => fireForType(deps, name, tip, now))
 }
@@ -56,7 +56,7 @@ const nameOf = ({ name }: ChainWatchType) => name
 async function fireForType(
   deps: ChainOutageDeps,
   type: string,
-  tip: store.Cursor | undefined,
+  tip: store.ObservationCursor | undefined,
   now: Date,
 ): Promise<void> {
   const cursor = await store.findCursor(deps.db, type)

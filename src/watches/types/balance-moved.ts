@@ -17,7 +17,7 @@ const COUNTERPARTY_ROLES = ['own-wallet', 'watched', 'seen', 'new', 'unknown'] a
  * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. `usd`
  * is the value of the change in US dollars, without a sign, as decimal text with two decimals.
  */
-export const Moved = z.object({
+export const BalanceChangeData = z.object({
   address: Address,
   asset: WalletAsset,
   symbol: z.string(),
@@ -46,7 +46,7 @@ export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
  * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
  * cause of the change is missing.
  */
-const StoredMoved = Moved.extend({ direction: z.string() }).partial({
+const StoredMoved = BalanceChangeData.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
   usd: true,
@@ -66,7 +66,7 @@ const ADVICE: Readonly<
 }
 
 /** Values and texts of a transfer. */
-export function presentMoved(_event: string, data: JsonObject): Presentation {
+export function presentBalanceChange(_event: string, data: JsonObject): Presentation {
   const moved = StoredMoved.parse(data)
   const symbol = assetSymbol(moved.asset, moved.symbol)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
