@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
+import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
+import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
 import { giveCredits } from '../support/credits.ts'
 import { roundWorld } from './rounds.ts'
 import type { Notified } from './world.ts'

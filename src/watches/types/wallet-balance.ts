@@ -9,7 +9,7 @@ import { type BlockSpan, defineWatchType, type ObservationSources } from '../def
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
-import { BalanceChangeData, presentBalanceChange } from './balance-moved.ts'
+import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
 import { WalletAsset } from './own-coin.ts'
 
 const THRESHOLD_MIN = '0.000001'
