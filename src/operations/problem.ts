@@ -1,5 +1,5 @@
 /** The problem document of an error, in a language. */
-import { withUsd } from '#src/billing/price-text.ts'
+import { withUsdPrice } from '#src/billing/price-text.ts'
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
 import { statusOf } from '#src/kernel/problems.ts'
@@ -24,7 +24,7 @@ export interface ProblemView {
  */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
   const { code, requestId, members, errors } = problem
-  const values = withUsd(t, code, problem.values)
+  const values = withUsdPrice(t, code, problem.values)
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(builtKey(`errors:${code}.title`), values),
@@ -50,5 +50,5 @@ export function refusalText(t: Translate, refusal: AppError): string {
   if (wrong !== undefined) return t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values })
   const seconds = retryAfterOf(refusal)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return t(builtKey(`errors:${code}.detail`), withUsd(t, code, values))
+  return t(builtKey(`errors:${code}.detail`), withUsdPrice(t, code, values))
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { withUsd } from '#src/billing/price-text.ts'
+import { withUsdPrice } from '#src/billing/price-text.ts'
 import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
@@ -35,7 +35,7 @@ export function answerFailure(
 /** Title and text of a problem; `not_found` has words of its own on pages. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
-  const values = withUsd(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
+  const values = withUsdPrice(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
   if (code === 'not_found') {
     return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
   }

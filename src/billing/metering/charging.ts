@@ -71,7 +71,7 @@ export async function settleCallsTogether(
  * Settles calls of one token, waiting for its account to be unlocked.
  * @throws the errors of `settleCallsTogether`
  */
-export async function settleAlone(
+export async function settleTokenCalls(
   deps: ChargingDeps,
   group: BatchGroup<TokenCall>,
 ): Promise<readonly ChargeOutcome[]> {
@@ -82,7 +82,7 @@ export async function settleAlone(
 }
 
 /** Settles calls of a client network without a token, which has only free calls. */
-export async function settleNetwork(
+export async function settleNetworkCalls(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
   [network, ...others]: BatchGroup<string>,
 ): Promise<readonly ChargeOutcome[]> {

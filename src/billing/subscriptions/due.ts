@@ -14,7 +14,7 @@ const WALLETS_PER_READ = 100
  * @param list returns the next rows after a position, in order; empty at the end
  * @throws a failure that does not concern a single wallet, such as a lost connection
  */
-export async function forEachDue(
+export async function forEachDueWallet(
   options: {
     readonly quarantine: Quarantine
     /** Kind of the failed row for the quarantine, such as `renewal`. */

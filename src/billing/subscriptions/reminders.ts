@@ -5,8 +5,8 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { forEachDue } from './due.ts'
-import { moveForPauses } from './pauses.ts'
+import { forEachDueWallet } from './due.ts'
+import { extendForBillingPauses } from './pauses.ts'
 import {
   dueReminders,
   missingCredits,
@@ -86,14 +86,14 @@ interface Deps {
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps
-  if (!deps.billing.enabled || (await store.isPaused(db))) return
+  if (!deps.billing.enabled || (await store.isBillingPaused(db))) return
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listWalletsToRemind>[2]) =>
     store.listWalletsToRemind(db, now, page)
-  await forEachDue({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
+  await forEachDueWallet({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
-      await moveForPauses(tx, wallet, now)
+      await extendForBillingPauses(tx, wallet, now)
       await remindOfTerms(deps, tx, wallet, now)
       await remindOfTrial(deps, tx, wallet, now)
     }),

@@ -6,7 +6,7 @@ import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { type CursorRow, findCursor, lockCursor, saveExplainedBalance } from './cursor-store.ts'
-import { firstGap } from './gap-store.ts'
+import { findFirstGap } from './gap-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'
 import { recordPayments, type SettleDeps } from './payments.ts'
@@ -65,7 +65,7 @@ async function compareStep(
     return 'done'
   }
   // An unreadable block may contain payments, so the comparison stops before it.
-  const gap = await firstGap(db)
+  const gap = await findFirstGap(db)
   const last = gap === undefined ? cursor.position : Math.min(cursor.position, gap - 1)
   if (last <= after) return 'done'
   const upTo = Math.min(last, after + size)

@@ -8,8 +8,8 @@ import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
-import { beginReading, chainOf } from './deposits.ts'
-import { type NewPurchase, NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
+import { beginPaymentScan, chainOf } from './deposits.ts'
+import { type NewPurchase, NewTopup, UNKNOWN_TRANSACTION_REASON, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
@@ -18,13 +18,13 @@ import { type TopupContext, toTopup } from './record.ts'
 import {
   assetOf,
   capUnits,
-  fitsHoldings,
+  fitsHoldingsCap,
   type OpenQuotes,
   quotedUnitsFor,
   symbolOf,
   transactionHashOf,
   usdRateOf,
-  worthOf,
+  creditsWithBonusOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
@@ -80,7 +80,7 @@ export async function createTopup(
     token: place.token ?? null,
     payTo: place.payTo,
     contractPayTo: state.contractPayTo ?? null,
-    ...worthOf(credits, key),
+    ...creditsWithBonusOf(credits, key),
     amountUnits,
     priceValue: price.value,
     priceDecimals: price.decimals,
@@ -125,7 +125,7 @@ export async function readOffer(
   const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
   await requireTerms(deps, caller.wallet)
   const state = await chooseAsset(deps, named)
-  if (state.available) await beginReading(deps, chainOf(state.asset.key))
+  if (state.available) await beginPaymentScan(deps, chainOf(state.asset.key))
   return state
 }
 
@@ -199,7 +199,7 @@ function quote(
   const isOverRoom =
     most !== undefined &&
     open !== undefined &&
-    !fitsHoldings(amountUnits, { capUnits: most, heldUnits: holdingsUnits ?? 0n }, open)
+    !fitsHoldingsCap(amountUnits, { capUnits: most, heldUnits: holdingsUnits ?? 0n }, open)
   if (isOverCap || isOverRoom) {
     throw new AppError('conflict', 'cap_exceeded', {
       values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },
@@ -336,7 +336,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
 
 /** State of a submitted transaction; `unknown` if no endpoint knows it, also after the search for it has ended. */
 function namedState({ state, reason }: store.SubmissionRow): TopupAttempt['state'] {
-  return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
+  return state === 'dropped' || reason === UNKNOWN_TRANSACTION_REASON ? 'unknown' : state
 }
 
 function stateOf({ settledAt, credits }: PaymentRow): TopupAttempt['state'] {

@@ -8,7 +8,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { internalTransfersAt, recordSubmittedTransfers } from './balance.ts'
 import * as cursors from './cursor-store.ts'
 import {
-  NOT_FOUND,
+  UNKNOWN_TRANSACTION_REASON,
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
   UNKNOWN_TRANSACTION_SECONDS,
@@ -88,8 +88,8 @@ export async function followTransaction(
     // If payments are stored, an endpoint that is ahead of this one has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
-    if (isOver) await save('dropped', NOT_FOUND)
-    else await save('submitted', isSeen ? null : NOT_FOUND)
+    if (isOver) await save('dropped', UNKNOWN_TRANSACTION_REASON)
+    else await save('submitted', isSeen ? null : UNKNOWN_TRANSACTION_REASON)
   }
   return true
 }
@@ -196,7 +196,7 @@ export function startSettling(deps: FollowDeps): {
             await settleOnFlare(deps, row, tip, signal)
           }
         } catch (error) {
-          if (!isUpstream(error)) throw error
+          if (!isChainUnavailable(error)) throw error
           down ??= { error }
         }
       })
@@ -208,7 +208,7 @@ export function startSettling(deps: FollowDeps): {
 }
 
 /** Whether the error is an unreachable chain. */
-export function isUpstream(error: unknown): boolean {
+export function isChainUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.kind === 'upstream'
 }
 
