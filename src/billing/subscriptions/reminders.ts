@@ -5,7 +5,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { forEachDueWallet } from './due.ts'
+import { forEachDueWallet } from './due-wallets.ts'
 import { extendForBillingPauses } from './pauses.ts'
 import {
   dueReminders,

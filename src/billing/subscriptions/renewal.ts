@@ -7,7 +7,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { forEachDueWallet } from './due.ts'
+import { forEachDueWallet } from './due-wallets.ts'
 import { extendForBillingPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
 import {
   dueAt,

@@ -14,7 +14,7 @@ import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outco
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
-import { type TopupContext, toTopup } from './record.ts'
+import { type TopupContext, toTopup } from './topup-view.ts'
 import {
   assetOf,
   capUnits,

@@ -20,7 +20,7 @@ import {
   type PaymentRow,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
-import { requiredConfirmations, XRPL_CONFIRMATIONS } from './record.ts'
+import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 import { assetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { QUOTE_SECONDS, Topup, TopupDraft, type TopupStatus } from '#src/billing/topups/model.ts'
-import { toTopup } from '#src/billing/topups/record.ts'
+import { toTopup } from '#src/billing/topups/topup-view.ts'
 import { quotedUnitsFor, usdRateOf, creditsWithBonusOf } from '#src/billing/topups/rules.ts'
 import type * as operations from '../topups.ts'
 import type { ExamplesOf } from './define.ts'
