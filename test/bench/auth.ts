@@ -6,9 +6,9 @@ import { writeMessage } from '#src/auth/message.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
 import { connect } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type Busy, watchBusy } from './busy.ts'
+import { type CoreShares, measureSides } from './busy.ts'
 import { withDatabase } from './database.ts'
-import { putLoad } from './load.ts'
+import { runLoad } from './load.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
@@ -69,7 +69,7 @@ interface Round {
   readonly perSecond: number
   readonly longestMs: number
   readonly cpuSeconds: number
-  readonly busy: Busy
+  readonly busy: CoreShares
 }
 
 /** Stores challenges of new wallets, signed. */
@@ -122,8 +122,8 @@ async function signAllIn(
 ) {
   const look = async () => Look.parse(await (await fetch(`${url}/busy`)).json())
   const before = await look()
-  const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
-    putLoad(url, {
+  const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
+    runLoad(url, {
       requestOf: (request) => {
         const one = signed[request]
         if (one === undefined) return undefined
@@ -146,7 +146,7 @@ async function signAllIn(
 function measurements(rounds: readonly Round[]): readonly Measurement[] {
   const of = (pick: (round: Round) => number) => median(rounds.map(pick))
   const cpuMs = of(({ cpuSeconds }) => (cpuSeconds / SIGN_INS) * 1000)
-  const shareOf = (side: keyof Busy) => of(({ busy }) => busy[side]).toFixed(2)
+  const shareOf = (side: keyof CoreShares) => of(({ busy }) => busy[side]).toFixed(2)
   const common = { bench: 'auth', floor: of(({ floor }) => floor) }
   const ratio = of(({ perSecond: value, floor }) => value / floor)
   const checkRatio = of(({ check, floor }) => check / floor)

@@ -1,7 +1,7 @@
-import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 
 /** Shares of one core that each side of a load took; two cores are 2 in all. */
-export interface Busy {
+export interface CoreShares {
   /** This process, which sends the requests. */
   readonly load: number
   readonly server: number
@@ -9,15 +9,15 @@ export interface Busy {
 }
 
 /** Runs a load, and says how busy each side was meanwhile. */
-export async function watchBusy<T>(
+export async function measureSides<T>(
   sides: { readonly serverPid: number; readonly postmaster: number },
   work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly busy: Busy }> {
-  const { result, cores } = await watchCores(
+): Promise<{ readonly result: T; readonly busy: CoreShares }> {
+  const { result, cores } = await measureCores(
     {
       load: ownCpuMs,
       server: () => cpuMsOf(sides.serverPid),
-      database: () => databaseMs(sides.postmaster),
+      database: () => databaseCpuMs(sides.postmaster),
     },
     work,
   )
@@ -35,7 +35,7 @@ export function ownCpuMs(): number {
  *
  * @param sides the CPU time of each so far, in milliseconds
  */
-export async function watchCores<T, Side extends string>(
+export async function measureCores<T, Side extends string>(
   sides: Readonly<Record<Side, () => number>>,
   work: () => Promise<T>,
 ): Promise<{
@@ -54,7 +54,7 @@ export async function watchCores<T, Side extends string>(
 }
 
 /** A line such as `delivery: CPU-ms for each: 0.30 sender, 0.20 PostgreSQL`. */
-export function eachLine(
+export function cpuPerItemLine(
   bench: string,
   { cores, tookMs }: { readonly cores: Readonly<Record<string, number>>; readonly tookMs: number },
   count: number,
@@ -72,8 +72,8 @@ export function coresLine(bench: string, of: string, cores: Readonly<Record<stri
 }
 
 /** A line about a subject and its floor, such as `rest: floor took 0.95 of a core, its …`. */
-export function busyLine(bench: string, subject: Busy, floor: Busy): string {
-  const words = ({ server, database, load }: Busy) =>
+export function busyLine(bench: string, subject: CoreShares, floor: CoreShares): string {
+  const words = ({ server, database, load }: CoreShares) =>
     `${server.toFixed(2)} server, ${database.toFixed(2)} PostgreSQL, ${load.toFixed(2)} load`
   return `${bench}: cores taken by the subject: ${words(subject)}; by the floor: ${words(floor)}\n`
 }

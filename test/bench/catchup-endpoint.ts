@@ -13,7 +13,7 @@ import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
 import { ROUND_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
-import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
+import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 
 /**
  * A JSON-RPC endpoint over the blocks of `catchup`, which answers each request after a fixed time. It
@@ -79,11 +79,11 @@ function answerTo(method: string, params: readonly unknown[]): string {
 function answersOf(block: ProtocolBlock): Answers {
   const { number, at, ref } = block
   const sent = [
-    ...block.submissions.map(({ from, input }) => ({ from, input, to: PLACES.Submission })),
+    ...block.submissions.map(({ from, input }) => ({ from, input, to: PROTOCOL_CONTRACTS.Submission })),
     ...block.fastUpdates.map(({ sender }) => ({
       from: sender?.toLowerCase(),
       input: '0x833bf6c0',
-      to: PLACES.Submission,
+      to: PROTOCOL_CONTRACTS.Submission,
     })),
     ...Array.from({ length: OTHERS }, (_, index) => ({
       from: numberToHex(index + 1, { size: 20 }),
@@ -126,16 +126,16 @@ function answersOf(block: ProtocolBlock): Answers {
   const hashOf = (place: number) => transactions[place]?.hash ?? head.hash
   const events = [
     ...block.finalised.map(({ protocol, round, isSecureRandom, merkleRoot }) =>
-      logOf('ProtocolMessageRelayed', PLACES.Relay, {
+      logOf('ProtocolMessageRelayed', PROTOCOL_CONTRACTS.Relay, {
         protocolId: protocol,
         votingRoundId: round,
         isSecureRandom,
         merkleRoot,
       }),
     ),
-    ...block.requests.map((data) => logOf('AttestationRequest', PLACES.FdcHub, { data, fee: 1n })),
+    ...block.requests.map((data) => logOf('AttestationRequest', PROTOCOL_CONTRACTS.FdcHub, { data, fee: 1n })),
     ...block.fastUpdates.map(({ signingPolicy }, index) => ({
-      ...logOf('FastUpdateFeedsSubmitted', PLACES.FastUpdater, {
+      ...logOf('FastUpdateFeedsSubmitted', PROTOCOL_CONTRACTS.FastUpdater, {
         votingRoundId: 1,
         signingPolicyAddress: signingPolicy,
       }),

@@ -18,11 +18,11 @@ import {
   catchupBlocks,
   LATENCY_MS,
   MEASURED_ROUNDS,
-  PLACES,
+  PROTOCOL_CONTRACTS,
   WARM_ROUNDS,
 } from './catchup-chain.ts'
 import { withDatabase } from './database.ts'
-import { FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
+import { FLARE_CLOCK, BENCH_PROVIDERS } from './fsp-blocks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
@@ -44,7 +44,7 @@ export async function benchCatchup(): Promise<readonly Measurement[]> {
       const measured = MEASURED_ROUNDS * FLARE_CLOCK.roundSeconds
       const [load = 0] = loadavg()
       process.stdout.write(
-        `catchup: ${rounds} rounds of ${PROVIDERS} watched providers, ${requests} requests in ` +
+        `catchup: ${rounds} rounds of ${BENCH_PROVIDERS} watched providers, ${requests} requests in ` +
           `${seconds.toFixed(1)} s (${(requests / seconds).toFixed(0)} a second, ${LATENCY_MS} ms each), ` +
           `${cpuSeconds.toFixed(1)} s of CPU; load ${load.toFixed(1)}.\n`,
       )
@@ -55,7 +55,7 @@ export async function benchCatchup(): Promise<readonly Measurement[]> {
       return [
         {
           bench: 'catchup',
-          measure: `chain read after an absence, ${PROVIDERS} providers watched`,
+          measure: `chain read after an absence, ${BENCH_PROVIDERS} providers watched`,
           value: speed,
           unit: 'x real time',
           floor: measured / floorSeconds,
@@ -123,7 +123,7 @@ async function readHour(databaseUrl: string, url: string) {
 /** The service's reader of blocks; the content of contracts is known without a request. */
 function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
-  const all = new Map<string, Address>(Object.entries(PLACES))
+  const all = new Map<string, Address>(Object.entries(PROTOCOL_CONTRACTS))
   const reader = createRoundReader({
     endpoints: createEndpoints(source),
     contracts: {

@@ -1,6 +1,6 @@
 import { connect } from '#src/db/connection.ts'
 import { systemClock } from '#src/kernel/clock.ts'
-import { arrangeYear, withDatabase } from './database.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillHooks } from './delivery-hooks.ts'
 import { benchRate } from './delivery-rate.ts'
 import { benchWaits } from './delivery-waits.ts'
@@ -25,7 +25,7 @@ export async function benchDelivery(
       async (databaseUrl) => {
         const connection = connect(databaseUrl)
         try {
-          await arrangeYear(connection, systemClock.now())
+          await createYearOfPartitions(connection, systemClock.now())
           const hooks = await fillHooks(connection, url, WALLETS)
           const hanging = []
           for (let host = 1; host <= HANGING_HOSTS; host++) {

@@ -12,7 +12,7 @@ import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { createFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '../support/observe.ts'
-import { arrangeYear, withDatabase } from './database.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillFeedWatches } from './fanout-watches.ts'
 import { type Measurement, median } from './report.ts'
 
@@ -36,7 +36,7 @@ export async function benchFanout(): Promise<readonly Measurement[]> {
       const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
       await fillFeedWatches(connection, WATCHES)
       const world = createWorld(connection)
-      await arrangeYear(connection, world.now())
+      await createYearOfPartitions(connection, world.now())
       await world.look()
       const subjects: number[] = []
       const floors: number[] = []

@@ -3,7 +3,7 @@ import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { withDatabase } from './database.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
-import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'
+import { fillProviderWatches, EPOCH_ROUNDS, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const FIRST_EPOCH = 452
@@ -28,7 +28,7 @@ const WATCHES = [
  */
 export async function benchFspBacktest(): Promise<readonly Measurement[]> {
   const policies = Array.from({ length: EPOCHS }, (_, index) =>
-    benchPolicy((FIRST_EPOCH + index) * ROUNDS, {
+    benchPolicy((FIRST_EPOCH + index) * EPOCH_ROUNDS, {
       rewardEpoch: FIRST_EPOCH + index,
       members: Array.from({ length: MEMBERS }, (_, member) => member),
     }),
@@ -37,9 +37,9 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
     const voters = policies[0]?.providers.map(({ voter }) => voter) ?? []
     for (const watch of WATCHES) await fillProviderWatches(databaseUrl, voters, 1, watch)
     const replay = startReplay(databaseUrl, policies)
-    for (let round = 0; round < EPOCHS * ROUNDS; round += ROUNDS_PER_LOOK) {
-      const first = FIRST_EPOCH * ROUNDS + round
-      const rounds = { first, last: first + ROUNDS_PER_LOOK - 1 }
+    for (let round = 0; round < EPOCHS * EPOCH_ROUNDS; round += ROUNDS_PER_READ) {
+      const first = FIRST_EPOCH * EPOCH_ROUNDS + round
+      const rounds = { first, last: first + ROUNDS_PER_READ - 1 }
       await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
     }
     const { rounds } = await replay.kept()

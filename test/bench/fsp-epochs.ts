@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { withDatabase } from './database.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
-import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'
+import { fillProviderWatches, EPOCH_ROUNDS, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const EPOCHS = 10
@@ -23,7 +23,7 @@ const GROWTH_GOAL = 1.1
 export async function benchEpochs(): Promise<readonly Measurement[]> {
   const collect = garbageCollector()
   const policies = Array.from({ length: EPOCHS }, (_, index) =>
-    benchPolicy((FIRST_EPOCH + index) * ROUNDS, {
+    benchPolicy((FIRST_EPOCH + index) * EPOCH_ROUNDS, {
       rewardEpoch: FIRST_EPOCH + index,
       members: Array.from({ length: MEMBERS }, (_, place) => index + place),
     }),
@@ -35,9 +35,9 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
     const before = process.cpuUsage()
     const epochs: { readonly heap: number; readonly rounds: number; readonly bytes: number }[] = []
     for (const policy of policies) {
-      const end = policy.startRound + ROUNDS
-      for (let first = policy.startRound; first < end; first += ROUNDS_PER_LOOK) {
-        const rounds = { first, last: first + ROUNDS_PER_LOOK - 1 }
+      const end = policy.startRound + EPOCH_ROUNDS
+      for (let first = policy.startRound; first < end; first += ROUNDS_PER_READ) {
+        const rounds = { first, last: first + ROUNDS_PER_READ - 1 }
         await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
         await replay.prune()
       }

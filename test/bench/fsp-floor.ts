@@ -6,7 +6,7 @@ import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signat
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type Taken, timed } from './fsp-replay.ts'
+import { type TimeTaken, measureTime } from './fsp-replay.ts'
 
 /** What every reader of some blocks has to compute, decoded from them. */
 export interface Cryptography {
@@ -47,19 +47,19 @@ export function cryptographyIn(
 }
 
 /** The cryptography alone in this thread. */
-export function computeHere({ signatures, reveals }: Cryptography): Promise<Taken> {
-  return timed(async () => {
+export function computeInThread({ signatures, reveals }: Cryptography): Promise<TimeTaken> {
+  return measureTime(async () => {
     for (const one of signatures) recoverSigner(one, one.digest)
     for (const reveal of reveals) commitHash(...reveal)
   })
 }
 
 /** The same with the recoveries in the threads of a pool. */
-export function computeBeside(
+export function computeWithPool(
   { signatures, reveals }: Cryptography,
   pool: RecoveryPool,
-): Promise<Taken> {
-  return timed(async () => {
+): Promise<TimeTaken> {
+  return measureTime(async () => {
     const recovered = pool.recover(signatures)
     for (const reveal of reveals) commitHash(...reveal)
     await recovered

@@ -16,18 +16,18 @@ import { observeWatches } from '../support/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */
-export const ROUNDS = FLARE_CLOCK.roundsPerEpoch
+export const EPOCH_ROUNDS = FLARE_CLOCK.roundsPerEpoch
 /** Rounds read at a time, as after a pause. */
-export const ROUNDS_PER_LOOK = 112
+export const ROUNDS_PER_READ = 112
 
 /** Time taken: seconds of the processor by this process and all its threads, and by the clock. */
-export interface Taken {
+export interface TimeTaken {
   readonly cpuSeconds: number
   readonly seconds: number
 }
 
 /** Measures work. */
-export async function timed(work: () => Promise<unknown>): Promise<Taken> {
+export async function measureTime(work: () => Promise<unknown>): Promise<TimeTaken> {
   const cpu = process.cpuUsage()
   const startedAt = performance.now()
   await work()
@@ -39,7 +39,7 @@ export async function timed(work: () => Promise<unknown>): Promise<Taken> {
 /** The service's reading and judging of voting rounds, with blocks as the reader gives them. */
 export interface Replay {
   /** Reads these blocks, keeps their rounds and judges every watch. */
-  look(blocks: readonly ProtocolBlock[]): Promise<Taken>
+  look(blocks: readonly ProtocolBlock[]): Promise<TimeTaken>
   /** Prunes as the hourly job does, and vacuums as autovacuum does after it. */
   prune(): Promise<void>
   /** Number of stored rounds, and their size in the database in bytes. */
@@ -128,7 +128,7 @@ export function startReplay(
   return {
     async look(next) {
       blocks = next
-      const taken = await timed(async () => {
+      const taken = await measureTime(async () => {
         await facts.rounds.advance(tip(), signal)
         await observeWatches({ ...source, facts, confirmations: 1, recordAlerts }, signal)
       })

@@ -24,7 +24,7 @@ export interface LoadRequest {
  *
  * @throws Error if an answer has another status than 200
  */
-export async function putLoad(
+export async function runLoad(
   origin: string,
   options: {
     /** The request with this number, counted over all connections. */

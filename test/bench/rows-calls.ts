@@ -12,7 +12,7 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { readStats, refreshStats } from '#src/operations/figures.ts'
 import { listWatches } from '#src/watches/manage/service.ts'
-import { addressOf, LARGE, LARGE_RECIPIENTS, recipientOf, WATCHES, walletOf } from './rows-fill.ts'
+import { addressOf, LARGE_WALLET, LARGE_RECIPIENTS, recipientOf, WATCH_COUNT, walletOf } from './rows-fill.ts'
 
 const CLAIMED = 64
 const HOPS = 32
@@ -38,7 +38,7 @@ const callerOf = (wallet: number): Caller => ({
   scopes: ['read'],
   via: 'http',
 })
-const large = callerOf(LARGE)
+const large = callerOf(LARGE_WALLET)
 
 /** Calls for the large wallet, and for the wallet of a row at random. */
 export const CALLS: readonly Call[] = [
@@ -50,7 +50,7 @@ export const CALLS: readonly Call[] = [
   {
     name: 'list of alerts of one watch, large wallet',
     run: (db, row) =>
-      listAlerts({ ...deps, db }, large, { watchId: 1 + (row % WATCHES) - (row % 10) }),
+      listAlerts({ ...deps, db }, large, { watchId: 1 + (row % WATCH_COUNT) - (row % 10) }),
   },
   {
     name: 'list of critical alerts, large wallet',

@@ -6,7 +6,7 @@ import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/p
 import { withDatabase } from './database.ts'
 import type { Measurement } from './report.ts'
 import { CALLS, type Call } from './rows-calls.ts'
-import { fillRows, ROWS } from './rows-fill.ts'
+import { fillRows, ROW_COUNT } from './rows-fill.ts'
 
 const TIMES = 300
 const WARM_TIMES = 20
@@ -41,7 +41,7 @@ async function measure(db: Db, databaseUrl: string, call: Call): Promise<Measure
   const own: number[] = []
   const floor: number[] = []
   for (let time = -WARM_TIMES; time < TIMES; time += 1) {
-    const row = Math.floor(Math.random() * ROWS)
+    const row = Math.floor(Math.random() * ROW_COUNT)
     const subjectMs = await milliseconds(() => call.run(db, row))
     const floorMs = await milliseconds(() => findAlert(db, row))
     if (time < 0) continue
@@ -71,7 +71,7 @@ async function findAlert(db: Db, id: number): Promise<unknown> {
 async function readPlans(databaseUrl: string, call: Call): Promise<readonly string[]> {
   const explained = openExplained(databaseUrl)
   try {
-    const row = Math.floor(Math.random() * ROWS)
+    const row = Math.floor(Math.random() * ROW_COUNT)
     for (let time = 0; time < WARM_TIMES; time += 1) await call.run(explained.db, row)
     const ran = await explained.record(() => call.run(explained.db, row))
     if (ran.length === 0) throw new Error(`no plan of ${call.name}`)

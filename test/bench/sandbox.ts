@@ -8,7 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import { roomyFolder } from '../support/roomy-folder.ts'
 import type { Measurement } from './report.ts'
-import { until } from './until.ts'
+import { waitUntil } from './until.ts'
 
 const HOURS = 24
 const HOUR_SECONDS = 3600
@@ -86,7 +86,7 @@ async function playDay({ url, rpcUrl }: Sandbox): Promise<void> {
     const { status } = await fetch(`${url}happen/time-1h`, { method: 'POST', redirect: 'manual' })
     if (status !== 303) throw new Error(`POST /happen/time-1h responded with ${status}`)
     const end = at + HOUR_SECONDS
-    await until('the chain is an hour further', async () => (await chainTime(rpcUrl)) >= end)
+    await waitUntil('the chain is an hour further', async () => (await chainTime(rpcUrl)) >= end)
     at = await chainTime(rpcUrl)
   }
 }

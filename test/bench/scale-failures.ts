@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../support/service-process.ts'
 import type { Measurement } from './report.ts'
 import { portsOf } from './scale-cpu.ts'
 import { addressOf, type ScaleWorld } from './scale-world.ts'
-import { until } from './until.ts'
+import { waitUntil } from './until.ts'
 
 const TAKEOVERS = 6
 const TAKEOVER_GOAL_MS = 5000
@@ -104,7 +104,7 @@ async function untilTaken(
   { connection: { sql } }: ScaleWorld,
   { key, backend }: Held,
 ): Promise<void> {
-  await until(`lock ${key} is taken over`, async () => {
+  await waitUntil(`lock ${key} is taken over`, async () => {
     const rows = await sql`
       select from pg_locks where locktype = 'advisory' and granted and objsubid = 1 and pid <> ${backend}
         and ((classid::bigint << 32) | objid::bigint)::text = ${key}`
@@ -113,7 +113,7 @@ async function untilTaken(
 }
 
 async function untilPosition({ connection: { sql } }: ScaleWorld, position: number): Promise<void> {
-  await until(`block ${position} is evaluated`, async () => {
+  await waitUntil(`block ${position} is evaluated`, async () => {
     const [row] = await sql<{ block: string | null }[]>`
       select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
     return Number(row?.block ?? 0) >= position
@@ -159,7 +159,7 @@ export async function benchKills(
     { done: 0, broken: 0 },
   )
   await world.devnet.mine(2, 1)
-  await until('every move is in an alert, and every alert delivered', async () => {
+  await waitUntil('every move is in an alert, and every alert delivered', async () => {
     const { alerted, open } = await alertedSum(world)
     return alerted === moved && open === 0
   })

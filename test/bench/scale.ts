@@ -3,12 +3,12 @@ import { benchKills, benchTakeover } from './scale-failures.ts'
 import { measureFixedWork } from './scale-floor.ts'
 import { fitModel, predict } from './scale-model.ts'
 import {
-  type Cost,
-  LOADED,
+  type CpuCost,
+  EXTERNAL_UNITS,
   measureMixed,
   measureUnits,
-  UNITS,
-  type Unit,
+  WORK_UNITS,
+  type WorkUnit,
   type UnitCosts,
 } from './scale-units.ts'
 import { type ScaleWorld, withScaleWorld } from './scale-world.ts'
@@ -57,7 +57,7 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
     rounds.push(costs)
   }
   const all = COUNTS.flatMap((count) => [
-    ...UNITS.flatMap((unit) =>
+    ...WORK_UNITS.flatMap((unit) =>
       PARTS.map((part) =>
         compared(count, `${part} CPU per ${unit}${sharing(count, unit)}`, rounds, {
           measureOf: ({ units }) => units[unit][part],
@@ -65,7 +65,7 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
         }),
       ),
     ),
-    ...(count === 1 ? [] : LOADED).flatMap((unit) =>
+    ...(count === 1 ? [] : EXTERNAL_UNITS).flatMap((unit) =>
       PARTS.map((part) =>
         compared(count, `${part} CPU per ${unit}, a full load each`, rounds, {
           measureOf: ({ full }) => full[unit][part],
@@ -78,14 +78,14 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
   return [...all, ...PARTS.map((part) => predicted(part, predictions))]
 }
 
-function sharing(count: number, unit: Unit): string {
-  const isLoaded = LOADED.some((loaded) => loaded === unit)
+function sharing(count: number, unit: WorkUnit): string {
+  const isLoaded = EXTERNAL_UNITS.some((loaded) => loaded === unit)
   return count > 1 && isLoaded ? ', the same load divided' : ''
 }
 
 interface Prediction {
-  readonly measured: Cost
-  readonly predicted: Cost
+  readonly measured: CpuCost
+  readonly predicted: CpuCost
 }
 
 /** All kinds of work at once in four processes, beside what the costs of one and two processes predict. */
