@@ -11,7 +11,7 @@ import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const BLOCKS = 30
 /** Blocks at the start that are not measured: code is compiled, and the service learns the block rate. */

@@ -5,13 +5,13 @@ import type { Connection } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { coresLine, cpuPerItemLine, ownCpuMs, measureCores } from './busy.ts'
+import { coresLine, cpuPerItemLine, ownCpuMs, measureCores } from './core-shares.ts'
 import type { WalletWithHook } from './delivery-hooks.ts'
 import { type Arrival, waitForArrivals, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
 import { type Measurement, median } from './report.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import { startServer } from './start-server.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const ROUNDS = 5
 const DELIVERIES = 6000

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { formatToken } from '#src/auth/token.ts'
 import { connect } from '#src/db/connection.ts'
-import { type CoreShares, busyLine, measureSides } from './busy.ts'
+import { type CoreShares, busyLine, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
 import { runLoad } from './load.ts'
 import { type Measurement, median } from './report.ts'

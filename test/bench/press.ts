@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { connect } from '#src/db/connection.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { type CoreShares, busyLine, measureSides } from './busy.ts'
+import { type CoreShares, busyLine, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const CHATS = 10_000
 const PRESSES_PER_SECOND = 50

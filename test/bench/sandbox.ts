@@ -8,7 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import { roomyFolder } from '../support/roomy-folder.ts'
 import type { Measurement } from './report.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const HOURS = 24
 const HOUR_SECONDS = 3600

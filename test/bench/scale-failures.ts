@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../support/service-process.ts'
 import type { Measurement } from './report.ts'
 import { portsOf } from './scale-cpu.ts'
 import { addressOf, type ScaleWorld } from './scale-world.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const TAKEOVERS = 6
 const TAKEOVER_GOAL_MS = 5000

@@ -7,7 +7,7 @@ import { runLoad } from './load.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import type { WorkLoad } from './scale-model.ts'
 import { addressOf, HOOK_COUNT, TOKEN_OWNER_COUNT, type ScaleWorld, TARGET_COUNT } from './scale-world.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 /** The counted units of work. */
 export const WORK_UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const

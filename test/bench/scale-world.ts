@@ -11,7 +11,7 @@ import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
 import { fillWallets, type TokenOwner } from './metering.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { startServer } from './start-server.ts'
-import { waitUntil } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 /** Number of watched balances; their watches have no recipient. */
 export const TARGET_COUNT = 10_000

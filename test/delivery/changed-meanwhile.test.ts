@@ -4,7 +4,7 @@ import { claimRows } from '#src/delivery/chat-store.ts'
 import { claimDue } from '#src/delivery/due-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { waitUntil } from '../bench/until.ts'
+import { waitUntil } from '../bench/wait-until.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 
 /**
