@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
-import { roomyFolder } from '../support/roomy-folder.ts'
+import { databaseFolder } from '../support/roomy-folder.ts'
 import type { Measurement } from './report.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -22,7 +22,7 @@ const [, ...START] = packageJson.scripts.sandbox.split(' ')
  * kills it (SIGKILL), starts it again, and counts the files and processes of the first run that remain.
  */
 export async function benchSandbox(): Promise<readonly Measurement[]> {
-  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-bench-'))
+  const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-bench-'))
   await chmod(folder, 0o755)
   try {
     const first = await startSandbox(folder)

@@ -5,7 +5,7 @@ import { connect, type Db, transact } from '#src/db/connection.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { batchedRead } from '#src/db/batched-read.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { asSomebodyElse, forgetViolations } from '../support/transaction-guard.ts'
+import { runOutsideTransaction, forgetViolations } from '../support/transaction-guard.ts'
 
 let database: FreshDatabase
 let db: Db
@@ -92,7 +92,7 @@ describe('reads at the same time', () => {
     let waiting: Promise<PromiseSettledResult<unknown>[]> | undefined
     await transact(db, async (tx) => {
       await tx.execute(sql`lock table named`)
-      waiting = asSomebodyElse(() =>
+      waiting = runOutsideTransaction(() =>
         Promise.allSettled(['1', '2'].map((name) => find(other.db, name))),
       )
       await expect.poll(async () => (await stuck()).length).toBe(1)

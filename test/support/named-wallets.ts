@@ -5,11 +5,11 @@ export interface WalletRows {
   /** The column that holds the wallet, by table. */
   readonly columns: ReadonlyMap<string, string>
   /** Tables without such a column whose rows belong to a row of another table. */
-  readonly parts: ReadonlyMap<string, PartOf>
+  readonly parts: ReadonlyMap<string, TablePart>
 }
 
 /** The column of a part that refers to `key` of its owner's table. */
-export interface PartOf {
+export interface TablePart {
   readonly column: string
   readonly owner: string
   readonly key: string

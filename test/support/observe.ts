@@ -5,13 +5,13 @@ import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
-export type LookDeps = Omit<PassDeps, 'slices'> & TipDeps
+export type ObserveDeps = Omit<PassDeps, 'slices'> & TipDeps
 
 /**
  * Observes the chain once, as a single process: publishes the tip, observes every target, fires
  * alerts about outages.
  */
-export async function observeWatches(deps: LookDeps, signal: AbortSignal): Promise<void> {
+export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   try {
     await publishTip(deps, signal)
     await observeSlices({ ...deps, slices: everySlice() }, signal)

@@ -6,7 +6,7 @@ const MEMORY = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 2 ** 30
 
 /** Uses memory if there is enough: every cloned database is some hundred files. */
-export async function roomyFolder(): Promise<string> {
+export async function databaseFolder(): Promise<string> {
   const free = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => 0,

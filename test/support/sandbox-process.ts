@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { builtProgram } from './built-program.ts'
-import { roomyFolder } from './roomy-folder.ts'
+import { databaseFolder } from './roomy-folder.ts'
 
 /** The sandbox's program in a separate process, with its own folder for temporary files. */
 export interface SandboxProcess {
@@ -36,7 +36,7 @@ export async function startSandboxProcess(
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SandboxProcess> {
-  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
+  const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-test-'))
   // The database's own user must be able to enter.
   await chmod(folder, 0o755)
   const { path, env } = builtProgram('sandbox')

@@ -26,7 +26,7 @@ for (const [channel, what] of Object.entries(CHANNELS)) {
 }
 
 /** Runs an action of a test during a transaction as another user would. */
-export const asSomebodyElse = AsyncLocalStorage.snapshot()
+export const runOutsideTransaction = AsyncLocalStorage.snapshot()
 
 /** Returns and clears the violations, also those whose error the code caught. */
 export function forgetViolations(): readonly Error[] {

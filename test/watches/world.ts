@@ -19,7 +19,7 @@ import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { serviceOnly } from '../support/harness.ts'
-import { type LookDeps, observeWatches } from '../support/observe.ts'
+import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
 /** Start of the chain. */
@@ -78,7 +78,7 @@ export async function watchWorld(
   async function look(): Promise<void> {
     const { signal } = new AbortController()
     await fetchPublications.run(running, signal, FULL_RESYNC).catch(() => undefined)
-    const recordAlerts: LookDeps['recordAlerts'] = (tx, candidates) =>
+    const recordAlerts: ObserveDeps['recordAlerts'] = (tx, candidates) =>
       alerts.recordAlerts(running, tx, candidates)
     await observeWatches({ ...running, recordAlerts }, signal)
   }
