@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
-import { databaseFolder } from '../support/roomy-folder.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import type { Measurement } from './report.ts'
 import { waitUntil } from './wait-until.ts'
 

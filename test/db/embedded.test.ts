@@ -23,7 +23,7 @@ import { z } from 'zod'
 import { connect } from '#src/db/connection.ts'
 import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded/embedded.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import { databaseFolder } from '../support/roomy-folder.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'

@@ -23,7 +23,7 @@ import { createRecipient } from '#src/recipients/service.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
-import { databaseFolder } from '../support/roomy-folder.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 

@@ -11,7 +11,7 @@ import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { buildPrograms, compileCacheOf, programPath } from './build-programs.ts'
 import { COMPILE_CACHE, QUICK_START_FLAG } from './compile-cache.ts'
-import { databaseFolder } from './roomy-folder.ts'
+import { databaseFolder } from './database-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { builtProgram } from './built-program.ts'
-import { databaseFolder } from './roomy-folder.ts'
+import { databaseFolder } from './database-folder.ts'
 
 /** The sandbox's program in a separate process, with its own folder for temporary files. */
 export interface SandboxProcess {
