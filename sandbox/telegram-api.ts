@@ -12,7 +12,7 @@ import type {
 } from './telegram/model.ts'
 import { createPeople, type People } from './telegram/people.ts'
 import type { BotCommand, ProfileText } from './telegram/profile.ts'
-import { startServer } from './telegram/server.ts'
+import { startBotApiServer } from './telegram/server.ts'
 import { createUserActions, type UserActions } from './telegram/user-actions.ts'
 
 /** Options of a local Bot API. */
@@ -84,7 +84,7 @@ export async function startTelegramApi(options: TelegramApiOptions): Promise<Tel
     rates: options.rates ?? false,
     webhookPauseMs: options.webhookPauseMs ?? 1000,
   })
-  const server = await startServer(backend, options.port ?? 0)
+  const server = await startBotApiServer(backend, options.port ?? 0)
   const { bot, calls, changes, chats, faults, messages, profile, queries, updates } = backend
   return {
     ...createPeople(backend),

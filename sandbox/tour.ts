@@ -9,7 +9,7 @@ import {
   openAlertPages,
 } from './tour/alert.ts'
 import * as api from './tour/alice.ts'
-import { createPhone, normalizedText, type Phone } from './tour/chat.ts'
+import { createTourChat, normalizedText, type TourChat } from './tour/chat.ts'
 import * as money from './tour/money.ts'
 import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
@@ -67,7 +67,7 @@ function isAboutMove({ subject }: { readonly subject: string }): boolean {
 }
 
 async function walk(world: World, { take }: Steps): Promise<void> {
-  const ann = createPhone(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
+  const ann = createTourChat(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
   const alice = await take('Alice signs in with her wallet', () =>
     signIn(world.service.publicUrl, world.devnet.people.alice, {
       scopes: ['write', 'spend'],
@@ -136,7 +136,7 @@ async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'
 }
 
 async function pauseAndResume(
-  ann: Phone,
+  ann: TourChat,
   alice: Customer,
   { id, take }: Pick<Steps, 'take'> & { readonly id: number },
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function pauseAndResume(
 }
 
 /** Alice's token ends with the term, so this comes last. */
-async function letTimePass(world: World, ann: Phone, { take }: Pick<Steps, 'take'>): Promise<void> {
+async function letTimePass(world: World, ann: TourChat, { take }: Pick<Steps, 'take'>): Promise<void> {
   await take('27 days pass; the renewal of the slot is announced', async () => {
     // The trial ends on the way; notices within ten minutes of each other would be one.
     await world.skip(() => 15 * DAY_S)
@@ -181,7 +181,7 @@ async function setUpHook({ receiver }: World, alice: Customer): Promise<void> {
   checkSignatures(await receiver.waitFor(({ hook }) => hook === HOOK))
 }
 
-async function linkChat(ann: Phone, alice: Customer, link: string): Promise<void> {
+async function linkChat(ann: TourChat, alice: Customer, link: string): Promise<void> {
   ann.open(link)
   await ann.press('Link this chat')
   await ann.read('This chat is linked')

@@ -33,7 +33,7 @@ export interface DevnetContracts extends PaymentContractAddresses {
 }
 
 /** Actions on deployed contracts. */
-export function useContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
+export function bindContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
   const { operator, router, ftsoV2 } = places
   const one = async (...transactions: readonly Outgoing[]) => {
     const last = (await send(...transactions)).at(-1)

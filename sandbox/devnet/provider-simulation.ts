@@ -14,14 +14,14 @@ import {
   installFsp,
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
-import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
+import { runInRealTime, LIVE_POLL_MS } from './fsp/live.ts'
 import type { KnownPolicy, SimulatedProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
-import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
+import { createBlockWriter, type Receipt, readReceipts, type WrittenTransaction } from './fsp/writer.ts'
 
 /** Options of a simulated provider. */
 export interface ProviderOptions {
@@ -144,7 +144,7 @@ export async function createProviderSimulation(
   )
   let isLive = false
 
-  const commit = async (at: number, transactions: readonly Tx[]): Promise<readonly Receipt[]> => {
+  const commit = async (at: number, transactions: readonly WrittenTransaction[]): Promise<readonly Receipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)
@@ -155,7 +155,7 @@ export async function createProviderSimulation(
     for (;;) {
       const receipts = await readReceipts(writer, hashes)
       if (receipts.every((receipt) => receipt !== null)) return expectSuccess(writer, hashes)
-      await wait(LIVE_LOOK_MS)
+      await wait(LIVE_POLL_MS)
     }
   }
   const epochDaemon = createEpochDaemon({ timing, providers, commit, newerFrom })
@@ -293,7 +293,7 @@ export async function createProviderSimulation(
       return Number(known.value) / 10 ** known.decimals
     },
     keepUp: (clock, signal, onProblem) =>
-      keepUp({
+      runInRealTime({
         ...{ schedule, writer, clock, signal, onProblem },
         inTurn: (run) =>
           inTurn(async () => {

@@ -9,7 +9,7 @@ import {
 } from '../control-panel.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
-import { flr } from '../scenarios/page.ts'
+import { flrText } from '../scenarios/page.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { checkParts } from './parts.ts'
 import { createSamples, type Link, type Sample } from './samples.ts'
@@ -145,7 +145,7 @@ async function walletsOf({ devnet: { client, people } }: WorldParts) {
     Object.values(people).map(async ({ name, account: { address } }) => ({
       name,
       address,
-      balance: flr(await client.getBalance({ address })),
+      balance: flrText(await client.getBalance({ address })),
     })),
   )
 }

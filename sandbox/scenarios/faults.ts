@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { tooMany } from '../telegram/faults.ts'
+import { tooManyMessages } from '../telegram/faults.ts'
 import type { Change } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, INDEX, type Scenario, type ScenarioGroup, secondsSince } from './define.ts'
@@ -126,7 +126,7 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
       if (waiting !== undefined) return
       const stop = new AbortController()
       waiting = stop
-      telegram.failNext('sendMessage', tooMany(RETRY_AFTER_SECONDS))
+      telegram.failNext('sendMessage', tooManyMessages(RETRY_AFTER_SECONDS))
       const refused = await nextCall(
         telegram,
         (call) => call.refused?.code === 429,

@@ -18,7 +18,7 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
     follows,
     look: [INDEX, CHAT],
     run: async (note, _signal, progress) => {
-      await skipShown(world, seconds, progress)
+      await skipAndReport(world, seconds, progress)
       const block = await world.devnet.client.getBlockNumber()
       note(`it is ${timeText(world.clock.now())}, block ${block}`)
     },
@@ -78,7 +78,7 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
 const SHOWN_MS = 500
 
 /** Skips time, and shows meanwhile which time it is and how far that is. */
-export async function skipShown(
+export async function skipAndReport(
   { clock, skip }: Pick<WorldParts, 'clock' | 'skip'>,
   seconds: (now: Date) => number,
   progress: (progress: Progress) => void,

@@ -32,19 +32,19 @@ export function argumentsFrom(
 }
 
 /** The parameter's text; empty when absent. */
-export function text(args: Arguments, name: string): string {
+export function textArgument(args: Arguments, name: string): string {
   return args.texts.get(name) ?? ''
 }
 
 /** The parameter as a whole number; 0 when absent or malformed, like the real server. */
-export function integer(args: Arguments, name: string): number {
-  const match = /^-?\d+/.exec(text(args, name))
+export function integerArgument(args: Arguments, name: string): number {
+  const match = /^-?\d+/.exec(textArgument(args, name))
   return match ? Number(match[0]) : 0
 }
 
 /** True for `true`, `yes` and `1`. */
-export function flag(args: Arguments, name: string): boolean {
-  return ['true', 'yes', '1'].includes(text(args, name).toLowerCase())
+export function flagArgument(args: Arguments, name: string): boolean {
+  return ['true', 'yes', '1'].includes(textArgument(args, name).toLowerCase())
 }
 
 /**
@@ -53,8 +53,8 @@ export function flag(args: Arguments, name: string): boolean {
  * @param what how the error names it, such as `reply keyboard markup`
  * @throws Refusal 400 when it is no JSON
  */
-export function json(args: Arguments, name: string, what: string): unknown {
-  const source = text(args, name)
+export function jsonArgument(args: Arguments, name: string, what: string): unknown {
+  const source = textArgument(args, name)
   if (source === '') return undefined
   try {
     return JSON.parse(source)

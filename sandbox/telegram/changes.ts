@@ -1,7 +1,7 @@
 import type { Change } from './model.ts'
 
 /** Notifies listeners of changes. */
-export interface Changes {
+export interface ChangeHub {
   emit(change: Change): void
   /** Returns a function that stops listening. */
   on(listener: (change: Change) => void): () => void
@@ -10,7 +10,7 @@ export interface Changes {
 }
 
 /** Creates a hub without listeners. */
-export function createChanges(): Changes {
+export function createChangeHub(): ChangeHub {
   const listeners = new Set<(change: Change) => void>()
   const on = (listener: (change: Change) => void) => {
     listeners.add(listener)

@@ -73,7 +73,7 @@ export type ChatAction = z.output<typeof ChatAction>
  *
  * @throws Error in readable words when it is impossible
  */
-export function perform(api: TelegramApi, act: ChatAction): ActResult {
+export function performChatAction(api: TelegramApi, act: ChatAction): ActResult {
   switch (act.act) {
     case 'send':
       api.send(act.chat, act.text, place(act))

@@ -1,4 +1,4 @@
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './changes.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
 import { badRequest, forbidden, type Refusal } from './refusal.ts'
 
@@ -33,7 +33,7 @@ const FIRST_GROUP_ID = 4_100_000_001
 const FIRST_SUPERGROUP_ID = 2_100_000_001
 
 /** Creates an empty list of chats. */
-export function createChats(changes: Changes): Chats {
+export function createChats(changes: ChangeHub): Chats {
   const chats = new Map<number, Chat>()
   const find = (id: number) => chats.get(id)
   const get = (id: number): Chat => {

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './changes.ts'
 import type { CallbackAnswer, InlineAnswer } from './model.ts'
 import { badRequest } from './refusal.ts'
 
@@ -37,7 +37,7 @@ const FIRST_QUERY_ID = 880_000_000_000_000_001n
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
 
 /** Creates an empty list of queries. */
-export function createQueries(deps: { clock: Clock; changes: Changes }): Queries {
+export function createQueries(deps: { clock: Clock; changes: ChangeHub }): Queries {
   const presses = new Map<string, OpenPress & { at: Date }>()
   const inlines = new Map<string, { personId: number; at: Date }>()
   const answers: CallbackAnswer[] = []

@@ -12,7 +12,7 @@ const PER_GROUP: Limit = { burst: 20, perSecond: 20 / 60 }
 const OVERALL: Limit = { burst: 30, perSecond: 30 }
 
 /** Counts messages against the flood limits. */
-export interface Rates {
+export interface FloodLimits {
   /**
    * Counts a message.
    * @throws Refusal 429 with `retry_after` when the chat, the group or the bot sends too fast
@@ -24,7 +24,7 @@ export interface Rates {
  * Creates limits on the given clock: 1 message per second in a chat, 20 per minute in a group, 30 per second
  * in total, with short bursts.
  */
-export function createRates(clock: Clock): Rates {
+export function createFloodLimits(clock: Clock): FloodLimits {
   const buckets = new Map<string, { level: number; at: number }>()
   const level = (key: string, limit: Limit, now: number) => {
     const bucket = buckets.get(key) ?? { level: limit.burst, at: now }

@@ -7,7 +7,7 @@ import {
   argumentsFrom,
   isObject,
   readableArguments,
-  text,
+  textArgument,
   type UploadedFile,
 } from './arguments.ts'
 import type { Backend } from './backend.ts'
@@ -17,7 +17,7 @@ import type { Wire } from './model.ts'
 import { badRequest, Refusal } from './refusal.ts'
 
 /** The HTTP server. */
-export interface Server {
+export interface BotApiServer {
   /** API root for clients, without a trailing slash. */
   readonly url: string
   /** Refuses every connection and breaks the open ones. */
@@ -33,7 +33,7 @@ const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 50 * 1024 * 1024
 
 /** Serves `/bot<token>/<method>` on this machine only. Port 0 uses a free one. */
-export async function startServer(backend: Backend, port: number): Promise<Server> {
+export async function startBotApiServer(backend: Backend, port: number): Promise<BotApiServer> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, logger: false })
   const hanging = new Set<FastifyReply>()
   readBodies(app)
@@ -122,7 +122,7 @@ async function answer(
       refused,
     })
   }
-  const fault = backend.faults.take(asked, text(args, 'chat_id'))
+  const fault = backend.faults.take(asked, textArgument(args, 'chat_id'))
   if (fault !== undefined && fault !== 'lost') {
     const refused = typeof fault === 'string' ? { code: 0, description: fault } : refusedBy(fault)
     log(undefined, refused)

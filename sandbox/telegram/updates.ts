@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './changes.ts'
 import type { Wire } from './model.ts'
 import { conflict, type Refusal } from './refusal.ts'
 
@@ -48,7 +48,7 @@ const NOT_BY_DEFAULT = ['chat_member']
 /**
  * Creates an empty queue. An unconfirmed update expires after 24 hours, a callback query after 150 seconds.
  */
-export function createUpdates(deps: { clock: Clock; changes: Changes }): Updates {
+export function createUpdates(deps: { clock: Clock; changes: ChangeHub }): Updates {
   const byDefault = TYPES.filter((type) => !NOT_BY_DEFAULT.includes(type))
   let asked: readonly string[] | undefined
   let waiting: PendingUpdate[] = []

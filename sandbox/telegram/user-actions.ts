@@ -1,8 +1,8 @@
 import type { Backend } from './backend.ts'
 import { memberOf } from './chat-store.ts'
-import { keptEntities } from './entities.ts'
+import { storedEntities } from './entities.ts'
 import { readMarkup } from './keyboard.ts'
-import { placeOf } from './methods/content.ts'
+import { threadOf } from './methods/content.ts'
 import { readInlineContent } from './methods/queries.ts'
 import type {
   CallbackAnswer,
@@ -90,7 +90,7 @@ export function createUserActions(backend: Backend): UserActions {
       from: author.id,
       anonymous: options.anonymous ?? false,
       ...content,
-      ...placeOf(chat, options.threadId, replied),
+      ...threadOf(chat, options.threadId, replied),
     })
     const isDelivered = chat.type === 'private' || isForBot(backend, chat, message, replied)
     const wire = messageWire(backend, message)
@@ -130,7 +130,7 @@ export function createUserActions(backend: Backend): UserActions {
     send(chatId, source, options = {}) {
       const { text } = storedText({ text: source, entities: [] })
       if (isBlank(text)) throw new Error('nobody can send an empty text')
-      const entities = keptEntities([], findEntities(text))
+      const entities = storedEntities([], findEntities(text))
       return write(chatId, { text, entities, file: undefined }, options)
     },
     sendMedia(chatId, kind, options = {}) {

@@ -1,40 +1,40 @@
 import type { Behaviour } from './behaviours.ts'
 import type { KnownPolicy, PolicyMember, SimulatedProviderState } from './policy.ts'
-import type { Vote } from './votes.ts'
-import type { Tx } from './writer.ts'
+import type { VoteTransactionBuilder } from './votes.ts'
+import type { WrittenTransaction } from './writer.ts'
 
 /** Kinds of votes in a reward epoch. */
-export type BallotKind = 'policy' | 'uptime' | 'rewards'
+export type EpochVoteKind = 'policy' | 'uptime' | 'rewards'
 
 /** Open votes with the members still to vote. */
-export interface Ballots {
+export interface OpenVotes {
   /** Opens a vote for the members of a policy. */
-  open(kind: BallotKind, policy: KnownPolicy, vote: Vote): void
+  open(kind: EpochVoteKind, policy: KnownPolicy, vote: VoteTransactionBuilder): void
   /** Marks an epoch's uptime as decided, so that the vote on its rewards can open. */
   allowRewards(epoch: number): void
   /** Whether a member would vote now. */
   isWaiting(): boolean
   /** The votes of all members that have not voted yet and do not skip it. */
-  cast(): readonly Tx[]
+  cast(): readonly WrittenTransaction[]
 }
 
 interface Ballot {
-  readonly kind: BallotKind
+  readonly kind: EpochVoteKind
   readonly policy: KnownPolicy
-  readonly vote: Vote
+  readonly vote: VoteTransactionBuilder
   readonly voted: Set<SimulatedProviderState>
   /** Weight of the votes for the right value. */
   weight: number
 }
 
-const MISSES: Readonly<Record<BallotKind, Behaviour | undefined>> = {
+const MISSES: Readonly<Record<EpochVoteKind, Behaviour | undefined>> = {
   policy: undefined,
   uptime: 'misses-uptime-vote',
   rewards: 'misses-rewards-vote',
 }
 
 /** Creates an empty list of votes. */
-export function createBallots(): Ballots {
+export function createOpenVotes(): OpenVotes {
   let ballots: readonly Ballot[] = []
   const allowed = new Set<number>()
   const isOpen = ({ kind, policy }: Ballot) => kind !== 'rewards' || allowed.has(policy.epoch)
@@ -47,7 +47,7 @@ export function createBallots(): Ballots {
     },
     isWaiting: () => ballots.some((ballot) => isOpen(ballot) && voting(ballot).length > 0),
     cast: () => {
-      const votes: Tx[] = []
+      const votes: WrittenTransaction[] = []
       for (const ballot of ballots.filter(isOpen)) {
         for (const member of voting(ballot)) votes.push(castOne(ballot, member))
       }
@@ -66,7 +66,7 @@ function voting({ kind, policy, voted }: Ballot): readonly PolicyMember[] {
   )
 }
 
-function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): Tx {
+function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): WrittenTransaction {
   const isOther = ballot.kind !== 'policy' && provider.behaviours.has('other-vote')
   ballot.voted.add(provider)
   if (!isOther) ballot.weight += weight

@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { flare } from '../flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
-import { type BallotKind, createBallots } from './ballots.ts'
+import { type EpochVoteKind, createOpenVotes } from './ballots.ts'
 import { policyBytes } from './encode.ts'
-import { setUpCall, useContracts, useGeneration } from './install.ts'
+import { setUpCall, setManagerContracts, setGeneration } from './install.ts'
 import { createPayouts } from './payouts.ts'
-import { FSP } from './places.ts'
+import { FSP_CONTRACTS } from './places.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
@@ -21,9 +21,9 @@ import {
   registration,
   rewardsVote,
   uptimeVote,
-  type Vote,
+  type VoteTransactionBuilder,
 } from './votes.ts'
-import type { Receipt, Tx } from './writer.ts'
+import type { Receipt, WrittenTransaction } from './writer.ts'
 
 /** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
 export interface EpochDaemon {
@@ -48,12 +48,12 @@ export interface EpochDaemon {
 }
 
 /** Writes transactions in one or more blocks, from a time on. */
-export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readonly Receipt[]>
+export type WriteTransactions = (at: number, transactions: readonly WrittenTransaction[]) => Promise<readonly Receipt[]>
 
 export interface EpochDaemonOptions {
   readonly timing: Timing
   readonly providers: readonly SimulatedProviderState[]
-  readonly commit: Commit
+  readonly commit: WriteTransactions
   /** The first epoch of the present generation of contracts; undefined: all epochs. */
   readonly newerFrom: number | undefined
 }
@@ -69,7 +69,7 @@ const SEED_GAS = 15_000_000
 export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const { timing, providers, commit, newerFrom = 0 } = options
   const policies: KnownPolicy[] = []
-  const ballots = createBallots()
+  const ballots = createOpenVotes()
   const payouts = createPayouts(timing)
   const preRegistered = new Set<SimulatedProviderState>()
   const registered = new Map<SimulatedProviderState, SimulatedProviderState['accounts']>()
@@ -84,8 +84,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const next = () => policies.find((policy) => policy.epoch === epoch + 1)
   const places = (one: number) =>
     isFormer(one)
-      ? { registry: FSP.oldVoterRegistry, preRegistry: FSP.oldVoterPreRegistry }
-      : { registry: FSP.voterRegistry, preRegistry: FSP.voterPreRegistry }
+      ? { registry: FSP_CONTRACTS.oldVoterRegistry, preRegistry: FSP_CONTRACTS.oldVoterPreRegistry }
+      : { registry: FSP_CONTRACTS.voterRegistry, preRegistry: FSP_CONTRACTS.voterPreRegistry }
 
   /** Time of the daemon's next step. */
   const daemonDue = () => Math.min(uptimeDue, phaseDue())
@@ -175,12 +175,12 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     }
   }
 
-  function openBallot(kind: BallotKind, electorate: number, vote: Vote): void {
+  function openBallot(kind: EpochVoteKind, electorate: number, vote: VoteTransactionBuilder): void {
     const policy = policyFor(electorate)
     if (policy !== undefined) ballots.open(kind, policy, vote)
   }
 
-  async function write(at: number, transactions: readonly Tx[]): Promise<readonly ProtocolEvent[]> {
+  async function write(at: number, transactions: readonly WrittenTransaction[]): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
     for (const said of receipts) take(said)
     return receipts
@@ -192,7 +192,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       if (isPolicyDue(time)) time = await pushOut(time)
       const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
       const receipts = await write(time, [
-        setUpCall(FSP.flareSystemsManager, daemonize, DAEMON_GAS),
+        setUpCall(FSP_CONTRACTS.flareSystemsManager, daemonize, DAEMON_GAS),
       ])
       time += 1
       if (receipts.length === 0) throw new Error('the daemon had nothing to do')
@@ -217,9 +217,9 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function changeOfGeneration(said: ProtocolEvent): readonly Tx[] {
+  function changeOfGeneration(said: ProtocolEvent): readonly WrittenTransaction[] {
     if (said.what === 'acquisition' && said.epoch === newerFrom) {
-      return useGeneration({ relay: true, registries: false })
+      return setGeneration({ relay: true, registries: false })
     }
     if (said.what === 'policy' && said.policy.epoch === newerFrom) {
       const { startRound, seed, voters } = said.policy
@@ -232,10 +232,10 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
           voters.map(({ weight }) => weight),
         ],
       })
-      return [setUpCall(FSP.relay, seedPolicy, SEED_GAS), useContracts(FSP.relay, false)]
+      return [setUpCall(FSP_CONTRACTS.relay, seedPolicy, SEED_GAS), setManagerContracts(FSP_CONTRACTS.relay, false)]
     }
     if (said.what === 'started' && said.epoch === newerFrom) {
-      return useGeneration({ relay: false, registries: false })
+      return setGeneration({ relay: false, registries: false })
     }
     return []
   }
@@ -262,7 +262,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function register(at: number): readonly Tx[] {
+  function register(at: number): readonly WrittenTransaction[] {
     const to = places(epoch + 1)
     const chainId = chainIdOf(epoch + 1)
     const early = preRegistering()
@@ -275,7 +275,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     ]
   }
 
-  function publish(at: number): readonly Tx[] {
+  function publish(at: number): readonly WrittenTransaction[] {
     return payouts.publish(at).flatMap(({ policy, transactions }) => {
       const { root } = rewardTree(policy.epoch, policy.members)
       ballots.open('rewards', policy, rewardsVote(policy.epoch, root))
@@ -301,8 +301,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       const first = policies.find((policy) => policy.epoch === newerFrom)?.startRound
       const isOld = newerFrom > 0 && (first === undefined ? isFormer(epoch) : round < first)
       return isOld
-        ? { address: FSP.oldRelay, chainId: undefined }
-        : { address: FSP.relay, chainId: flare.id }
+        ? { address: FSP_CONTRACTS.oldRelay, chainId: undefined }
+        : { address: FSP_CONTRACTS.relay, chainId: flare.id }
     },
     nextDue: (now) => {
       const isWaiting =

@@ -18,11 +18,11 @@ import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type
 import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
-import { FSP, REGISTRY_CONTRACTS } from './places.ts'
+import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from './places.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
 import type { Timing } from './timing.ts'
-import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
+import { type BlockWriter, type Receipt, readReceipts, type WrittenTransaction } from './writer.ts'
 
 /** A provider at the founding of the chain. */
 export interface GenesisProvider {
@@ -67,24 +67,24 @@ const GAS_PER_VOTER = 900_000
 const VOTERS_AT_ONCE = 15
 
 const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
-  [FSP.flareSystemsManager, manager],
-  [FSP.relay, relay],
-  [FSP.oldRelay, relay],
-  [FSP.submission, submission],
-  [FSP.oldSubmission, submission],
-  [FSP.voterRegistry, voterRegistry],
-  [FSP.oldVoterRegistry, voterRegistry],
-  [FSP.voterPreRegistry, voterPreRegistry],
-  [FSP.oldVoterPreRegistry, voterPreRegistry],
-  [FSP.flareSystemsCalculator, calculator],
-  [FSP.oldFlareSystemsCalculator, calculator],
-  [FSP.entityManager, entityManager],
-  [FSP.fastUpdater, fastUpdater],
-  [FSP.fastUpdatesConfiguration, fastUpdateSettings],
-  [FSP.fastUpdateIncentiveManager, fastUpdateSettings],
-  [FSP.fdcHub, fdcHub],
-  [FSP.rewardManager, rewardManager],
-  [FSP.validatorRewardManager, validatorRewardManager],
+  [FSP_CONTRACTS.flareSystemsManager, manager],
+  [FSP_CONTRACTS.relay, relay],
+  [FSP_CONTRACTS.oldRelay, relay],
+  [FSP_CONTRACTS.submission, submission],
+  [FSP_CONTRACTS.oldSubmission, submission],
+  [FSP_CONTRACTS.voterRegistry, voterRegistry],
+  [FSP_CONTRACTS.oldVoterRegistry, voterRegistry],
+  [FSP_CONTRACTS.voterPreRegistry, voterPreRegistry],
+  [FSP_CONTRACTS.oldVoterPreRegistry, voterPreRegistry],
+  [FSP_CONTRACTS.flareSystemsCalculator, calculator],
+  [FSP_CONTRACTS.oldFlareSystemsCalculator, calculator],
+  [FSP_CONTRACTS.entityManager, entityManager],
+  [FSP_CONTRACTS.fastUpdater, fastUpdater],
+  [FSP_CONTRACTS.fastUpdatesConfiguration, fastUpdateSettings],
+  [FSP_CONTRACTS.fastUpdateIncentiveManager, fastUpdateSettings],
+  [FSP_CONTRACTS.fdcHub, fdcHub],
+  [FSP_CONTRACTS.rewardManager, rewardManager],
+  [FSP_CONTRACTS.validatorRewardManager, validatorRewardManager],
 ]
 
 /**
@@ -155,21 +155,21 @@ export async function fundAll(writer: BlockWriter, all: readonly GenesisProvider
 }
 
 /** A call by the setup account. */
-export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
+export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): WrittenTransaction {
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
 /** Sets the present generation in the registry and in the manager. */
-export function useGeneration(isFormer: {
+export function setGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
-}): readonly Tx[] {
-  const relay = isFormer.relay ? FSP.oldRelay : FSP.relay
+}): readonly WrittenTransaction[] {
+  const relay = isFormer.relay ? FSP_CONTRACTS.oldRelay : FSP_CONTRACTS.relay
   const registries = isFormer.registries
     ? {
-        VoterRegistry: FSP.oldVoterRegistry,
-        VoterPreRegistry: FSP.oldVoterPreRegistry,
-        FlareSystemsCalculator: FSP.oldFlareSystemsCalculator,
+        VoterRegistry: FSP_CONTRACTS.oldVoterRegistry,
+        VoterPreRegistry: FSP_CONTRACTS.oldVoterPreRegistry,
+        FlareSystemsCalculator: FSP_CONTRACTS.oldFlareSystemsCalculator,
       }
     : {}
   const places = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
@@ -182,25 +182,25 @@ export function useGeneration(isFormer: {
       }),
       5 * SET_UP_GAS,
     ),
-    useContracts(relay, isFormer.registries),
+    setManagerContracts(relay, isFormer.registries),
   ]
 }
 
 /** Sets the manager's contracts. */
-export function useContracts(relay: Address, isFormer: boolean): Tx {
+export function setManagerContracts(relay: Address, isFormer: boolean): WrittenTransaction {
   return setUpCall(
-    FSP.flareSystemsManager,
+    FSP_CONTRACTS.flareSystemsManager,
     encodeFunctionData({
       abi: FSP_ABI,
       functionName: 'setContracts',
       args: isFormer
-        ? [relay, FSP.oldVoterRegistry, FSP.oldVoterPreRegistry]
-        : [relay, FSP.voterRegistry, FSP.voterPreRegistry],
+        ? [relay, FSP_CONTRACTS.oldVoterRegistry, FSP_CONTRACTS.oldVoterPreRegistry]
+        : [relay, FSP_CONTRACTS.voterRegistry, FSP_CONTRACTS.voterPreRegistry],
     }),
   )
 }
 
-function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[] {
+function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly WrittenTransaction[] {
   const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
     setUpCall(to, encodeFunctionData({ abi, functionName, args }))
   const state = {
@@ -217,35 +217,35 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[
     messageFinalizationWindowInRewardEpochs: 20,
   }
   const none = '0x0000000000000000000000000000000000000000'
-  const { flareSystemsManager: own, entityManager: entities } = FSP
+  const { flareSystemsManager: own, entityManager: entities } = FSP_CONTRACTS
   return [
-    ...useGeneration({ relay: isFormer, registries: isFormer }),
+    ...setGeneration({ relay: isFormer, registries: isFormer }),
     setUpCall(own, constantsData(timing)),
-    set(FSP.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
-    set(FSP.relay, RELAY_ABI, 'setUp', [true, FSP.oldRelay, state]),
-    set(FSP.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
-      FSP.fastUpdater,
+    set(FSP_CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
+    set(FSP_CONTRACTS.relay, RELAY_ABI, 'setUp', [true, FSP_CONTRACTS.oldRelay, state]),
+    set(FSP_CONTRACTS.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
+      FSP_CONTRACTS.fastUpdater,
       SUBMIT_UPDATES_SELECTOR,
     ]),
-    set(FSP.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[false, own, entities, FSP.flareSystemsCalculator, FSP.voterPreRegistry, MAX_VOTERS],
+    set(FSP_CONTRACTS.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[false, own, entities, FSP_CONTRACTS.flareSystemsCalculator, FSP_CONTRACTS.voterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[true, own, entities, FSP.oldFlareSystemsCalculator, FSP.oldVoterPreRegistry, MAX_VOTERS],
+    set(FSP_CONTRACTS.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[true, own, entities, FSP_CONTRACTS.oldFlareSystemsCalculator, FSP_CONTRACTS.oldVoterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[false, own, FSP.voterRegistry],
+    set(FSP_CONTRACTS.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[false, own, FSP_CONTRACTS.voterRegistry],
     ]),
-    set(FSP.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[true, own, FSP.oldVoterRegistry],
+    set(FSP_CONTRACTS.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[true, own, FSP_CONTRACTS.oldVoterRegistry],
     ]),
-    set(FSP.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
-    set(FSP.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(FSP.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW_BLOCKS, PRICES.length]),
-    set(FSP.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
+    set(FSP_CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
+    set(FSP_CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
+    set(FSP_CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW_BLOCKS, PRICES.length]),
+    set(FSP_CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),
-    set(FSP.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
+    set(FSP_CONTRACTS.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
       SAMPLE_SIZE,
     ]),
   ]
@@ -273,7 +273,7 @@ function constantsData(timing: Timing): Hex {
 }
 
 /** Registers providers with their addresses and weights. */
-function enterFounders(founders: readonly GenesisProvider[]): readonly Tx[] {
+function enterFounders(founders: readonly GenesisProvider[]): readonly WrittenTransaction[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
     const stakes = part.map(({ accounts, stake }) => ({
@@ -292,14 +292,14 @@ function enterFounders(founders: readonly GenesisProvider[]): readonly Tx[] {
     const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
     return [
       entityTx(part.map(({ accounts }) => accounts)),
-      setUpCall(FSP.flareSystemsCalculator, weigh, gas),
-      setUpCall(FSP.oldFlareSystemsCalculator, weigh, gas),
+      setUpCall(FSP_CONTRACTS.flareSystemsCalculator, weigh, gas),
+      setUpCall(FSP_CONTRACTS.oldFlareSystemsCalculator, weigh, gas),
     ]
   })
 }
 
 /** Sets the providers' accounts in the EntityManager from now on. */
-export function entityTx(all: readonly ProviderAccounts[]): Tx {
+export function entityTx(all: readonly ProviderAccounts[]): WrittenTransaction {
   const entities = all.map((accounts) => ({
     addresses: {
       submitAddress: accounts.submit.address,
@@ -313,14 +313,14 @@ export function entityTx(all: readonly ProviderAccounts[]): Tx {
   }))
   const args = [all.map(({ identity }) => identity.address), entities] as const
   return setUpCall(
-    FSP.entityManager,
+    FSP_CONTRACTS.entityManager,
     encodeFunctionData({ abi: VOTERS_ABI, functionName: 'set', args }),
     SET_UP_GAS + all.length * GAS_PER_VOTER,
   )
 }
 
-function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[] {
-  const registry = isFormer ? FSP.oldVoterRegistry : FSP.voterRegistry
+function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly WrittenTransaction[] {
+  const registry = isFormer ? FSP_CONTRACTS.oldVoterRegistry : FSP_CONTRACTS.voterRegistry
   return [
     { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },
     { epoch, uptime: zeroHash, rewards: zeroHash },
@@ -335,7 +335,7 @@ function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[]
       )
     }),
     setUpCall(
-      FSP.flareSystemsManager,
+      FSP_CONTRACTS.flareSystemsManager,
       encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
       SET_UP_GAS * 15,
     ),

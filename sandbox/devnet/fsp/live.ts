@@ -4,7 +4,7 @@ import type { RoundSchedule } from './round-schedule.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Polling interval for due actions. */
-export const LIVE_LOOK_MS = 250
+export const LIVE_POLL_MS = 250
 /** Delay of actions, so that the chain has surely reached their time. */
 const BEHIND_SECONDS = 2
 /** Difference from which on a clock counts as having jumped. */
@@ -16,7 +16,7 @@ const JUMP_SECONDS = 180
  * @param inTurn serializes actions
  * @param onProblem called with an error; the action is retried
  */
-export async function keepUp(options: {
+export async function runInRealTime(options: {
   readonly schedule: RoundSchedule
   readonly writer: BlockWriter
   readonly clock: Clock
@@ -38,6 +38,6 @@ export async function keepUp(options: {
         if (!signal.aborted) onProblem(error)
       }),
     )
-    await wait(LIVE_LOOK_MS, undefined, { signal }).catch(() => undefined)
+    await wait(LIVE_POLL_MS, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -1,7 +1,7 @@
 import type { KnownPolicy, PolicyMember } from './policy.ts'
 import type { Timing } from './timing.ts'
 import { claimRewards, offerRewards } from './votes.ts'
-import type { Tx } from './writer.ts'
+import type { WrittenTransaction } from './writer.ts'
 
 /** Publication of rewards after the end of an epoch, and their claims after the vote on them. */
 export interface Payouts {
@@ -18,11 +18,11 @@ export interface Payouts {
   /** Publishes due rewards. */
   publish(
     at: number,
-  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly Tx[] }[]
+  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly WrittenTransaction[] }[]
   /** Whether a provider would claim now. */
   isWaiting(): boolean
   /** Claims of all providers that have not claimed yet and do not skip it. */
-  claim(): readonly Tx[]
+  claim(): readonly WrittenTransaction[]
 }
 
 /** Number of epochs in which rewards can be claimed. */

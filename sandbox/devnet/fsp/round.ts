@@ -3,17 +3,17 @@ import type { Address } from '#src/kernel/units.ts'
 import { ROUNDS_ABI } from './abi.ts'
 import type { Behaviour } from './behaviours.ts'
 import {
-  bitVote,
+  encodeBitVote,
   commitHash,
   FDC_PROTOCOL,
   type Frame,
   FTSO_PROTOCOL,
-  feedValues,
+  encodeFeedValues,
   type IndexedSignature,
   messageBytes,
   type ProtocolMessage,
   policyBytes,
-  preImage,
+  signedHashOf,
   type Reveal,
   relayData,
   requestData,
@@ -24,13 +24,13 @@ import {
   signBytes,
   submissionData,
 } from './encode.ts'
-import { FSP } from './places.ts'
-import { drawnHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
+import { FSP_CONTRACTS } from './places.ts'
+import { pseudoRandomHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
 import { roundStart, type Timing } from './timing.ts'
-import type { Tx } from './writer.ts'
+import type { WrittenTransaction } from './writer.ts'
 
 /** A member of the signing policy of a round. */
-export interface Member {
+export interface RoundMember {
   readonly accounts: ProviderAccounts
   /** The member's index in the policy. */
   readonly index: number
@@ -43,7 +43,7 @@ export interface RoundPlan {
   readonly round: number
   readonly timing: Timing
   readonly policy: SigningPolicy
-  readonly members: readonly Member[]
+  readonly members: readonly RoundMember[]
   /** Price of each feed, as an integer in its decimals. */
   readonly prices: readonly number[]
   /** Number of different attestation requests; the last of them is confirmed by no provider. */
@@ -58,7 +58,7 @@ export interface RoundPlan {
 export interface TimedTransactions {
   /** Epoch seconds. */
   readonly at: number
-  readonly transactions: readonly Tx[]
+  readonly transactions: readonly WrittenTransaction[]
 }
 
 /** Times of the actions, in seconds after the start of the round; those above 90 are in the next round. */
@@ -92,24 +92,24 @@ const ROUNDS_PER_REPEAT = 5
 export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
-  const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): TimedTransactions => ({
+  const act = (offset: keyof typeof OFFSETS, transactions: readonly WrittenTransaction[]): TimedTransactions => ({
     at: begins + OFFSETS[offset],
     transactions,
   })
   const signed = signRound(plan)
-  const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
+  const has = ({ behaviours }: RoundMember, ...any: readonly Behaviour[]) =>
     any.some((one) => behaviours.has(one))
   const active = plan.members.filter((member) => !has(member, 'silent'))
   const committing = active.filter((member) => !has(member, 'no-commit'))
   const revealing = active.filter((member) => !has(member, 'no-reveal'))
-  const timed = (members: readonly Member[], behaviour: Behaviour | undefined, of: Behaviour[]) =>
+  const timed = (members: readonly RoundMember[], behaviour: Behaviour | undefined, of: Behaviour[]) =>
     members.filter((member) =>
       behaviour === undefined ? !has(member, ...of) : has(member, behaviour),
     )
-  const commits = (members: readonly Member[]) => members.map((one) => commitTx(plan, one))
-  const reveals = (members: readonly Member[]) =>
+  const commits = (members: readonly RoundMember[]) => members.map((one) => commitTx(plan, one))
+  const reveals = (members: readonly RoundMember[]) =>
     members.flatMap((one) => revealTx(plan, one) ?? [])
-  const signatures = (members: readonly Member[]) =>
+  const signatures = (members: readonly RoundMember[]) =>
     members.flatMap((one) => signatureTx(plan, signed, one) ?? [])
   return [
     act('requests', requestTxs(plan)),
@@ -142,7 +142,7 @@ function messagesOf({ round, requests }: RoundPlan): {
   readonly ftso: ProtocolMessage
   readonly fdc: ProtocolMessage | undefined
 } {
-  const common = { round, merkleRoot: drawnHash('ftso', round) }
+  const common = { round, merkleRoot: pseudoRandomHash('ftso', round) }
   return {
     ftso: { protocolId: FTSO_PROTOCOL, isSecureRandom: true, ...common },
     fdc:
@@ -152,7 +152,7 @@ function messagesOf({ round, requests }: RoundPlan): {
             protocolId: FDC_PROTOCOL,
             round,
             isSecureRandom: false,
-            merkleRoot: drawnHash('fdc', round),
+            merkleRoot: pseudoRandomHash('fdc', round),
           },
   }
 }
@@ -178,14 +178,14 @@ function signRound(plan: RoundPlan): SignedRound {
   const { ftso, fdc } = messagesOf(plan)
   const ftsoMessage = messageBytes(ftso)
   const fdcMessage = fdc && messageBytes(fdc)
-  const other = messageBytes({ ...ftso, merkleRoot: drawnHash('other', plan.round) })
+  const other = messageBytes({ ...ftso, merkleRoot: pseudoRandomHash('other', plan.round) })
   const by = new Map<number, SignedBy>()
   for (const { accounts, index, behaviours } of plan.members) {
     if (behaviours.has('silent') || behaviours.has('no-signature')) continue
     const key = behaviours.has('wrong-key') ? accounts.identity : accounts.signingPolicy
     const chainId = behaviours.has('former-digest') ? undefined : plan.relay.chainId
     const otherMessage = behaviours.has('other-result') ? other : undefined
-    const signing = (message: Hex) => signBytes(key.privateKey, preImage(message, chainId))
+    const signing = (message: Hex) => signBytes(key.privateKey, signedHashOf(message, chainId))
     by.set(index, {
       ftso: signing(otherMessage ?? ftsoMessage),
       fdc: fdcMessage && signing(fdcMessage),
@@ -196,7 +196,7 @@ function signRound(plan: RoundPlan): SignedRound {
   return { ftsoMessage, fdcMessage, by }
 }
 
-function commitTx(plan: RoundPlan, member: Member): Tx {
+function commitTx(plan: RoundPlan, member: RoundMember): WrittenTransaction {
   const { accounts, behaviours } = member
   const { round } = plan
   const hash = commitHash(accounts.submit.address, round, revealOf(plan, member))
@@ -215,19 +215,19 @@ function commitTx(plan: RoundPlan, member: Member): Tx {
 }
 
 /** The Submission contract that a provider uses. */
-function submissionOf({ behaviours }: Member) {
-  return behaviours.has('former-submission') ? FSP.oldSubmission : FSP.submission
+function submissionOf({ behaviours }: RoundMember) {
+  return behaviours.has('former-submission') ? FSP_CONTRACTS.oldSubmission : FSP_CONTRACTS.submission
 }
 
 /** Prices that a provider reveals. */
-function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member): Reveal {
+function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: RoundMember): Reveal {
   const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
   const apart = 1 + SPREAD * (2 * pseudoRandom('price', round, accounts.name) - 1)
   const values = prices.map((price) => Math.round(price * factor * apart))
   const sent = behaviours.has('too-many-values') ? [...values, 1] : values
   return {
-    random: BigInt(drawnHash('random', round, accounts.name)),
-    values: feedValues(
+    random: BigInt(pseudoRandomHash('random', round, accounts.name)),
+    values: encodeFeedValues(
       behaviours.has('few-values')
         ? sent.map((value, feed) => (feed % 2 === 0 ? value : null))
         : sent,
@@ -235,7 +235,7 @@ function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member
   }
 }
 
-function revealTx(plan: RoundPlan, member: Member): Tx | undefined {
+function revealTx(plan: RoundPlan, member: RoundMember): WrittenTransaction | undefined {
   const { accounts, behaviours } = member
   const { round } = plan
   const committed = revealOf(plan, member)
@@ -265,10 +265,10 @@ function bitVoteOf({ requests }: RoundPlan, behaviours: ReadonlySet<Behaviour>):
   if (requests === 0 || behaviours.has('no-bit-vote')) return undefined
   const all = consensusBits(requests)
   const bits = behaviours.has('bit-vote-against-consensus') ? all & ~1n : all
-  return bitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
+  return encodeBitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
 }
 
-function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx | undefined {
+function signatureTx(plan: RoundPlan, { by }: SignedRound, member: RoundMember): WrittenTransaction | undefined {
   const signed = by.get(member.index)
   if (signed === undefined) return undefined
   const { round, requests } = plan
@@ -277,7 +277,7 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx |
     { protocolId: FTSO_PROTOCOL, round, payload: signaturePayload(ftso, '0x', otherMessage) },
   ]
   if (fdc !== undefined && !member.behaviours.has('no-fdc-signature')) {
-    const unsigned = bitVote(requests, consensusBits(requests))
+    const unsigned = encodeBitVote(requests, consensusBits(requests))
     frames.push({ protocolId: FDC_PROTOCOL, round, payload: signaturePayload(fdc, unsigned) })
   }
   const data = submissionData('submitSignatures', frames)
@@ -285,14 +285,14 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx |
 }
 
 /** A commit that runs out of gas. */
-function failingTx({ accounts }: Member): Tx {
+function failingTx({ accounts }: RoundMember): WrittenTransaction {
   const data = submissionData('submit1', [])
-  return { from: accounts.submit.address, to: FSP.submission, data, gas: OUT_OF_GAS }
+  return { from: accounts.submit.address, to: FSP_CONTRACTS.submission, data, gas: OUT_OF_GAS }
 }
 
-function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
+function requestTxs({ round, requests, asker }: RoundPlan): readonly WrittenTransaction[] {
   const data = Array.from({ length: requests }, (_, i) => {
-    const asked = drawnHash('asked', round, i)
+    const asked = pseudoRandomHash('asked', round, i)
     return i % 2 === 0
       ? requestData('Payment', 'XRP', asked)
       : requestData('EVMTransaction', 'ETH', asked)
@@ -300,7 +300,7 @@ function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
   const repeated = round % ROUNDS_PER_REPEAT === 0 ? data.slice(0, 1) : []
   return [...data, ...repeated].map((one) => ({
     from: asker,
-    to: FSP.fdcHub,
+    to: FSP_CONTRACTS.fdcHub,
     data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [one] }),
     value: 1n,
   }))
@@ -310,14 +310,14 @@ function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
 function relayTxs(
   plan: RoundPlan,
   { ftsoMessage, fdcMessage, by }: SignedRound,
-  finaliser: Member | undefined,
-): readonly Tx[] {
+  finaliser: RoundMember | undefined,
+): readonly WrittenTransaction[] {
   const { policy, relay } = plan
   if (finaliser === undefined) return []
   const sending = plan.members.filter(
     ({ behaviours }) => !behaviours.has('grace-signature') && !behaviours.has('early-signature'),
   )
-  const collect = (pick: (signed: SignedBy, member: Member) => Signature | undefined) => {
+  const collect = (pick: (signed: SignedBy, member: RoundMember) => Signature | undefined) => {
     const signatures: IndexedSignature[] = []
     let weight = 0
     for (const member of sending.toSorted((a, b) => a.index - b.index)) {
@@ -330,8 +330,8 @@ function relayTxs(
     return weight > policy.threshold ? signatures : undefined
   }
   const bytes = policyBytes(policy)
-  const random = relay.chainId === undefined ? undefined : BigInt(drawnHash('sum', plan.round))
-  const tx = (message: Hex, signatures: readonly IndexedSignature[], notified?: bigint): Tx => ({
+  const random = relay.chainId === undefined ? undefined : BigInt(pseudoRandomHash('sum', plan.round))
+  const tx = (message: Hex, signatures: readonly IndexedSignature[], notified?: bigint): WrittenTransaction => ({
     from: finaliser.accounts.signingPolicy.address,
     to: relay.address,
     data: relayData(bytes, message, signatures, notified),
