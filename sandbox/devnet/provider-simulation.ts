@@ -14,7 +14,7 @@ import {
   installFsp,
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
-import { runInRealTime, LIVE_POLL_MS } from './fsp/live.ts'
+import { runInRealTime, LIVE_POLL_MS } from './fsp/real-time.ts'
 import type { KnownPolicy, SimulatedProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'

@@ -1,4 +1,4 @@
-import type { ChangeHub } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
 import { badRequest, forbidden, type Refusal } from './refusal.ts'
 

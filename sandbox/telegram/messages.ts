@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { ChangeHub } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Chat, ChatMessage } from './model.ts'
 
 /** Properties of a new message; omitted ones are those of `EMPTY`. */

@@ -1,4 +1,4 @@
-import type { ChangeHub } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import { isAdministrator, memberOf } from './chat-store.ts'
 import type { BotAccount, Chat } from './model.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { ChangeHub } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { CallbackAnswer, InlineAnswer } from './model.ts'
 import { badRequest } from './refusal.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { ChangeHub } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Wire } from './model.ts'
 import { conflict, type Refusal } from './refusal.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
 import type { PaymentContractAddresses } from '../devnet/deployment.ts'
-import { FSP_CONTRACTS } from '../devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '../devnet/fsp/contract-addresses.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
 

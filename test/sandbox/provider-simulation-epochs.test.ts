@@ -1,7 +1,7 @@
 import { parseAbi, parseEventLogs } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,

@@ -1,6 +1,6 @@
 import { decodeErrorResult, parseAbi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,

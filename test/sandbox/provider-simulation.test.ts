@@ -16,7 +16,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,

@@ -9,7 +9,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
 import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /**

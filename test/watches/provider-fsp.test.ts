@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { renderMessage } from '#src/alerts/render.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { signIn } from '../support/people.ts'

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
 import { verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'

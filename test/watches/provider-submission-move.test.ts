@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 

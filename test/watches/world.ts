@@ -1,4 +1,4 @@
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,

@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { flare } from '../flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
-import { type EpochVoteKind, createOpenVotes } from './ballots.ts'
+import { type EpochVoteKind, createOpenVotes } from './open-votes.ts'
 import { policyBytes } from './encode.ts'
 import { setUpCall, setManagerContracts, setGeneration } from './install.ts'
 import { createPayouts } from './payouts.ts'
-import { FSP_CONTRACTS } from './places.ts'
+import { FSP_CONTRACTS } from './contract-addresses.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,

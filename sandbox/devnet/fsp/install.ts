@@ -18,7 +18,7 @@ import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type
 import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
-import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from './places.ts'
+import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from './contract-addresses.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
 import type { Timing } from './timing.ts'

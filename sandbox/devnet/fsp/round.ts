@@ -24,7 +24,7 @@ import {
   signBytes,
   submissionData,
 } from './encode.ts'
-import { FSP_CONTRACTS } from './places.ts'
+import { FSP_CONTRACTS } from './contract-addresses.ts'
 import { pseudoRandomHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
 import { roundStart, type Timing } from './timing.ts'
 import type { WrittenTransaction } from './writer.ts'

@@ -10,7 +10,7 @@ import {
   type WeightBasedClaims,
 } from './encode.ts'
 import { setUpCall, UPTIME_HASH } from './install.ts'
-import { FSP_CONTRACTS } from './places.ts'
+import { FSP_CONTRACTS } from './contract-addresses.ts'
 import { pseudoRandomHash, type ProviderAccounts } from './provider.ts'
 import { ownRewardClaims } from './reward-tree.ts'
 import type { WrittenTransaction } from './writer.ts'
