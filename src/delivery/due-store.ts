@@ -286,7 +286,7 @@ export const CLAIMED_COLUMNS = sql.raw(`d.wallet, d.alert_id as "alertId", d.rec
   d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**
- * Makes deliveries that wait for an earlier delivery of their key not due, until `finish` frees the key.
+ * Makes deliveries that wait for an earlier delivery of their key not due, until `finishDeliveries` frees the key.
  * Meanwhile the earlier delivery is locked, so that it cannot finish unnoticed. If another transaction has
  * locked one of the two, the delivery stays due and is read again.
  */

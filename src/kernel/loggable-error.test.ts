@@ -8,7 +8,7 @@ describe('what a log says of an error', () => {
     const trace = loggableError(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
     const [head, ...calls] = trace.split('\n')
     expect(head).toBe('Error 40P01: deadlock detected')
-    expect(calls[0]).toContain('trace.test.ts')
+    expect(calls[0]).toContain('loggable-error.test.ts')
     expect(trace).not.toContain('around it')
   })
 

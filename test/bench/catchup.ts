@@ -27,7 +27,7 @@ import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
 const MINUTES_GOAL = 30
-/** Most concurrent requests to one endpoint, as `AT_ONCE_MAX` in `src/chain/pace.ts`. */
+/** Most concurrent requests to one endpoint, as `REQUESTS_MAX` in `src/chain/concurrency-limit.ts`. */
 const AT_ONCE = 48
 
 /**

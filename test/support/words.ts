@@ -32,7 +32,7 @@ const BANNED: readonly Banned[] = [
     instead: 'KeySettings, SignalForm, DEFAULTS, SignalInput',
   },
   { pattern: /^flapOf$|^restFlapping$/, instead: 'flappingAlertId, settleFlapping' },
-  { pattern: /^shownAs$|^selectActive$/, instead: 'messageFate, activeTokenQuery' },
+  { pattern: /^shownAs$|^selectActive$/, instead: 'currentContent, activeTokenQuery' },
   { pattern: /^(Debts|settleDebts|owedSince)$/, instead: 'PendingRefunds' },
   { pattern: /^Blindness$/, instead: 'OutageData' },
   {
