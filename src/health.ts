@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import { pingDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -48,7 +49,7 @@ export function healthChecks({
       () => undefined,
     )
   const checks: readonly HealthCheck[] = [
-    { name: 'database', isVital: true, findProblem: async () => void (await sql`select 1`) },
+    { name: 'database', isVital: true, findProblem: async () => void (await pingDatabase(sql)) },
     {
       name: 'migrations',
       isVital: true,
