@@ -218,7 +218,7 @@ export function createApp(
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
-    tally: createAttemptCounter(meters),
+    attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,

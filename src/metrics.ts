@@ -119,7 +119,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricRe
 }
 
 /** Metrics of the delivery. */
-function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[] {
+function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly MetricReading[] {
   const backlog = keep(async () => {
     const at = clock.now()
     return { at, channels: await readBacklog(db, at) }
@@ -150,7 +150,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[
       help: 'Attempts to send by this process, by result.',
       labels: ['channel', 'outcome'],
       read: async () =>
-        tally.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
+        attemptCounter.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
     },
   ]
 }

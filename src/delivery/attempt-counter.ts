@@ -20,7 +20,7 @@ const OUTCOMES = ['delivered', 'temporary', 'permanent', 'off'] as const
 type AttemptOutcome = (typeof OUTCOMES)[number]
 
 /**
- * Creates a tally whose counts are 0. @param meters record the time for which alerts waited for their
+ * Creates a counter whose counts are 0. @param meters record the time for which alerts waited for their
  * channel
  */
 export function createAttemptCounter(meters?: Pick<Meters, 'countSentAlert'>): AttemptCounter {

@@ -24,7 +24,7 @@ import type { SendTask, SendTaskResult } from './send-task.ts'
 export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
-  readonly tally?: AttemptCounter
+  readonly attemptCounter?: AttemptCounter
   /** Clock of the service; if it has `sync`, it is synchronized from time to time. */
   readonly clock: Clock & { sync?(): Promise<void> }
   /** State that is kept between runs; by default a new state for this run. */
@@ -302,7 +302,7 @@ export function createWorker(
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
       : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
-    if (!isLate) deps.tally?.count(channel.key, result)
+    if (!isLate) deps.attemptCounter?.count(channel.key, result)
     outage.note(result.attemptResult, { partitionKey, hasAnswered: permit.state === 'answers' })
     return { ...result, wasUnanswered: permit.state === 'suspect' }
   }

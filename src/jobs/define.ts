@@ -35,7 +35,7 @@ export interface JobApp extends App {
   /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
   /** Counter of attempts to send. */
-  readonly tally: AttemptCounter
+  readonly attemptCounter: AttemptCounter
   /** State of deliveries between runs. */
   readonly sending: SendingState
   /** Pool of claims of deliveries. */
