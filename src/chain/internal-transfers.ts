@@ -53,9 +53,9 @@ export async function findInternalTransfers(
       const blocks = await readBlocks(client, { from, to, withTransactions: true })
       const explained: Explained[] = []
       for (const block of blocks) {
-        const one = await explain(client, holder, block)
-        const units = one.units + (span.explained?.get(block.ref.number) ?? 0n)
-        explained.push({ ...one, units })
+        const explanation = await explain(client, holder, block)
+        const units = explanation.units + (span.explained?.get(block.ref.number) ?? 0n)
+        explained.push({ ...explanation, units })
       }
       const end = to === span.to ? span.after : await readBalanceAt(client, holder, to)
       const balances = new Map<number, bigint | undefined>([[to, end]])
@@ -67,9 +67,9 @@ export async function findInternalTransfers(
       }
       return { explained, balances }
     }, signal)
-    for (const one of step.explained) {
-      pending.push(one)
-      const balance = step.balances.get(one.block.ref.number)
+    for (const explained of step.explained) {
+      pending.push(explained)
+      const balance = step.balances.get(explained.block.ref.number)
       if (balance === undefined) continue
       const units = balance - known - sum(pending)
       if (units > 0n) transfers.push(toPayment(pending, units, isAssumed ? undefined : holder))

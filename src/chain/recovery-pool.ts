@@ -130,7 +130,7 @@ export function createRecoveryPool({
       log.warn({ problem: loggableError(error) }, 'a thread that recovers signers has died')
     }
     const left = threads.size === 0 ? waiting.splice(0) : []
-    for (const one of [...(task ? [task] : []), ...left]) here(one)
+    for (const lost of [...(task ? [task] : []), ...left]) here(lost)
   }
 
   function next(thread: Thread): void {

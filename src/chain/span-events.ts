@@ -62,7 +62,7 @@ export async function settleEvents(
       return { block: { ...block, isSure }, logs: unite([own, more]) }
     }),
   )
-  return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
+  return { blocks: all.map(({ block }) => block), logs: all.flatMap((blockLogs) => blockLogs.logs) }
 }
 
 /**
@@ -83,7 +83,7 @@ async function proveEvents(
         if (receiptLogs?.proof === 'none') isRefuted = true
         return receiptLogs
       },
-      (one) => one?.proof === 'full',
+      (answer) => answer?.proof === 'full',
       signal,
     )
     if (found?.proof === 'full') {
@@ -97,7 +97,7 @@ async function proveEvents(
 
 function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
   const fits = (choice: Hex | readonly Hex[] | null, value: Hex | undefined) =>
-    choice === null || choicesOf(choice).some((one) => one.toLowerCase() === value?.toLowerCase())
+    choice === null || choicesOf(choice).some((topic) => topic.toLowerCase() === value?.toLowerCase())
   return (
     fits(filter.address, address) && filter.topics.every((topic, at) => fits(topic, topics[at]))
   )

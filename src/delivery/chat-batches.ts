@@ -80,11 +80,11 @@ async function take(
 ): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
-  const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
+  const joins = planned.flatMap((plan) => (plan.how === 'join' ? [plan.messageId] : []))
   const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
-  const targetOf = (one: Planned) =>
-    one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
-  const possible = planned.filter((one) => one.how !== 'join' || targetOf(one) !== undefined)
+  const targetOf = (plan: Planned) =>
+    plan.how === 'join' ? leased.find(({ id }) => id === plan.messageId) : undefined
+  const possible = planned.filter((plan) => plan.how !== 'join' || targetOf(plan) !== undefined)
   const claimed = await chatStore.claimRows(
     db,
     possible.flatMap(({ ids }) => ids),
@@ -94,19 +94,19 @@ async function take(
   const over = await obsoleteIn(deps, claimed)
   const tasks: SendTask[] = []
   const obsolete: SendTask[] = []
-  for (const one of possible) {
-    const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
-    if (one.how === 'drop') {
+  for (const plan of possible) {
+    const all = plan.ids.flatMap((id) => rowOf.get(id) ?? [])
+    if (plan.how === 'drop') {
       if (all.length > 0) obsolete.push({ ...taskOf(channel, all), envelope: null })
       continue
     }
     const rows = all.filter(({ id }) => !over.has(id))
-    const target = targetOf(one)
-    if (all.length === one.ids.length) {
+    const target = targetOf(plan)
+    if (all.length === plan.ids.length) {
       const dropped = all.filter(({ id }) => over.has(id))
       if (dropped.length > 0) obsolete.push({ ...taskOf(channel, dropped), envelope: null })
       if (rows.length === 0) continue
-      const built = await build(deps, channel, { plan: one, rows, target }, scene, context)
+      const built = await build(deps, channel, { plan: plan, rows, target }, scene, context)
       tasks.push(...built)
     } else {
       // Another worker claimed some of them; the next plan takes that into account.

@@ -57,15 +57,15 @@ export async function readSituations(
     alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
   const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
   const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
-  const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
-    one.recipientId === recipientId
+  const isOf = (recipientId: number) => (row: { readonly recipientId: number }) =>
+    row.recipientId === recipientId
   return {
     behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
     situationOf: (recipientId) => ({
       waiting: waiting.filter(isOf(recipientId)),
       recent: recent
         .filter(isOf(recipientId))
-        .map((one) => ({ ...toRecent(one, now), orderKeys: orderKeys.get(one.id) ?? new Set() })),
+        .map((message) => ({ ...toRecent(message, now), orderKeys: orderKeys.get(message.id) ?? new Set() })),
       groups: new Map(
         answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
           const group = id === null ? undefined : groups.get(id)

@@ -223,25 +223,25 @@ function joinWatch(
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
   const isOnItsWay = waiting.some(
-    (one) => one.taken === 'now' && isLike(one, lead) && isWithinGroupTime(one.createdAt, lead.createdAt),
+    (delivery) => delivery.taken === 'now' && isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt),
   )
   if (isOnItsWay) return { ids: [lead.id] }
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
     !canEdit || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
   const message = recent.find(
-    (one) =>
-      (one.open || one.busy || !canEdit) &&
-      one.watchId === lead.watchId &&
-      one.recovery === lead.recovery &&
-      (one.kind === 'alert' || one.kind === 'group') &&
-      isInGroup(lead, one.openedAt) &&
-      mayJoin(lead, one) &&
-      one.parts < GROUP_PARTS_MAX,
+    (delivery) =>
+      (delivery.open || delivery.busy || !canEdit) &&
+      delivery.watchId === lead.watchId &&
+      delivery.recovery === lead.recovery &&
+      (delivery.kind === 'alert' || delivery.kind === 'group') &&
+      isInGroup(lead, delivery.openedAt) &&
+      mayJoin(lead, delivery) &&
+      delivery.parts < GROUP_PARTS_MAX,
   )
   if (message === undefined) return undefined
   const { openedAt, parts } = message
-  const fits = (one: WaitingDelivery) =>
-    isLike(one, lead) && isInGroup(one, openedAt) && mayJoin(one, message) && !mustNotify(one)
+  const fits = (delivery: WaitingDelivery) =>
+    isLike(delivery, lead) && isInGroup(delivery, openedAt) && mayJoin(delivery, message) && !mustNotify(delivery)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
@@ -264,7 +264,7 @@ function rollUp({
   if (until <= now) return undefined
   const parts = inOrder(waiting, isRolledUp, ROLLUP_PARTS_MAX)
   const ids = idsOf(parts)
-  if (waiting.some((one) => one.taken === 'now' && isRolledUp(one))) return { ids }
+  if (waiting.some((delivery) => delivery.taken === 'now' && isRolledUp(delivery))) return { ids }
   const last = recent.find(
     ({ kind, open, busy }) => kind === 'rollup' && (open || busy || !canEdit),
   )
@@ -286,7 +286,7 @@ function sendFresh(
   const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
-  const fits = (one: WaitingDelivery) => isLike(one, lead) && isInGroup(one, openedAt)
+  const fits = (delivery: WaitingDelivery) => isLike(delivery, lead) && isInGroup(delivery, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
@@ -294,7 +294,7 @@ function sendFresh(
 /** Time at which the first delivery that can be in the same message was written. */
 function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
   const near = waiting.filter(
-    (one) => one.taken === 'free' && isLike(one, lead) && isWithinGroupTime(one.createdAt, lead.createdAt),
+    (delivery) => delivery.taken === 'free' && isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt),
   )
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
@@ -310,10 +310,10 @@ function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
 }
 
 /** Whether two deliveries are of one watch and kind, and both are alerts or both are recoveries. */
-function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
+function isLike(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
   const isSame =
-    one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
-  return isSame && isGrouped(one)
+    delivery.kind === lead.kind && delivery.watchId === lead.watchId && delivery.recovery === lead.recovery
+  return isSame && isGrouped(delivery)
 }
 
 /** Whether two deliveries were written within the time of one message. */
@@ -336,11 +336,11 @@ function inOrder(
 ): readonly WaitingDelivery[] {
   const stopped = new Set<string>()
   const chosen: WaitingDelivery[] = []
-  for (const one of waiting) {
+  for (const delivery of waiting) {
     const goes =
-      !stopped.has(one.orderKey) && one.taken === 'free' && chosen.length < max && fits(one)
-    if (goes) chosen.push(one)
-    else stopped.add(one.orderKey)
+      !stopped.has(delivery.orderKey) && delivery.taken === 'free' && chosen.length < max && fits(delivery)
+    if (goes) chosen.push(delivery)
+    else stopped.add(delivery.orderKey)
   }
   return chosen
 }

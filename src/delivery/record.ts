@@ -45,29 +45,29 @@ export async function recordResults(deps: RecordDeps, all: readonly SendTaskResu
   } catch (error) {
     if (isSharedFailure(error)) throw error
     const unwritten: SendTaskResult[] = []
-    for (const one of all) if (!(await recordAlone(deps, one))) unwritten.push(one)
+    for (const result of all) if (!(await recordAlone(deps, result))) unwritten.push(result)
     return { unwritten, madeDue: true }
   }
 }
 
-async function recordAlone(deps: RecordDeps, one: SendTaskResult): Promise<boolean> {
-  const id = one.task.rows[0]?.id ?? one.task.change?.id ?? ''
+async function recordAlone(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+  const id = result.task.rows[0]?.id ?? result.task.change?.id ?? ''
   try {
-    await recordTogether(deps, [one])
+    await recordTogether(deps, [result])
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    deps.quarantine.add('delivery_result', id, error, logFieldsOfEach(one.task)[0])
-    return await recordDeliveriesOnly(deps, one)
+    deps.quarantine.add('delivery_result', id, error, logFieldsOfEach(result.task)[0])
+    return await recordDeliveriesOnly(deps, result)
   }
 }
 
 /** Records only the results of the deliveries. */
-async function recordDeliveriesOnly(deps: RecordDeps, one: SendTaskResult): Promise<boolean> {
-  const { change } = one.task
+async function recordDeliveriesOnly(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+  const { change } = result.task
   try {
-    if (isUndone(one)) return false
-    const rows = finishedRows(one)
+    if (isUndone(result)) return false
+    const rows = finishedRows(result)
     await transact(deps.db, async (tx) => {
       if (rows.length > 0) await store.finishDeliveries(tx, rows, deps.clock.now())
       // The message keeps its old content, because the destination refuses the change.
@@ -76,7 +76,7 @@ async function recordDeliveriesOnly(deps: RecordDeps, one: SendTaskResult): Prom
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    logUnrecorded(deps.log, one.task, error)
+    logUnrecorded(deps.log, result.task, error)
     return false
   }
 }
@@ -89,10 +89,10 @@ async function recordDeliveriesOnly(deps: RecordDeps, one: SendTaskResult): Prom
 async function recordTogether(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<boolean> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await releaseUndone(deps, undone)
-  const over = all.filter((one) => !isUndone(one))
+  const over = all.filter((result) => !isUndone(result))
   if (over.length === 0) return true
   const rows = over.flatMap(finishedRows)
-  const outcomes = over.flatMap((one) => outcomesIn(one))
+  const outcomes = over.flatMap((result) => outcomesIn(result))
   const { stopped, madeDue } = await transact(deps.db, async (tx) => {
     const madeDue = rows.length > 0 && (await store.finishDeliveries(tx, rows, deps.clock.now()))
     await followMigrations(deps, tx, over)
@@ -224,11 +224,11 @@ async function recordMessages(
   tx: Db,
   over: readonly SendTaskResult[],
 ): Promise<void> {
-  for (const one of over) {
-    const { task, attemptResult } = one
-    if (task.change !== undefined) await recordChange(tx, one, task.change)
+  for (const result of over) {
+    const { task, attemptResult } = result
+    if (task.change !== undefined) await recordChange(tx, result, task.change)
     else if (task.keep !== undefined && attemptResult.kind === 'delivered') {
-      await messages.insertMessage(tx, sentMessage(deps, one, attemptResult.receipt.messageId))
+      await messages.insertMessage(tx, sentMessage(deps, result, attemptResult.receipt.messageId))
     }
   }
   await reviseLate(deps, tx, over)

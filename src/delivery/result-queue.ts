@@ -74,7 +74,7 @@ export function createResultQueue(
         continue
       }
       againMs = REWRITE_MS.first
-      for (const one of batch) if (!recorded.unwritten.includes(one)) on.release(one)
+      for (const result of batch) if (!recorded.unwritten.includes(result)) on.release(result)
       recordings += 1
       await on.recorded(batch, recorded.madeDue)
     }
@@ -87,7 +87,7 @@ export function createResultQueue(
     try {
       const recorded = await recordResults(deps, batch)
       const { unwritten: left } = recorded
-      for (const one of batch) if (!left.includes(one)) logAttemptResult(deps.log, one)
+      for (const result of batch) if (!left.includes(result)) logAttemptResult(deps.log, result)
       keep(left)
       return recorded
     } catch (error) {
@@ -116,9 +116,9 @@ export function createResultQueue(
     add,
     retry() {
       const now = performance.now()
-      for (const one of unwritten.filter(({ nextAt }) => nextAt <= now)) {
-        unwritten.splice(unwritten.indexOf(one), 1)
-        const { ended, until } = one
+      for (const failed of unwritten.filter(({ nextAt }) => nextAt <= now)) {
+        unwritten.splice(unwritten.indexOf(failed), 1)
+        const { ended, until } = failed
         if (until <= now) on.release(ended)
         else {
           untilOf.set(ended, until)

@@ -301,7 +301,7 @@ describe('a batcher', () => {
           itemsMax: 100,
           isAlike,
           processTogether: (groups) =>
-            Promise.all(groups.map(async (one) => (one.length === 3 ? undefined : work(one)))),
+            Promise.all(groups.map(async (group) => (group.length === 3 ? undefined : work(group)))),
           processAlone: work,
         })
         const results: (Promise<Result> | undefined)[] = []

@@ -183,10 +183,10 @@ function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metr
   const nodes = newestOf(rounds, (round) => round.nodes) ?? []
   const uptimes = nodes.flatMap(({ nodeId }): Sample[] => {
     const seen = rounds.flatMap(
-      (round) => round.nodes?.filter((one) => one.nodeId === nodeId) ?? [],
+      (round) => round.nodes?.filter((node) => node.nodeId === nodeId) ?? [],
     )
-    const polls = seen.reduce((sum, one) => sum + one.polls, 0)
-    const connected = seen.reduce((sum, one) => sum + one.connectedPolls, 0)
+    const polls = seen.reduce((sum, node) => sum + node.polls, 0)
+    const connected = seen.reduce((sum, node) => sum + node.connectedPolls, 0)
     return polls === 0 ? [] : [[connected / polls, { node: nodeId }]]
   })
   return [
@@ -228,7 +228,7 @@ function moneyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[]
       name: 'transactions',
       help: 'transactions',
       samples: ['ok', 'failed', 'lost_race'].map((result) => [
-        sent.filter((one) => resultOf(one) === result).length,
+        sent.filter((transaction) => resultOf(transaction) === result).length,
         { result },
       ]),
     },

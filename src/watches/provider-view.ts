@@ -260,12 +260,12 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
 
 /** Duties of a round, each with its worst verdict. */
 export function cellsOf(
-  one: Pick<ProviderObservation, 'checks'>,
+  observation: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
   const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
-    checkOf(one, name).verdict === verdict
+    checkOf(observation, name).verdict === verdict
   const plain = (name: Parameters<typeof checkOf>[1]): RoundCell => {
-    const { verdict, values } = checkOf(one, name)
+    const { verdict, values } = checkOf(observation, name)
     if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
     const reason = values?.['reason']
     return reason === 'late' || reason === 'early' ? reason : 'missing'

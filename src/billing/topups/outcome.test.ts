@@ -26,7 +26,7 @@ describe('a top-up', () => {
   test('shows the best attempt, in any order', () => {
     const worse = ['unknown', 'failed', 'rejected', 'submitted', 'confirming', 'credited'] as const
     for (const [index, state] of worse.entries()) {
-      const tried = worse.slice(0, index + 1).map((one) => attempt(one))
+      const tried = worse.slice(0, index + 1).map((state) => attempt(state))
       const expected = state === 'unknown' ? 'expired' : state
       expect(topupOutcomeOf(tried, OVER, NOW).status).toBe(expected)
       expect(topupOutcomeOf(tried.toReversed(), OVER, NOW).status).toBe(expected)

@@ -111,7 +111,7 @@ async function judgedRow(
     Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
   )
   forgetOtherProviders(state, {
-    members: new Set(policies.policies.flatMap((one) => one.providers.map(({ voter }) => voter))),
+    members: new Set(policies.policies.flatMap((policy) => policy.providers.map(({ voter }) => voter))),
     active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
     watched: new Set(current.watched),
     nodeIds: system && nodesOf(system),

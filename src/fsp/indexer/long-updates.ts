@@ -42,7 +42,7 @@ export async function addRefusedUpdates(
     const sortitionBlock = Number(update.sortitionBlock)
     const before = state.refusals[voter] ?? []
     // The first of a sortition block is the one that was sent soonest.
-    if (before.some((one) => one.sortitionBlock === sortitionBlock)) continue
+    if (before.some((update) => update.sortitionBlock === sortitionBlock)) continue
     const refusal = { tx, block: number, at, feedsSent: feedsIn(update), sortitionBlock }
     state.refusals[voter] = [...before, refusal]
   }

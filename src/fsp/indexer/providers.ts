@@ -147,7 +147,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       const calculations = published.map(({ rewardEpochId, seenAt, data }) => ({
         rewardEpochId,
         seenAt,
-        row: StoredPasses.parse(data).find((one) => one.voter === voter),
+        row: StoredPasses.parse(data).find((provider) => provider.voter === voter),
       }))
       const startMs = Math.max(from.getTime(), first.blockAt.getTime())
       const seen = calculations.flatMap(({ seenAt, row }) => [

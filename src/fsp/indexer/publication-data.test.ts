@@ -12,7 +12,7 @@ function row(voter: typeof A | typeof B, isEligible: boolean | null): StoredPass
 
 /** The answer about a provider at minutes, undefined where the calculation has no row of it. */
 function answers(rows: StoredPasses, voter: string, minutes: readonly number[]) {
-  const found = rows.find((one) => one.voter === voter)
+  const found = rows.find((row) => row.voter === voter)
   return minutes.map((minute) => found && eligibilityAt(found, at(minute)).isEligible)
 }
 

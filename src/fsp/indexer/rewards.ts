@@ -106,7 +106,7 @@ export function createRewardFacts({
       return new Map(
         voters.map((voter) => {
           const own = rows.filter((row) => row.voter === voter)
-          const amountWei = own.reduce((sum, one) => sum + one.amountWei, 0n)
+          const amountWei = own.reduce((sum, reward) => sum + reward.amountWei, 0n)
           return [voter, { epochs: own.map(({ rewardEpoch }) => rewardEpoch), amountWei }]
         }),
       )

@@ -135,5 +135,5 @@ const OPEN_ROUNDS = 4
 function recordFirst({ firstBlocks }: Session, round: number, block: number): void {
   if (firstBlocks.has(round)) return
   firstBlocks.set(round, block)
-  for (const one of firstBlocks.keys()) if (one <= round - OPEN_ROUNDS) firstBlocks.delete(one)
+  for (const old of firstBlocks.keys()) if (old <= round - OPEN_ROUNDS) firstBlocks.delete(old)
 }

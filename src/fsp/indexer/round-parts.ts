@@ -88,11 +88,11 @@ export function silenceOfMember(
   const now = currentSilenceOf(state, voter, sortitionWeight, sampleSize)
   const { roundSeconds, roundsPerEpoch } = policies.clock
   const onePercentBlocks = onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds)
-  const partOf = (one: Omit<typeof now, 'countedTo'>): FastUpdates => ({
-    exponent: one.exponent,
-    blocksSinceUpdate: one.blocks,
-    lastUpdateBlock: one.lastUpdateBlock,
-    lastUpdateAt: one.lastUpdateAt,
+  const partOf = (silence: Omit<typeof now, 'countedTo'>): FastUpdates => ({
+    exponent: silence.exponent,
+    blocksSinceUpdate: silence.blocks,
+    lastUpdateBlock: silence.lastUpdateBlock,
+    lastUpdateAt: silence.lastUpdateAt,
     sortitionWeight,
     sampleSize,
     onePercentBlocks,
@@ -233,7 +233,7 @@ function registrationOf(
   const next = policies.policies.find(({ rewardEpoch }) => rewardEpoch === epoch)
   const isClosed = next !== undefined && (next.fixedAt ?? 0) <= nowSeconds
   const registration = state.registrations[voter]
-  const isMember = (one: Policy) => one.providers.some((provider) => provider.voter === voter)
+  const isMember = (policy: Policy) => policy.providers.some((provider) => provider.voter === voter)
   const isRegistered = isClosed
     ? isMember(next)
     : registration?.epoch === epoch

@@ -55,8 +55,8 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
     const { voter, role } = owner
-    const one = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
-    state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
+    const recorded = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
+    state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(recorded)]
   }
 }
 

@@ -227,7 +227,7 @@ export function createVoteFacts({
       rewards: votes.rewards.hash && (await signingsOf(epoch, 'rewards', taking, block, signal)),
     }
     const signedAt = [
-      ...stored.flatMap((one) => (one.kind === 'rewards' ? [one.signedAt] : [])),
+      ...stored.flatMap((signature) => (signature.kind === 'rewards' ? [signature.signedAt] : [])),
       ...(winners.rewards?.values() ?? []),
     ].flatMap((at) => at?.getTime() ?? [])
     const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
@@ -291,8 +291,8 @@ function providerVote(
   },
 ): ProviderVote {
   const { openedAt, hash, concludedAt } = given.votes[kind]
-  const ofKind = given.stored.filter((one) => one.kind === kind)
-  const own = ofKind.filter((one) => one.voter === voter)
+  const ofKind = given.stored.filter((signature) => signature.kind === kind)
+  const own = ofKind.filter((signature) => signature.voter === voter)
   if (hash === null || given.winners === null) {
     const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
     const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
@@ -317,7 +317,7 @@ function providerVote(
     isConcluded: true,
     signedAt: signing ?? null,
     firstSignedAt: own[0]?.signedAt ?? signing ?? null,
-    signedOther: own.some((one) => one.hash !== hash),
+    signedOther: own.some((signature) => signature.hash !== hash),
     isKnown: signing !== undefined,
     weightSigned: null,
   }

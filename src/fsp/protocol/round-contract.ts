@@ -21,8 +21,8 @@ const PART_OF = {
     ...(strayCommit && { strayCommit }),
   }),
   submit2: ({ reveal, bitVote }: ProviderEvidence) => ({ reveal, bitVote }),
-  submitSignatures: (one: ProviderEvidence) => {
-    const { signatures, earlySignature, signaturesWithReveals } = one
+  submitSignatures: (evidence: ProviderEvidence) => {
+    const { signatures, earlySignature, signaturesWithReveals } = evidence
     return { signatures, earlySignature, signaturesWithReveals }
   },
 } as const

@@ -52,7 +52,7 @@ function uint256(value: bigint): Buffer {
 }
 
 function frame(input: string, protocol: number) {
-  return decodeSubmission(input)?.frames.find((one) => one.protocol === protocol)
+  return decodeSubmission(input)?.frames.find((frame) => frame.protocol === protocol)
 }
 
 describe('epoch arithmetic', () => {

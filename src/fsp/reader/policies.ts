@@ -89,9 +89,9 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
       endpoints.ask(async (client) => {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
-        const one = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-        const [answer] = await readViews(client, multicallAddress, [[manager, one]], block.number)
-        const currentEpoch = one.of(answer)
+        const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+        const [answer] = await readViews(client, multicallAddress, [[manager, currentEpochView]], block.number)
+        const currentEpoch = currentEpochView.of(answer)
         if (currentEpoch === undefined) return undefined
         // A fixed policy does not change.
         const read = async (epoch: number) =>
@@ -141,11 +141,11 @@ async function readTimes(
   const answers = await readViews(
     client,
     multicallAddress,
-    [...views, expiry].map((one) => [manager, one] as const),
+    [...views, expiry].map((view) => [manager, view] as const),
     block,
   )
   const [first, round, firstEpoch, epoch, registrationSeconds, preparationSeconds] = views.map(
-    (one, i) => Number(one.of(answers[i])),
+    (view, i) => Number(view.of(answers[i])),
   )
   if (!first || !round || !firstEpoch || !epoch || !registrationSeconds || !preparationSeconds) {
     throw new EndpointError('the systems manager does not say how it counts time')
@@ -195,12 +195,12 @@ async function readPolicy(
     const answers = await readViews(client, multicallAddress, questions, block)
     const found = voters.of(answers[2])
     const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-      (one, i) => one.of(answers[3 + i]),
+      (question, i) => question.of(answers[3 + i]),
     )
     const startRound = start.of(answers[0])
     if (!found || !submits || !signatures || !policies || startRound === undefined) continue
     if (found[0].length === 0) continue
-    const total = found[1].reduce((sum, one) => sum + one, 0)
+    const total = found[1].reduce((sum, weight) => sum + weight, 0)
     const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
     const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
     return {
@@ -249,11 +249,11 @@ async function readRegistration(
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
   const views = epochs.map((epoch) => contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]))
-  const questions = views.map((one) => [manager, one] as const)
+  const questions = views.map((view) => [manager, view] as const)
   const answers = await readViews(client, multicallAddress, questions, block)
-  return views.flatMap((one, index) => {
+  return views.flatMap((view, index) => {
     const epoch = epochs[index]
-    const [, , endTs = 0n] = one.of(answers[index]) ?? []
+    const [, , endTs = 0n] = view.of(answers[index]) ?? []
     return endTs === 0n || epoch === undefined ? [] : [{ epoch, openedAt: Number(endTs) }]
   })
 }

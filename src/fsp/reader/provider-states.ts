@@ -189,7 +189,7 @@ async function readHolders(
   return new Map(
     epochs.map((epoch) => [
       epoch,
-      holding.find((one) => one.epoch === epoch)?.registry ?? registries[0],
+      holding.find((row) => row.epoch === epoch)?.registry ?? registries[0],
     ]),
   )
 }
@@ -207,7 +207,7 @@ async function readProviders(
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
     const own = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
     const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
-    const accounts = [...new Set(own)].filter((one) => one !== ZERO_ADDRESS)
+    const accounts = [...new Set(own)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,

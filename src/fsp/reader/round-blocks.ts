@@ -159,7 +159,7 @@ function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal)
     const emitting = await Promise.all(EMITTING.map((name) => contracts.all(client, name)))
     return {
       called: new Map(
-        named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
+        named.flatMap(([name, all]) => all.map((address) => [address.toLowerCase(), name] as const)),
       ),
       emitting: emitting.flat(),
     }

@@ -132,7 +132,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
       const found = new Map(
         all
           ?.filter(({ transactionHash }) => wanted.has(transactionHash))
-          .map((one) => [one.transactionHash, one]),
+          .map((receipt) => [receipt.transactionHash, receipt]),
       )
       if (found.size === wanted.size) return found
     }
@@ -159,7 +159,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
       return z
         .array(z.unknown())
         .parse(answer)
-        .map((one) => receiptOf(one, ref))
+        .map((receipt) => receiptOf(receipt, ref))
     } catch (error) {
       if (rpcErrorOf(error) === undefined) throw error
       // Not every node has this method; individual receipts contain the same data.

@@ -136,25 +136,25 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
    */
   async function askRegistries<T>(
     client: RpcClient,
-    one: ContractView<T>,
+    view: ContractView<T>,
     isAnswer: (found: T) => boolean,
     block: number | 'latest',
   ): Promise<T | undefined> {
     const targets = await contracts.all(client, REGISTRY)
-    const calls = targets.map((target) => ({ target, callData: one.callData }))
+    const calls = targets.map((target) => ({ target, callData: view.callData }))
     if (calls.length === 0) return undefined
     const answers = await readBatch(client, calls, { multicallAddress, block })
     return answers
-      .map((answer) => one.of(answer))
+      .map((answer) => view.of(answer))
       .find((found) => found !== undefined && isAnswer(found))
   }
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
-    const one = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
     const registry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
     const relay = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
-    const answers = await ask(client, MANAGER, [one, registry, relay], block.number)
-    const epoch = one.of(answers?.[0])
+    const answers = await ask(client, MANAGER, [currentEpochView, registry, relay], block.number)
+    const epoch = currentEpochView.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
     // The contract registry may be ahead of the manager.
     if (registryInUse !== undefined) contracts.remember(REGISTRY, registryInUse)
@@ -171,8 +171,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await ask(client, MANAGER, [current], 'latest')
     const epoch = current.of(answers?.[0])
     if (epoch === undefined) return false
-    const one = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
-    const found = await askRegistries(client, one, (isRegistered) => isRegistered, 'latest')
+    const registeredView = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
+    const found = await askRegistries(client, registeredView, (isRegistered) => isRegistered, 'latest')
     return found === true
   }
 
@@ -185,8 +185,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
         async (client) => {
           const rewardEpochId = await readEpoch(client, block)
           if (rewardEpochId === undefined) return undefined
-          const one = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
-          const voters = await askRegistries(client, one, (found) => found.length > 0, block.number)
+          const votersView = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
+          const voters = await askRegistries(client, votersView, (found) => found.length > 0, block.number)
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
@@ -197,17 +197,17 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const last = answer ?? heard.at(-1)
       if (last === undefined) return undefined
       const { rewardEpochId } = last
-      const same = heard.filter((one) => one.rewardEpochId === rewardEpochId)
+      const same = heard.filter((epochVoters) => epochVoters.rewardEpochId === rewardEpochId)
       return { rewardEpochId, voters: new Set(same.flatMap(({ voters }) => voters)), isSure }
     },
 
     weights: (rewardEpochId, block, signal) =>
       endpoints.ask(async (client) => {
         const functionName = 'getRegisteredVotersAndNormalisedWeights'
-        const one = contractView(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
+        const votersView = contractView(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
         const found = await askRegistries(
           client,
-          one,
+          votersView,
           ([voters]) => voters.length > 0,
           block.number,
         )
@@ -281,7 +281,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
         const tip = BigInt(await client.request({ method: 'eth_blockNumber' }))
         const views = OWNER_VIEWS.map((name) => contractView(ENTITY_MANAGER_ABI, name, [address, tip]))
         const answers = (await ask(client, 'EntityManager', views, 'latest')) ?? []
-        const owners = views.flatMap((one, index) => one.of(answers[index]) ?? [])
+        const owners = views.flatMap((view, index) => view.of(answers[index]) ?? [])
         return owners.find((owner) => owner !== address && owner !== ZERO_ADDRESS) ?? address
       }, signal),
   }

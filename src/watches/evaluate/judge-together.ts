@@ -37,19 +37,19 @@ const TARGETS_MAX = 200
 export function groupDueTargets(due: readonly DueTarget[]): readonly (readonly DueTarget[])[] {
   const groups: DueTarget[][] = []
   let [watches, folds] = [0, 0]
-  for (const one of due) {
-    const count = one.row.watchCount
+  for (const target of due) {
+    const count = target.row.watchCount
     watches += count
-    folds += count * one.observations.length
+    folds += count * target.observations.length
     const group = groups.at(-1)
     const isFull = watches > WATCHES_MAX || folds > FOLDS_MAX || group?.length === TARGETS_MAX
     if (group !== undefined && !isFull) {
-      group.push(one)
+      group.push(target)
       continue
     }
-    groups.push([one])
+    groups.push([target])
     watches = count
-    folds = count * one.observations.length
+    folds = count * target.observations.length
   }
   return groups
 }
@@ -97,7 +97,7 @@ async function judgeTogether(
       rows.map(({ id }) => id),
       (id) => unreadable.add(id),
     )
-    const byId = new Map(group.map((one) => [one.row.id, one]))
+    const byId = new Map(group.map((target) => [target.row.id, target]))
     const turns = createEventLoopYield()
     const done = new Set<number>()
     const seen: ObservedTarget[] = []

@@ -194,7 +194,7 @@ const saveInBatches: ForEachBatch = async (deps, tx, targetId, judgeBatch) => {
       states = started(saveStates(tx, judged.flatMap(statesOf)))
       next = started(listBatch(deps, tx, targetId, batch.lastId))
       await recording
-      const candidates = judged.flatMap((one) => one.candidates)
+      const candidates = judged.flatMap((outcome) => outcome.candidates)
       recording = started(deps.recordAlerts(tx, candidates))
     }
     await Promise.all([states, recording])
@@ -210,10 +210,10 @@ const saveWatchByWatch: ForEachBatch = async (deps, tx, targetId, judgeBatch) =>
   const options = { quarantine, kind: 'watch', idOf: ({ watchId }: Judged) => watchId }
   let batch = await listBatch(deps, tx, targetId, 0)
   while (batch !== undefined) {
-    await isolateEach(await judgeBatch(batch.watches), options, (one) =>
+    await isolateEach(await judgeBatch(batch.watches), options, (outcome) =>
       tx.transaction(async (inner) => {
-        await saveStates(inner, statesOf(one))
-        await recordAlerts(inner, one.candidates)
+        await saveStates(inner, statesOf(outcome))
+        await recordAlerts(inner, outcome.candidates)
       }),
     )
     batch = await listBatch(deps, tx, targetId, batch.lastId)
@@ -277,7 +277,7 @@ export function createPrefilterSummary(type: ChainWatchType, observation: Observ
       if (prefilter === undefined) return
       const added = [settings, ...states.flatMap(({ signal, state }) => [signal, state])]
       // Neighbours often have the same settings and states, which need not be added again.
-      if (added.length === last.length && added.every((one, place) => one === last[place])) return
+      if (added.length === last.length && added.every((value, place) => value === last[place])) return
       last = added
       const byId = new Map(states.map(({ signal, state }) => [signal, state]))
       summary = prefilter.add(summary, { settings, states: byId }, observation)

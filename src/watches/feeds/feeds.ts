@@ -103,23 +103,23 @@ export function createFeedFacts({
         const now = readings.get(feed) ?? undefined
         return now && { now, feed: now.id, windowMs: windowSeconds * 1000 }
       })
-      const questions = asked.flatMap((one) =>
-        one === undefined
+      const questions = asked.flatMap((query) =>
+        query === undefined
           ? []
           : [
               {
-                feed: one.feed,
-                from: new Date(block.at.getTime() - one.windowMs),
-                grade: gradeOf(one.windowMs),
+                feed: query.feed,
+                from: new Date(block.at.getTime() - query.windowMs),
+                grade: gradeOf(query.windowMs),
               },
             ],
       )
       const oldest = (await store.findOldestFeedPoints(db, questions, block.at)).values()
-      return asked.map((one) => {
-        if (one === undefined) return undefined
-        const { value, decimals } = one.now
+      return asked.map((query) => {
+        if (query === undefined) return undefined
+        const { value, decimals } = query.now
         const found = oldest.next().value
-        return { now: one.now, oldest: found ?? { value, decimals, at: block.at } }
+        return { now: query.now, oldest: found ?? { value, decimals, at: block.at } }
       })
     },
 

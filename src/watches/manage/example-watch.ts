@@ -28,7 +28,7 @@ export async function findExampleWatch(
   const type = getWatchType(row.type)
   const choices = completeSignals(type.signals, SignalChoices.parse(row.signals))
   const chosen = choices.find(({ enabled }) => enabled) ?? choices[0]
-  const signal = type.signals.find((one) => one.id === chosen?.id)
+  const signal = type.signals.find((signal) => signal.id === chosen?.id)
   const event = signal?.events.alerts[0]
   if (chosen === undefined || signal === undefined || event === undefined) return undefined
   const data = exampleData(type, signal, event, { ...row, ...chosen }, clock.now())

@@ -257,9 +257,9 @@ async function judgeGroup(
   const held = group.filter(({ row }) => slices.isHeld(row.slice))
   const fence = slices.fenceOf([...new Set(held.map(({ row }) => row.slice))])
   const alone = held.length > 1 ? await judgeQuietTargets({ ...deps, fence }, type, held) : held
-  for (const one of alone) {
+  for (const target of alone) {
     signal.throwIfAborted()
-    if (slices.isHeld(one.row.slice)) await judgeInSlice({ ...deps, slices }, type, one)
+    if (slices.isHeld(target.row.slice)) await judgeInSlice({ ...deps, slices }, type, target)
   }
 }
 

@@ -115,10 +115,10 @@ async function saveHeld(
 ): Promise<void> {
   for (let tries = 0; tries <= SLICES; tries += 1) {
     const seen = all
-      .map((one) => ({ ...one, slices: one.slices.filter(slices.isHeld) }))
-      .filter((one) => one.slices.length > 0)
+      .map((slicesSeen) => ({ ...slicesSeen, slices: slicesSeen.slices.filter(slices.isHeld) }))
+      .filter((slicesSeen) => slicesSeen.slices.length > 0)
     if (seen.length === 0) return
-    const held = [...new Set(seen.flatMap((one) => one.slices))]
+    const held = [...new Set(seen.flatMap((slicesSeen) => slicesSeen.slices))]
     try {
       return await slices.fenceOf(held).transact(db, (tx) => store.saveSliceCursors(tx, seen))
     } catch (error) {

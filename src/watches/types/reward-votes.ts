@@ -126,7 +126,7 @@ export function rewardSigningStatus(
   }
   const events = new Set<string>()
   const steps = observation.epochs.map((epoch) => {
-    const state = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
+    const state = before.find((state) => state.rewardEpochId === epoch.rewardEpochId)
     return stepEpoch(state, epoch, { at, since, isFirst, events })
   })
   const state = steps.map((step) => step.state)
@@ -157,7 +157,7 @@ export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | '
 }
 
 function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
-  const isAlerted = (one: EpochState) => KINDS.some((kind) => ALERTED.includes(one[kind]))
+  const isAlerted = (state: EpochState) => KINDS.some((kind) => ALERTED.includes(state[kind]))
   return epochs.some(isAlerted) ? 'firing' : 'ok'
 }
 
@@ -168,14 +168,14 @@ function findAnswer(
 ): Signed | undefined {
   const signed = observation.epochs.flatMap((epoch) => {
     const state =
-      before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
+      before.find((state) => state.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
     const isNew = (kind: Kind) => {
       const next = nextStage(state[kind], epoch[kind], false, (stage) => stage)
       return next === 'signed' && state[kind] !== 'signed'
     }
     return KINDS.filter(isNew).map((kind) => ({ kind, epoch }))
   })
-  return signed.find((one) => before.some((state) => endsWith(state, one)))
+  return signed.find((vote) => before.some((state) => endsWith(state, vote)))
 }
 
 /**
@@ -192,16 +192,16 @@ function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
 function answered(before: readonly EpochState[], signed: Signed): readonly EpochState[] {
   const { kind, epoch } = signed
   const own =
-    before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
-  const missed = before.filter((one) => one !== own && endsWith(one, signed))
+    before.find((state) => state.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
+  const missed = before.filter((state) => state !== own && endsWith(state, signed))
   return [
-    ...missed.map((one) => ({ ...one, [kind]: 'over' as const })),
+    ...missed.map((state) => ({ ...state, [kind]: 'over' as const })),
     { ...own, [kind]: 'signed' },
   ]
 }
 
 function merge(before: readonly EpochState[], changed: readonly EpochState[]): EpochState[] {
-  const byEpoch = new Map([...before, ...changed].map((one) => [one.rewardEpochId, one]))
+  const byEpoch = new Map([...before, ...changed].map((state) => [state.rewardEpochId, state]))
   return [...byEpoch.values()]
     .toSorted((a, b) => a.rewardEpochId - b.rewardEpochId)
     .slice(-EPOCHS_KEPT)

@@ -167,7 +167,7 @@ function chanceText(exponent: number): string {
 function dataOf(
   { provider, rewardEpoch }: ProviderObservation,
   part: NonNullable<ProviderObservation['fastUpdates']>,
-  one: {
+  options: {
     readonly parameters: ParameterValues
     /** Null if nothing but the length of an update is wrong. */
     readonly rule: z.output<typeof Rule> | null
@@ -176,7 +176,7 @@ function dataOf(
     readonly tooLong: State['tooLong']
   },
 ): JsonObject {
-  const { parameters, rule, since, until, tooLong } = one
+  const { parameters, rule, since, until, tooLong } = options
   return z.encode(Silence, {
     ...part,
     provider,
