@@ -67,8 +67,8 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
     app.get('/chat/all', async () => pageSnapshot(api, old))
     app.get('/chat/about', async (request, reply) => {
       const query = AboutQuery.safeParse(request.query)
-      const chat = api.chats().find((one) => one.id === query.data?.chat)
-      const person = api.chats().find((one) => one.id === query.data?.person)
+      const chat = api.chats().find((known) => known.id === query.data?.chat)
+      const person = api.chats().find((known) => known.id === query.data?.person)
       if (!chat || person?.type !== 'private') return reply.code(404).send({ error: 'not found' })
       return {
         commands: api.commandsFor(chat.id, person.id),

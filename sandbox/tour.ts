@@ -168,7 +168,7 @@ async function letTimePass(world: World, ann: TourChat, { take }: Pick<Steps, 't
 
 /** Gives consent: looking at the page changes nothing, pressing its button does. */
 async function consent({ inbox }: World, alice: Customer): Promise<void> {
-  const mail = await inbox.waitFor((one) => confirmLinkOf(one) !== undefined, PATIENCE_MS)
+  const mail = await inbox.waitFor((received) => confirmLinkOf(received) !== undefined, PATIENCE_MS)
   const page = await openPage(confirmLinkOf(mail) ?? '')
   await api.checkChannel(alice, 'email', 'pending')
   await pressButton(page, 'Yes, send alerts')

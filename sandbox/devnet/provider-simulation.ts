@@ -223,7 +223,7 @@ export async function createProviderSimulation(
     provider: SimulatedProviderState,
     was: ReadonlySet<Behaviour>,
   ): Promise<void> {
-    const turned = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
+    const turned = (behaviour: Behaviour) => was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1
       provider.accounts = providerAccounts(provider.name, version)
@@ -243,7 +243,7 @@ export async function createProviderSimulation(
     const provider = stateOf(name)
     const was = new Set(provider.behaviours)
     change(provider.behaviours)
-    const isMined = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
+    const isMined = (behaviour: Behaviour) => was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (isMined('changed-submit-address')) return playing(() => apply(provider, was))
     return inTurn(() => apply(provider, was))
   }
@@ -273,12 +273,12 @@ export async function createProviderSimulation(
     playToPublication: () => playing(timeTravel.toPublication),
     behave: (name, ...behaviours) =>
       change(name, (all) => {
-        for (const one of behaviours) startFault(all, one)
+        for (const behaviour of behaviours) startFault(all, behaviour)
       }),
     recover: (name, ...behaviours) =>
       change(name, (all) => {
         if (behaviours.length === 0) all.clear()
-        for (const one of behaviours) all.delete(one)
+        for (const behaviour of behaviours) all.delete(behaviour)
       }),
     setFeed: async (name, price, since) => {
       const known = feeds.get(name)

@@ -71,10 +71,10 @@ export async function homePage(
   app.post('/home/sample', (request, reply) =>
     act(reply, async () => {
       const { sample } = SampleForm.parse(request.body)
-      const one = samples.find(({ id }) => id === sample)
-      if (one === undefined) throw new Error(`There is no page called ${sample}.`)
-      await one.make()
-      return `/#sample-${one.id}`
+      const chosen = samples.find(({ id }) => id === sample)
+      if (chosen === undefined) throw new Error(`There is no page called ${sample}.`)
+      await chosen.make()
+      return `/#sample-${chosen.id}`
     }),
   )
   app.post('/home/open', (request, reply) =>

@@ -44,7 +44,7 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
     groups: groups.map((group) => ({
       ...group,
       id: group.title.toLowerCase().replaceAll(' ', '-'),
-      scenarios: group.scenarios.map((one) => shown(one, newestFirst)),
+      scenarios: group.scenarios.map((scenario) => shown(scenario, newestFirst)),
     })),
     entries: newestFirst.map(entryData),
   })

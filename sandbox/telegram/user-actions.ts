@@ -144,10 +144,10 @@ export function createUserActions(backend: Backend): UserActions {
       if (!message) throw new Error(`there is no message ${messageId} to press a button of`)
       const buttons = message.keyboard.flat()
       const button =
-        buttons.find((one) => one.callback_data === wanted) ??
-        buttons.find((one) => one.text === wanted)
+        buttons.find((button) => button.callback_data === wanted) ??
+        buttons.find((button) => button.text === wanted)
       if (!button?.callback_data) {
-        const labels = buttons.map((one) => `"${one.text}"`).join(', ')
+        const labels = buttons.map((button) => `"${button.text}"`).join(', ')
         throw new Error(`message ${messageId} has no button "${wanted}" to press, but ${labels}`)
       }
       return pressWith(chatId, messageId, button.callback_data, options.from)
@@ -171,7 +171,7 @@ export function createUserActions(backend: Backend): UserActions {
       }
     },
     chooseInline(answer, resultId, chatId) {
-      const result = answer.results.find((one) => one.id === resultId)
+      const result = answer.results.find((result) => result.id === resultId)
       if (!result) throw new Error(`there is no inline result "${resultId}"`)
       return messages.add(chats.get(chatId), {
         from: answer.personId,

@@ -91,8 +91,8 @@ function answersOf(block: ProtocolBlock): Answers {
       to: numberToHex(index + 77, { size: 20 }),
     })),
   ]
-  const transactions = sent.map((one, index) => ({
-    ...one,
+  const transactions = sent.map((transaction, index) => ({
+    ...transaction,
     type: '0x0',
     hash: keccak256(numberToHex(number * 1000 + index)),
     blockHash: ref.hash,
@@ -122,7 +122,7 @@ function answersOf(block: ProtocolBlock): Answers {
     status: '0x1',
     gasUsed: '0x186a0',
   }))
-  for (const one of receipts) receiptOf.set(one.transactionHash, JSON.stringify(one))
+  for (const receipt of receipts) receiptOf.set(receipt.transactionHash, JSON.stringify(receipt))
   const hashOf = (place: number) => transactions[place]?.hash ?? head.hash
   const events = [
     ...block.finalised.map(({ protocol, round, isSecureRandom, merkleRoot }) =>

@@ -163,7 +163,7 @@ async function requestsTo(url: string): Promise<number> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'bench_counts' })
   const answer = await fetch(url, { method: 'POST', body })
   const { result } = (await answer.json()) as { result: Record<string, number> }
-  return Object.values(result).reduce((sum, one) => sum + one, 0)
+  return Object.values(result).reduce((sum, count) => sum + count, 0)
 }
 
 /** Seconds that bare undici needs for this number of requests for blocks. */

@@ -36,7 +36,7 @@ export async function benchRate(scene: DeliveryScene): Promise<Measurement> {
     subjects.push(subject)
   }
   const value = median(subjects)
-  const ratio = median(subjects.map((one, round) => one / (floors[round] ?? Number.NaN)))
+  const ratio = median(subjects.map((subject, round) => subject / (floors[round] ?? Number.NaN)))
   return {
     bench: 'delivery',
     measure: `webhooks to a 20 ms receiver, ${AT_A_TIME} at a time`,

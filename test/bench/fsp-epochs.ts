@@ -43,11 +43,11 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
       }
       const kept = await replay.kept()
       collect()
-      const one = { ...kept, heap: process.memoryUsage().heapUsed }
-      epochs.push(one)
+      const figures = { ...kept, heap: process.memoryUsage().heapUsed }
+      epochs.push(figures)
       process.stdout.write(
-        `fsp: reward epoch ${policy.rewardEpoch}: heap ${inMiB(one.heap)} MiB, ` +
-          `${one.rounds} rounds kept in ${inMiB(one.bytes)} MiB.\n`,
+        `fsp: reward epoch ${policy.rewardEpoch}: heap ${inMiB(figures.heap)} MiB, ` +
+          `${figures.rounds} rounds kept in ${inMiB(figures.bytes)} MiB.\n`,
       )
     }
     const { user, system } = process.cpuUsage(before)

@@ -49,7 +49,7 @@ export function cryptographyIn(
 /** The cryptography alone in this thread. */
 export function computeInThread({ signatures, reveals }: Cryptography): Promise<TimeTaken> {
   return measureTime(async () => {
-    for (const one of signatures) recoverSigner(one, one.digest)
+    for (const signature of signatures) recoverSigner(signature, signature.digest)
     for (const reveal of reveals) commitHash(...reveal)
   })
 }

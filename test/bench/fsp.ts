@@ -73,7 +73,7 @@ async function benchSpeed(): Promise<readonly Measurement[]> {
 type Speed = TimeTaken & { readonly rounds: number }
 
 function speedOf(measure: string, whole: Speed, floor: Speed, by: keyof TimeTaken): Measurement {
-  const of = (one: Speed) => (one.rounds * FLARE_CLOCK.roundSeconds) / one[by]
+  const of = (speed: Speed) => (speed.rounds * FLARE_CLOCK.roundSeconds) / speed[by]
   const speed = of(whole)
   const ratio = speed / of(floor)
   return {

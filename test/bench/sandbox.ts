@@ -121,9 +121,9 @@ function findChain(pid: number): number {
   const family = new Set([pid])
   for (let size = 0; size < family.size; ) {
     size = family.size
-    for (const one of children) if (family.has(one.parent)) family.add(one.pid)
+    for (const child of children) if (family.has(child.parent)) family.add(child.pid)
   }
-  const chain = children.find((one) => one.program === 'anvil' && family.has(one.pid))
+  const chain = children.find((child) => child.program === 'anvil' && family.has(child.pid))
   if (chain === undefined) throw new Error('the sandbox has no anvil process')
   return chain.pid
 }

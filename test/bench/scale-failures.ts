@@ -239,7 +239,7 @@ async function moveBalances({ devnet }: ScaleWorld, signal: AbortSignal): Promis
     balances.set(index, balance)
     await wait(MOVE_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
-  return [...balances.values()].reduce((sum, one) => sum + one, 0n)
+  return [...balances.values()].reduce((sum, balance) => sum + balance, 0n)
 }
 
 async function alertedSum({ connection: { sql } }: ScaleWorld) {

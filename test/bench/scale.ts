@@ -90,13 +90,13 @@ interface Prediction {
 
 /** All kinds of work at once in four processes, beside what the costs of one and two processes predict. */
 function predicted(part: (typeof PARTS)[number], predictions: readonly Prediction[]): Measurement {
-  const ratio = median(predictions.map((one) => one.measured[part] / one.predicted[part]))
+  const ratio = median(predictions.map((prediction) => prediction.measured[part] / prediction.predicted[part]))
   return {
     bench: 'scale',
     measure: `model: ${part} CPU of mixed work in 4 processes, beside its prediction from 1 and 2`,
-    value: median(predictions.map((one) => one.measured[part])),
+    value: median(predictions.map((prediction) => prediction.measured[part])),
     unit: 'ms',
-    floor: median(predictions.map((one) => one.predicted[part])),
+    floor: median(predictions.map((prediction) => prediction.predicted[part])),
     ratio,
     goal: 'within 20 %',
     met: Math.abs(ratio - 1) <= MODEL_ERROR_MAX,

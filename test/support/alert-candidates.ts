@@ -25,21 +25,21 @@ export async function candidatesOf(
 ): Promise<AlertCandidate[]> {
   const watch = (await listForNotification(tx, [watchId])).get(watchId)
   if (watch === undefined) throw new Error('there is no such watch')
-  return all.map((one) => {
-    const source = findEventSource(one.event)
-    if (source === undefined) throw new Error(`no signal emits ${one.event}`)
+  return all.map((recorded) => {
+    const source = findEventSource(recorded.event)
+    if (source === undefined) throw new Error(`no signal emits ${recorded.event}`)
     const { isRecovery, signal } = source
     return {
       watch,
       type: source.type ?? 'credits-balance',
       signal: signal.id,
       group: signal.group,
-      event: one.event,
-      severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
-      data: { ...timed(signal.examples[one.event], firedAt), ...one.data },
+      event: recorded.event,
+      severity: recorded.severity ?? (isRecovery ? 'info' : 'warning'),
+      data: { ...timed(signal.examples[recorded.event], firedAt), ...recorded.data },
       isRecovery,
-      isNotified: one.isNotified ?? true,
-      episodeSeverity: one.episodeSeverity ?? null,
+      isNotified: recorded.isNotified ?? true,
+      episodeSeverity: recorded.episodeSeverity ?? null,
       position,
       firedAt,
     }

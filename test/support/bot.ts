@@ -169,7 +169,7 @@ function chatting(
   from?: number,
 ): Chatting {
   const all = () =>
-    telegram.messages(id).filter((one) => one.from === telegram.bot.id && !one.service)
+    telegram.messages(id).filter((message) => message.from === telegram.bot.id && !message.service)
   const last = () => {
     const message = all().at(-1)
     if (message === undefined) throw new Error('the bot has said nothing')

@@ -37,7 +37,7 @@ function createOwnPaces(limits: PaceLimits): SharedPaces {
       for (const [other, at] of floods) if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
       floods.set(chatId, now)
       chats.set(chatId, holdFor(chats.get(chatId) ?? NEVER, now, ms))
-      const ends = [...floods.keys()].map((one) => chats.get(one)?.nextAt ?? now)
+      const ends = [...floods.keys()].map((chatId) => chats.get(chatId)?.nextAt ?? now)
       const end = botFloodEnd(ends)
       if (end !== undefined) bot = holdFor(bot, now, end - now)
     },

@@ -110,7 +110,7 @@ async function processesOf(pid: number, folder: string): Promise<readonly string
   const family = new Set([pid])
   for (let size = 0; size < family.size; ) {
     size = family.size
-    for (const one of known) if (family.has(one.parent)) family.add(one.pid)
+    for (const child of known) if (family.has(child.parent)) family.add(child.pid)
   }
   return known
     .filter((one) => one.pid !== pid && (family.has(one.pid) || one.command.includes(folder)))

@@ -219,8 +219,8 @@ export function relayData(
     policy,
     message,
     numberToHex(signatures.length, { size: 2 }),
-    ...signatures.map((one) =>
-      concatHex([signatureBytes(one), numberToHex(one.index, { size: 2 })]),
+    ...signatures.map((signature) =>
+      concatHex([signatureBytes(signature), numberToHex(signature.index, { size: 2 })]),
     ),
     random === undefined ? '0x' : numberToHex(random, { size: 32 }),
   ])

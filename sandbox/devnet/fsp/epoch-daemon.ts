@@ -79,11 +79,11 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   /** Time at which the vote on the last epoch's uptime opens; infinity when none is due. */
   let uptimeDue = Number.POSITIVE_INFINITY
 
-  const isFormer = (one: number) => one < newerFrom
-  const chainIdOf = (one: number) => (isFormer(one) ? undefined : flare.id)
+  const isFormer = (rewardEpoch: number) => rewardEpoch < newerFrom
+  const chainIdOf = (rewardEpoch: number) => (isFormer(rewardEpoch) ? undefined : flare.id)
   const next = () => policies.find((policy) => policy.epoch === epoch + 1)
-  const places = (one: number) =>
-    isFormer(one)
+  const places = (rewardEpoch: number) =>
+    isFormer(rewardEpoch)
       ? { registry: FSP_CONTRACTS.oldVoterRegistry, preRegistry: FSP_CONTRACTS.oldVoterPreRegistry }
       : { registry: FSP_CONTRACTS.voterRegistry, preRegistry: FSP_CONTRACTS.voterPreRegistry }
 
@@ -134,8 +134,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     )
   }
 
-  function policyFor(one: number): KnownPolicy | undefined {
-    return policies.find((policy) => policy.epoch === one)
+  function policyFor(rewardEpoch: number): KnownPolicy | undefined {
+    return policies.find((policy) => policy.epoch === rewardEpoch)
   }
 
   function take(said: ProtocolEvent): void {

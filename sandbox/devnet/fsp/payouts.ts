@@ -59,7 +59,7 @@ export function createPayouts(timing: Timing): Payouts {
     nextPublication: () => Math.min(...ended.filter(isNew).map(({ due }) => due)),
     publish: (at) =>
       ended
-        .filter((one) => isNew(one) && one.due <= at)
+        .filter((payout) => isNew(payout) && payout.due <= at)
         .map(({ policy }) => {
           const { epoch, members } = policy
           published.add(epoch)

@@ -86,9 +86,9 @@ export function createRoundSchedule({
         return
       }
       const { at } = first
-      const transactions = acts.filter((one) => one.at === at).flatMap((one) => one.transactions)
+      const transactions = acts.filter((act) => act.at === at).flatMap((act) => act.transactions)
       await act({ at, transactions }, isLive)
-      acts = acts.filter((one) => one.at > at)
+      acts = acts.filter((act) => act.at > at)
     },
     updates,
     resume: (now) => {

@@ -98,7 +98,7 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
   })
   const signed = signRound(plan)
   const has = ({ behaviours }: RoundMember, ...any: readonly Behaviour[]) =>
-    any.some((one) => behaviours.has(one))
+    any.some((behaviour) => behaviours.has(behaviour))
   const active = plan.members.filter((member) => !has(member, 'silent'))
   const committing = active.filter((member) => !has(member, 'no-commit'))
   const revealing = active.filter((member) => !has(member, 'no-reveal'))
@@ -106,11 +106,11 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
     members.filter((member) =>
       behaviour === undefined ? !has(member, ...of) : has(member, behaviour),
     )
-  const commits = (members: readonly RoundMember[]) => members.map((one) => commitTx(plan, one))
+  const commits = (members: readonly RoundMember[]) => members.map((member) => commitTx(plan, member))
   const reveals = (members: readonly RoundMember[]) =>
-    members.flatMap((one) => revealTx(plan, one) ?? [])
+    members.flatMap((member) => revealTx(plan, member) ?? [])
   const signatures = (members: readonly RoundMember[]) =>
-    members.flatMap((one) => signatureTx(plan, signed, one) ?? [])
+    members.flatMap((member) => signatureTx(plan, signed, member) ?? [])
   return [
     act('requests', requestTxs(plan)),
     act('commit', commits(timed(committing, undefined, ['late-commit']))),
@@ -126,12 +126,12 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
       relayTxs(
         plan,
         signed,
-        active.find((one) => !has(one, 'grace-signature')),
+        active.find((member) => !has(member, 'grace-signature')),
       ),
     ),
     act(
       'relayAgain',
-      timed(active, 'normal-reverts', []).flatMap((one) => relayTxs(plan, signed, one)),
+      timed(active, 'normal-reverts', []).flatMap((member) => relayTxs(plan, signed, member)),
     ),
     act('graceSignature', signatures(timed(active, 'grace-signature', []))),
   ].filter(({ at, transactions }) => transactions.length > 0 || BEATS.has(at - begins))
@@ -298,10 +298,10 @@ function requestTxs({ round, requests, asker }: RoundPlan): readonly WrittenTran
       : requestData('EVMTransaction', 'ETH', asked)
   })
   const repeated = round % ROUNDS_PER_REPEAT === 0 ? data.slice(0, 1) : []
-  return [...data, ...repeated].map((one) => ({
+  return [...data, ...repeated].map((transaction) => ({
     from: asker,
     to: FSP_CONTRACTS.fdcHub,
-    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [one] }),
+    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [transaction] }),
     value: 1n,
   }))
 }

@@ -67,8 +67,8 @@ const Answers = z.array(
     error: z.object({ message: z.string() }).optional(),
   }),
 )
-const Hashes = z.array(z.custom<Hash>((one) => typeof one === 'string'))
-const HexText = z.custom<Hex>((one) => typeof one === 'string')
+const Hashes = z.array(z.custom<Hash>((value) => typeof value === 'string'))
+const HexText = z.custom<Hex>((value) => typeof value === 'string')
 const Receipt = z.object({
   status: z.string(),
   logs: z.array(z.object({ address: HexText, topics: z.array(HexText), data: HexText })),
