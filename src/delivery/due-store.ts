@@ -124,12 +124,12 @@ export async function listBacklogs(
   channel: ChannelKey,
   of: {
     readonly after: number
-    readonly hops: number
+    readonly recipientsMax: number
     readonly full: FullDestinations
     readonly now: Date
   },
 ): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
-  const { after, hops, full, now } = of
+  const { after, recipientsMax, full, now } = of
   const nextAbove = (id: SQL) => sql`
     select d.recipient_id from deliveries d
     where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id > ${id}
@@ -147,7 +147,7 @@ export async function listBacklogs(
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
-      from hop where hop.recipient_id is not null and hop.place < ${hops}
+      from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
     select hop.recipient_id as hop, ${CANDIDATE}
     from hop left join lateral (${sql.join(own, sql` union all `)}) d on true
@@ -156,7 +156,7 @@ export async function listBacklogs(
   const count = new Set(rows.map(({ hop }) => hop)).size
   return {
     candidates: rows.filter(({ id }) => id !== null),
-    last: count < hops ? undefined : rows.at(-1)?.hop,
+    last: count < recipientsMax ? undefined : rows.at(-1)?.hop,
   }
 }
 

@@ -141,9 +141,9 @@ export interface StaleRecipient extends Record<string, unknown> {
 export async function listStaleRecipients(
   db: Db,
   channel: ChannelKey,
-  of: { readonly after: number; readonly hops: number; readonly now: Date },
+  of: { readonly after: number; readonly recipientsMax: number; readonly now: Date },
 ): Promise<{ readonly recipients: StaleRecipient[]; readonly last: number | undefined }> {
-  const { after, hops, now } = of
+  const { after, recipientsMax, now } = of
   const nextAbove = (id: SQL) => sql`
     select m.recipient_id from sent_messages m
     where m.channel = ${channel} and m.revise_at is not null and m.recipient_id > ${id}
@@ -153,7 +153,7 @@ export async function listStaleRecipients(
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
-      from hop where hop.recipient_id is not null and hop.place < ${hops}
+      from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
     select hop.recipient_id as hop, first.lane as "partitionKey"
     from hop left join lateral (
@@ -167,7 +167,7 @@ export async function listStaleRecipients(
     recipients: rows.flatMap(({ hop, partitionKey }) =>
       partitionKey === null ? [] : [{ recipientId: hop, partitionKey }],
     ),
-    last: rows.length < hops ? undefined : rows.at(-1)?.hop,
+    last: rows.length < recipientsMax ? undefined : rows.at(-1)?.hop,
   }
 }
 

@@ -25,7 +25,7 @@ const RANDOM_STEPS = 2 ** 32
 
 /** Outcome of a recording. */
 export interface RecordingOutcome {
-  /** Those whose deliveries could not be recorded. */
+  /** Results whose deliveries could not be recorded. */
   readonly unwritten: readonly SendTaskResult[]
   /** Whether other deliveries may have become due. */
   readonly madeDue: boolean
@@ -36,8 +36,8 @@ export interface RecordingOutcome {
  * results are written in one transaction; if that fails, each in a separate transaction. Of a result that
  * cannot be written then, only the result of the deliveries is recorded, so that they are not sent again.
  *
- * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
- * the same can be recorded again
+ * @throws errors that concern no single result, such as a lost connection: the results may be recorded or not, and
+ * must be recorded again, which changes nothing where they are recorded
  */
 export async function recordResults(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<RecordingOutcome> {
   try {
@@ -82,7 +82,7 @@ async function recordDeliveriesOnly(deps: RecordDeps, result: SendTaskResult): P
 }
 
 /**
- * Records all in one transaction. Aborted ones are released first.
+ * Records results in one transaction, after releasing the deliveries of aborted and superseded attempts.
  *
  * @returns whether other deliveries may have become due
  */

@@ -11,8 +11,8 @@ import type { SendTaskResult } from './send-task.ts'
 import { logAttemptResult } from './trail.ts'
 
 /**
- * Minimum interval between two transactions, so that each records many results: one delivery costs the
- * database about as much as a dozen.
+ * Minimum interval between two transactions, so that each records many results: recording one result costs the
+ * database about as much as recording a dozen.
  */
 const RECORD_GAP_MS = 20
 /** First wait before a failed recording is repeated; doubles each time. */
@@ -37,7 +37,9 @@ export interface ResultQueue {
  * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
  * results.
  *
- * @param on `recorded`: after each recording, with whether others may have become due; `release`: for every result that is recorded or dropped
+ * @param unwritten results whose recording failed, which outlive the queue
+ * @param on `recorded`: called after each recording, with whether other deliveries may have become due; `release`:
+ * called for every result that is recorded or dropped; `idle`: called when nothing waits to be recorded
  */
 export function createResultQueue(
   deps: RecordDeps,
@@ -82,7 +84,7 @@ export function createResultQueue(
     on.idle()
   }
 
-  /** @returns undefined if the failure concerns none of them */
+  /** @returns undefined if nothing was recorded, because of a failure that concerns no single result */
   async function tryRecord(batch: readonly SendTaskResult[]): Promise<RecordingOutcome | undefined> {
     try {
       const recorded = await recordResults(deps, batch)

@@ -42,14 +42,14 @@ export interface RecipientScan {
   /** Last recipient that was read; 0 at the beginning. */
   after: number
   /** Recipients per step. */
-  hops: number
-  /** Time at which a whole round found nothing, so that the next step is delayed. */
-  restsSince: { readonly now: Date; readonly ms: number } | undefined
+  recipientsMax: number
+  /** Time of the last step, while `quiet`; the next step is at least `QUIET_MS` later. */
+  quietSince: { readonly now: Date; readonly ms: number } | undefined
   /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
-  /** Whether this round has found something. */
+  /** Whether the current pass has found something. */
   foundSome: boolean
-  /** Whether the last whole round found nothing, and nothing was found since. */
+  /** Whether the last whole pass over all recipients found nothing, and nothing was found since. */
   quiet: boolean
 }
 
@@ -115,8 +115,8 @@ export function createSending(channels: Channels): SendingState {
 function newRecipientScan(): RecipientScan {
   return {
     after: 0,
-    hops: SCAN_STEP_RECIPIENTS.first,
-    restsSince: undefined,
+    recipientsMax: SCAN_STEP_RECIPIENTS.first,
+    quietSince: undefined,
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,

@@ -117,11 +117,11 @@ export function createWorker(
     return found || stale
   }
 
-  /** Scans all recipients once more. The work is done only when such a scan finds nothing. */
+  /** Makes both scans pass over all recipients once more: the worker ends only after a whole pass found nothing. */
   function restartScans(): void {
-    for (const round of [sending.backlog, sending.stale]) {
-      round.quiet = false
-      round.restsSince = undefined
+    for (const scan of [sending.backlog, sending.stale]) {
+      scan.quiet = false
+      scan.quietSince = undefined
     }
   }
 
@@ -179,8 +179,8 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
-    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
-      const of = { after, hops, full, now }
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async ({ after, recipientsMax }) => {
+      const of = { after, recipientsMax, full, now }
       const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
       return { candidates, last }
     })
@@ -249,8 +249,8 @@ export function createWorker(
     if (limiter.free() <= 0) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await runScanStep(sending.stale, { now: context.now, none }, ({ after, hops }) =>
-      messages.listStaleRecipients(deps.claimsDb, channel.key, { after, hops, now: context.now }),
+    const found = await runScanStep(sending.stale, { now: context.now, none }, ({ after, recipientsMax }) =>
+      messages.listStaleRecipients(deps.claimsDb, channel.key, { after, recipientsMax, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>

@@ -110,7 +110,7 @@ export const CALLS: readonly Call[] = [
     run: (db, row) =>
       listBacklogs(db, 'webhook', {
         after: recipientOf(row),
-        hops: HOPS,
+        recipientsMax: HOPS,
         full: NONE_FULL,
         now: systemClock.now(),
       }),

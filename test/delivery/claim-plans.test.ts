@@ -28,7 +28,7 @@ import { type Outbox, openOutbox } from './outbox.ts'
 const FINISHED = 5000
 const IDS = 64
 const NONE_FULL = { partitions: [], recipients: [] }
-const ALL = { after: 0, hops: 32 }
+const ALL = { after: 0, recipientsMax: 32 }
 
 let outbox: Outbox
 let ids: readonly string[]
