@@ -70,8 +70,7 @@ interface Latencies {
 }
 
 /**
- * Writes the backlog as after hours of attempts: retries due between 14 hours ago and 14 hours from
- * now.
+ * Writes deliveries that have failed for hours: their retries are due between 14 hours ago and 14 hours from now.
  */
 async function fillBacklog({ sql }: Connection, silentPort: number): Promise<void> {
   const box = createSecretBox(Buffer.alloc(32, 7))

@@ -21,7 +21,7 @@ import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './
  * method.
  */
 
-/** Transactions of others in each block. */
+/** Transactions in each block that have nothing to do with the protocol. */
 const OTHERS = 5
 
 interface Answers {

@@ -1,6 +1,6 @@
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 
-/** Shares of one core that each side of a load took; two cores are 2 in all. */
+/** Share of one core that each side of a load used: 1 is one whole core. */
 export interface CoreShares {
   /** This process, which sends the requests. */
   readonly load: number
@@ -8,7 +8,7 @@ export interface CoreShares {
   readonly database: number
 }
 
-/** Runs a load, and says how busy each side was meanwhile. */
+/** Runs a load, and measures the CPU time of this process, the server and the database meanwhile. */
 export async function measureSides<T>(
   sides: { readonly serverPid: number; readonly postmaster: number },
   work: () => Promise<T>,
@@ -31,7 +31,7 @@ export function ownCpuMs(): number {
 }
 
 /**
- * Runs work, and says which share of a core each side took meanwhile.
+ * Runs work, and measures the share of a core that each side used meanwhile. @returns also the elapsed milliseconds
  *
  * @param sides the CPU time of each so far, in milliseconds
  */

@@ -10,7 +10,10 @@ export interface WalletWithHook {
   readonly partitionKey: string
 }
 
-/** Writes wallets whose own webhook is this address. Sealed with the key of the test environment. */
+/**
+ * Writes wallets, each with a webhook at this address. The addresses are encrypted with the key of the test
+ * environment.
+ */
 export async function fillHooks(
   { sql }: Connection,
   url: string,

@@ -15,7 +15,7 @@ import { waitUntil } from './wait-until.ts'
 
 const ROUNDS = 5
 const DELIVERIES = 6000
-/** Limit of concurrent sends that a webhook partition reaches. */
+/** Number of concurrent sends up to which the limit of a webhook's partition grows. */
 const AT_A_TIME = 64
 const GOAL_RATIO = 0.85
 const GOAL_PER_SECOND = 2500
@@ -66,7 +66,7 @@ async function floorOf({ url, receiverPid }: DeliveryScene): Promise<number> {
   return perSecond(await takeArrivals(url))
 }
 
-/** Deliveries per second of a worker that finds all of them in the outbox. */
+/** Deliveries per second of a worker; all deliveries are in the outbox before it starts. */
 async function subjectOf(scene: DeliveryScene): Promise<number> {
   const { connection, databaseUrl, url, hooks, postmaster, receiverPid } = scene
   await fillOutbox(connection, hooks)

@@ -15,9 +15,9 @@ import { type BenchServer, startServer } from './start-server.ts'
 const ALERTS_PER_SECOND = 200
 const SECONDS = 15
 const WARM_SECONDS = 3
-/** While hosts hang, one alert of this number goes to the next hanging host. */
+/** While hosts hang, one alert in this number goes to the next hanging host. */
 const HANGING_SHARE = 20
-/** Time for the first deliveries to all hosts that hang. */
+/** Time for the first attempts at all hanging hosts, before the measurement. */
 const HANGING_MS = 3000
 const P50_GOAL_MS = 15
 const P99_GOAL_MS = 60

@@ -25,7 +25,8 @@ const EARLY_BATCH = 10
 const TABLES = ['alerts', 'deliveries'] as const
 
 /**
- * One moved price with 100 000 watches: time from the block to committed rows in the outbox. The
+ * Moves one price that 100 000 watches observe, and measures the time from the block to the committed rows in the
+ * outbox. The
  * floor is a COPY of the same rows into the same emptied tables.
  */
 export async function benchFanout(): Promise<readonly Measurement[]> {
@@ -85,7 +86,7 @@ export async function benchFanout(): Promise<readonly Measurement[]> {
   }
 }
 
-/** A chain with one feed, and everything from its block to the outbox. */
+/** Creates a chain with one feed, and the service's code from its block to the outbox. */
 function createWorld({ db }: Connection) {
   let [number, value] = [1000, 2_000_000n]
   let afterBatch = () => {}
@@ -191,14 +192,14 @@ async function empty({ sql }: Connection): Promise<void> {
   await sql`checkpoint`
 }
 
-/** The server writes the rows to files of its own. */
+/** Makes PostgreSQL write the rows into files (COPY … TO). */
 async function dump({ sql }: Connection, folder: string): Promise<void> {
   for (const table of TABLES) {
     await sql.unsafe(`copy (select * from ${table}) to '${join(folder, table)}'`)
   }
 }
 
-/** The server reads them again, both tables in one message and so in one transaction. */
+/** Makes PostgreSQL read the rows from these files: both tables in one message, and so in one transaction. */
 async function copy({ sql }: Connection, folder: string): Promise<void> {
   const copies = TABLES.map((table) => `copy ${table} from '${join(folder, table)}'`)
   await sql.unsafe(copies.join('; '))

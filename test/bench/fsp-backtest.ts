@@ -8,7 +8,7 @@ import type { Measurement } from './report.ts'
 
 const FIRST_EPOCH = 452
 const EPOCHS = 2
-/** Few members and blocks keep the epochs cheap; each provider has watches of its own. */
+/** Number of providers. There are few providers and blocks, so that two epochs take little time. */
 const MEMBERS = 4
 const BLOCK_SECONDS = 15
 /** Days of two reward epochs. */
@@ -83,7 +83,7 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
   })
 }
 
-/** What a live alert and one of a backtest have in common. */
+/** The fields by which a live alert and one of a backtest are compared. */
 function shown({ signal, event, severity, isRecovery, firedAt, data }: AlertCandidate) {
   return { signal, event, severity, isRecovery, firedAt: firedAt.toISOString(), data }
 }

@@ -7,18 +7,18 @@ import type { Measurement } from './report.ts'
 
 const EPOCHS = 10
 const FIRST_EPOCH = 452
-/** Few members keep ten epochs cheap: growth with the number of providers is no leak. */
+/** Number of providers; few, so that ten epochs take little time. */
 const MEMBERS = 2
-/** Seconds between blocks, for the same reason. */
+/** Seconds between blocks; many, so that ten epochs take little time. */
 const BLOCK_SECONDS = 15
 const WATCHES_EACH = 2
-/** Two epochs are kept: from then on nothing may grow. */
+/** Number of epochs after which memory and database may not grow any more, because two epochs are stored. */
 const FULL_AFTER = 3
 const GROWTH_GOAL = 1.1
 
 /**
- * Ten reward epochs one after another; each exchanges one provider, and old data is pruned as by
- * the service. Measures memory and database size after each.
+ * Replays ten reward epochs. In each, one provider leaves and another joins, and old data is deleted as by the
+ * service. Measures memory and database size after each.
  */
 export async function benchEpochs(): Promise<readonly Measurement[]> {
   const collect = garbageCollector()

@@ -8,13 +8,13 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type TimeTaken, measureTime } from './fsp-replay.ts'
 
-/** What every reader of some blocks has to compute, decoded from them. */
+/** Inputs of the cryptography that every reader of these blocks must compute. */
 export interface Cryptography {
   readonly signatures: readonly SignedDigest[]
   readonly reveals: readonly Parameters<typeof commitHash>[]
 }
 
-/** One recovery for each signature, one hash for each reveal. */
+/** Collects the inputs from blocks: each signature is recovered once, and each reveal is hashed once. */
 export function cryptographyIn(
   policy: LoadedPolicy,
   blocks: readonly ProtocolBlock[],
@@ -46,7 +46,7 @@ export function cryptographyIn(
   return { signatures, reveals }
 }
 
-/** The cryptography alone in this thread. */
+/** Computes the cryptography in this thread. */
 export function computeInThread({ signatures, reveals }: Cryptography): Promise<TimeTaken> {
   return measureTime(async () => {
     for (const signature of signatures) recoverSigner(signature, signature.digest)
@@ -54,7 +54,7 @@ export function computeInThread({ signatures, reveals }: Cryptography): Promise<
   })
 }
 
-/** The same with the recoveries in the threads of a pool. */
+/** Computes the cryptography with the recoveries in the threads of a pool. */
 export function computeWithPool(
   { signatures, reveals }: Cryptography,
   pool: RecoveryPool,

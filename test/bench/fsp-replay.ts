@@ -17,16 +17,16 @@ import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */
 export const EPOCH_ROUNDS = FLARE_CLOCK.roundsPerEpoch
-/** Rounds read at a time, as after a pause. */
+/** Number of rounds that are read at once, as after a pause of the service. */
 export const ROUNDS_PER_READ = 112
 
-/** Time taken: seconds of the processor by this process and all its threads, and by the clock. */
+/** Duration of work: CPU seconds of this process with all its threads, and seconds by the clock. */
 export interface TimeTaken {
   readonly cpuSeconds: number
   readonly seconds: number
 }
 
-/** Measures work. */
+/** Runs work and measures its duration. */
 export async function measureTime(work: () => Promise<unknown>): Promise<TimeTaken> {
   const cpu = process.cpuUsage()
   const startedAt = performance.now()
@@ -59,7 +59,7 @@ export interface Replay {
 }
 
 /**
- * Connects the service's own code behind a stand-in for the chain.
+ * Creates a replay: a stand-in returns the blocks, everything behind it is the service's own code.
  *
  * @param policies every signing policy, oldest first; the reader sees the one in force, the one
  * before and, from two rounds before its start on, the next

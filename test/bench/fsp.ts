@@ -21,7 +21,9 @@ const RATIO_GOAL = 0.75
 /** Number of readings after which the floor is measured once, with the blocks of that reading. */
 const LOOKS_PER_FLOOR = 6
 
-/** Backtests beside live watches, the speed of a reward epoch, and memory and rows over ten. */
+/**
+ * Compares backtests with live watches, measures the time for a reward epoch, and memory and rows over ten epochs.
+ */
 export async function benchFsp(): Promise<readonly Measurement[]> {
   return [...(await benchFspBacktest()), ...(await benchSpeed()), ...(await benchEpochs())]
 }

@@ -23,8 +23,8 @@ export interface TokenOwner {
 }
 
 /**
- * A metered call beside bare Fastify with one statement that updates and inserts, on a database that
- * waits for the disk: spread over 1000 wallets, and 64 at a time from one. All balances are exact.
+ * Measures metered calls on a database that waits for the disk: of 1000 wallets in turn, and 64 at a time of one
+ * wallet. The floor is bare Fastify with one statement that updates and inserts. All balances must be exact.
  */
 export async function benchMetering(): Promise<Measurement[]> {
   const work = async (databaseUrl: string) => {
@@ -71,7 +71,9 @@ interface Sides {
   readonly postmaster: number
 }
 
-/** Floor and subject in turns. Every call of a wallet must be answered with a balance of its own. */
+/**
+ * Measures floor and subject in turns. If all calls are of one wallet, no two answers may state the same balance.
+ */
 async function compare(
   { service, floor, postmaster }: Sides,
   ownerOf: (request: number) => TokenOwner,
@@ -137,7 +139,7 @@ function measurement(measure: string, result: Comparison, goal: number): Measure
   }
 }
 
-/** Wallets with credits, a token each, and no free call left. */
+/** Writes wallets with credits and a token, whose free calls of the day are used up. */
 export async function fillWallets(databaseUrl: string, count = WALLETS): Promise<readonly TokenOwner[]> {
   const owners = Array.from({ length: count }, (_, index) => ({
     wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
@@ -165,7 +167,7 @@ export async function fillWallets(databaseUrl: string, count = WALLETS): Promise
   return owners
 }
 
-/** Every answered call has its entry, and every balance is the sum of its entries. */
+/** Checks that every answered call has a ledger entry, and that every balance is the sum of its entries. */
 async function proveBalances(databaseUrl: string, calls: number): Promise<void> {
   const { sql, close } = connect(databaseUrl)
   const [found] = await sql`

@@ -64,14 +64,16 @@ interface Run {
 }
 
 const Times = z.array(z.tuple([z.number(), z.number()]))
-/** The three screens that people open most. */
+/** The three screens that are pressed in turn. */
 const SCREENS = [
   () => packed('home'),
   () => packed('watch.list', { page: 1 }),
   (chat: number) => packed('watch.card', { id: chat + 1 }),
 ]
 
-/** Makes a run of presses: each in another chat, so that no one waits for an earlier press of the same chat. */
+/**
+ * Makes a run of presses: each in another chat, so that no one waits for an earlier press of the same chat.
+ */
 function createPresses(apiUrl: string, postmaster: number) {
   let presses = 0
   return async ({ url, pid }: BenchServer, seconds: number): Promise<Run> => {

@@ -1,4 +1,4 @@
-/** One measured figure beside its floor, both from this run. */
+/** A measured figure, and the figure of its floor in the same run. */
 export interface Measurement {
   readonly bench: string
   readonly measure: string
@@ -8,14 +8,14 @@ export interface Measurement {
   readonly floor: number | null
   /** value / floor. */
   readonly ratio: number | null
-  /** The ratio that the machine alone would have, by fixed work in the same run. */
+  /** The ratio of fixed work in the same run, which only the machine determines. */
   readonly ratioFloor?: number
   /** The goal as text. */
   readonly goal: string
   readonly met: boolean
 }
 
-/** A table for people, then one JSON line per measurement. */
+/** Formats measurements as a table, followed by one JSON line per measurement. */
 export function report(measurements: readonly Measurement[]): string {
   const hasRatioFloors = measurements.some(({ ratioFloor }) => ratioFloor !== undefined)
   const rows = measurements.map((measurement) => [

@@ -18,10 +18,10 @@ const CLAIMED = 64
 const HOPS = 32
 const NONE_FULL = { partitions: [], recipients: [] }
 
-/** One kind of call, on tables of ten million rows. */
+/** A call that is measured on tables of ten million rows. */
 export interface Call {
   readonly name: string
-  /** @param row number of a row at random, whose wallet calls */
+  /** Makes the call. @param row number of a random row, whose wallet makes the call */
   run(db: Db, row: number): Promise<unknown>
   /** Whether a job makes the call, so that no person waits for it. */
   readonly isJob?: boolean
@@ -40,7 +40,7 @@ const callerOf = (wallet: number): Caller => ({
 })
 const large = callerOf(LARGE_WALLET)
 
-/** Calls for the large wallet, and for the wallet of a row at random. */
+/** The measured calls: some are made by the large wallet, others by the wallet of a random row. */
 export const CALLS: readonly Call[] = [
   { name: 'list of alerts, large wallet', run: (db) => listAlerts({ ...deps, db }, large, {}) },
   {

@@ -10,13 +10,13 @@ export const ROW_COUNT = 10_000_000
 export const WATCH_COUNT = 1_000_000
 /** Wallets beside the large one. */
 const WALLETS = 20_000
-/** Number of the wallet with three rows of ten. */
+/** Number of the large wallet, which has three of every ten rows. */
 export const LARGE_WALLET = 0
 const LARGE_PARTS = 3
 const PARTS = 10
 /** Recipients of the large wallet; the others have one each. */
 export const LARGE_RECIPIENTS = 20
-/** Number of the recipient of a row by its number, as `RECIPIENT`. */
+/** Number of the recipient of row `row`, by the formula of `RECIPIENT`. */
 export function recipientOf(row: number): number {
   const wallet = walletOf(row)
   return wallet === LARGE_WALLET
@@ -28,7 +28,10 @@ const ALERT_DAYS = 390
 const DELIVERY_DAYS = 29
 /** Deliveries of each alert of the last month. */
 const DELIVERIES_EACH = 10
-/** Alert of delivery `n`, of its wallet: the deliveries of an alert are hours apart at most. */
+/**
+ * The alert of delivery `n`, in SQL: an alert of the same wallet, so that the deliveries of an alert are at most
+ * hours apart.
+ */
 const ALERT = `${ROW_COUNT - ROW_COUNT / DELIVERIES_EACH}
   + n / ${DELIVERIES_EACH * WALLETS} * ${WALLETS} + n % ${WALLETS}`
 /** Unfinished deliveries: due ones outside backlogs, and retries of those that failed. */
@@ -39,13 +42,16 @@ const FAILED_SHARE = 0.005
 const FIRST_ADDRESS = 0x1000000
 /** Address of a wallet, in SQL. */
 const ADDRESS = (number: string) => `'0x' || lpad(to_hex(${FIRST_ADDRESS} + (${number})), 40, '0')`
-/** Number of the wallet of row `n`: the large one has its share, all others the same. */
+/**
+ * Number of the wallet of row `n`, in SQL: the large wallet has three of ten rows, the others an equal share of the
+ * rest.
+ */
 const WALLET = `case when n % ${PARTS} < ${LARGE_PARTS} then ${LARGE_WALLET}
   else 1 + (n::bigint * 7919 % ${WALLETS})::int end`
-/** Recipient of row `n`, of its wallet. */
+/** Number of the recipient of row `n`, in SQL: a recipient of the row's wallet. */
 const RECIPIENT = `case when n % ${PARTS} < ${LARGE_PARTS} then 1 + n / ${PARTS} % ${LARGE_RECIPIENTS}
   else ${LARGE_RECIPIENTS} + 1 + (n::bigint * 7919 % ${WALLETS})::int end`
-/** Watch of row `n`, of its wallet. */
+/** Number of the watch of row `n`, in SQL: a watch of the row's wallet. */
 const WATCH = `1 + n % ${WATCH_COUNT}`
 
 /** The address of a wallet by its number. */
@@ -53,12 +59,12 @@ export function addressOf(number: number): Address {
   return `0x${(FIRST_ADDRESS + number).toString(16).padStart(40, '0')}`
 }
 
-/** Number of the wallet of a row by its number, as `WALLET`. */
+/** Number of the wallet of row `row`, by the formula of `WALLET`. */
 export function walletOf(row: number): number {
   return row % PARTS < LARGE_PARTS ? LARGE_WALLET : 1 + ((row * 7919) % WALLETS)
 }
 
-/** Fills all tables; indexes that a row would be put into at random are built afterwards. */
+/** Fills all tables. Indexes whose keys do not rise with the rows are built afterwards, which is faster. */
 export async function fillRows(connection: Connection, now: Date): Promise<void> {
   await createYearOfPartitions(connection, now)
   const { sql } = connection
@@ -73,7 +79,7 @@ export async function fillRows(connection: Connection, now: Date): Promise<void>
   await sql.unsafe('vacuum analyze')
 }
 
-/** Runs `fill` while the tables have no other indexes than those of their keys, and write no log. */
+/** Runs `fill` while the tables are unlogged and have only the indexes of their primary keys. */
 async function filled(
   { sql }: Connection,
   tables: readonly string[],
@@ -131,7 +137,7 @@ async function fillPeople({ sql }: Connection, now: Date): Promise<void> {
   )
 }
 
-/** One alert of a hundred is critical, one of a hundred thousand acknowledged, none has another event. */
+/** Writes alerts of one event: one in a hundred is critical, one in a hundred thousand is acknowledged. */
 async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
   const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
   await sql.unsafe(
@@ -176,7 +182,7 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
   )
 }
 
-/** A wallet's entries follow each other in the table, as its calls do within a day. */
+/** Writes ledger entries; those of a wallet's day are adjacent in the table. */
 async function fillLedger({ sql }: Connection, now: Date): Promise<void> {
   const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
   const large = (ROW_COUNT / PARTS) * LARGE_PARTS

@@ -13,7 +13,7 @@ const TAKEOVER_GOAL_MS = 5000
 const PROCESSES = 4
 const LIFE_MS_MAX = 1500
 const MOVE_EVERY_MS = 200
-/** Balances that move while processes are killed; each has a watch with a webhook. */
+/** Number of balances that move while processes are killed; each has a watch with a webhook. */
 const MOVED = 20
 const FLR = 10n ** 18n
 const STEP = 2n * FLR

@@ -15,8 +15,8 @@ interface Worker {
 }
 
 /**
- * CPU time of fixed work in a number of processes: what the machine alone makes dearer with more processes, by caches,
- * shared cores and switches between processes. Nothing in this work is shared, or depends on their number.
+ * CPU time of fixed work in a number of processes. The processes share nothing, so a higher cost with more
+ * processes comes from the machine alone: from caches, shared cores and switches between processes.
  */
 export async function measureFixedWork(
   { databaseUrl, postmaster }: { readonly databaseUrl: string; readonly postmaster: number },

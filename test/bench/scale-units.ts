@@ -12,7 +12,10 @@ import { waitUntil } from './wait-until.ts'
 /** The counted units of work. */
 export const WORK_UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
 export type WorkUnit = (typeof WORK_UNITS)[number]
-/** Those whose load is measured in both ways: what arrives from outside, with its connections and receivers. */
+/**
+ * Units that come from outside, with connections and receivers. Their cost is measured with one full load for all
+ * processes, and with a full load for each process.
+ */
 export const EXTERNAL_UNITS = ['delivery', 'metered call'] as const
 
 /** CPU time in milliseconds. */
@@ -22,15 +25,17 @@ export interface CpuCost {
   readonly database: number
 }
 
-/** Costs of a unit of fixed work: of the same load divided among the processes, and of a full load for each. */
+/**
+ * Costs of a unit of fixed work: of the same load divided among the processes, and of a full load for each.
+ */
 export interface FixedCosts {
   readonly divided: CpuCost
   readonly full: CpuCost
 }
 
-/** Costs of a number of processes. */
+/** CPU costs measured with one number of processes. */
 export interface UnitCosts {
-  /** Of work that depends on nothing but the machine. */
+  /** Of fixed work, which depends only on the machine. */
   readonly fixed: FixedCosts
   /** Per second without work. */
   readonly idle: CpuCost
@@ -119,7 +124,7 @@ export async function measureMixed(
   return { spent: { service, database }, load: { processes: processes.length, seconds, units } }
 }
 
-/** What a second without work costs, once it costs no less than in the window before. */
+/** Cost of a second without work, measured in windows until it no longer falls. */
 async function restedCost(meter: ReturnType<typeof createMeter>): Promise<CpuCost> {
   let before: CpuCost | undefined
   for (let window = 1; ; window += 1) {
@@ -145,7 +150,7 @@ function per({ service, database }: CpuCost, count: number): CpuCost {
   return { service: service / count, database: database / count }
 }
 
-/** Measures work that returns its number of units. */
+/** Creates a function that runs work and measures its CPU time; the work returns its number of units. */
 function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProcess[]) {
   const serviceMs = () => processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
   return async (work: () => Promise<number>): Promise<Spent> => {
@@ -172,8 +177,8 @@ async function lookWithoutChange(world: ScaleWorld): Promise<number> {
 }
 
 /**
- * Plans, compiled code and the first run of each job are part of the start. Every process does as much as one process
- * alone, so that none is measured with code that is less compiled.
+ * Does some work before the measurement, so that statements have plans, code is compiled and each job has run
+ * once. Every process does as much as a single process would, so that all have equally compiled code.
  */
 async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): Promise<void> {
   for (const _process of processes) await lookWithoutChange(world)

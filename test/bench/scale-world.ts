@@ -45,7 +45,7 @@ export function addressOf(index: number): `0x${string}` {
 }
 
 /**
- * Runs work in a world of its own.
+ * Creates a world, runs work in it, and deletes it.
  *
  * @param processesMax each of them can have a full load of its own
  */

@@ -88,7 +88,10 @@ interface Prediction {
   readonly predicted: CpuCost
 }
 
-/** All kinds of work at once in four processes, beside what the costs of one and two processes predict. */
+/**
+ * Measures all kinds of work at once in four processes, and compares the cost with the prediction from one and two
+ * processes.
+ */
 function predicted(part: (typeof PARTS)[number], predictions: readonly Prediction[]): Measurement {
   const ratio = median(predictions.map((prediction) => prediction.measured[part] / prediction.predicted[part]))
   return {

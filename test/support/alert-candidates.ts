@@ -46,7 +46,7 @@ export async function candidatesOf(
   })
 }
 
-/** Example data whose times are that of the record. */
+/** Example data with its times replaced by the time of the recorded event. */
 function timed(example: JsonObject = {}, at: Date): JsonObject {
   const times = ['since', 'until', 'roundStart'].filter((key) => typeof example[key] === 'string')
   return { ...example, ...Object.fromEntries(times.map((key) => [key, at.toISOString()])) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 const LAST = 0x10ffff
-/** Surrogates: each is half of a character, and no character itself. */
+/** Range of the surrogates: a surrogate is half of a character in UTF-16, not a character. */
 const SURROGATES = { first: 0xd800, count: 0x800 }
 
 /**

@@ -8,8 +8,8 @@ import { CHAIN_TYPES } from '#src/watches/types/index.ts'
 export type ObserveDeps = Omit<PassDeps, 'slices'> & TipDeps
 
 /**
- * Observes the chain once, as a single process: publishes the tip, observes every target, fires
- * alerts about outages.
+ * Observes the chain once, as the only process: publishes the newest block, observes every target, and then fires
+ * alerts about chain outages, even if an earlier step failed.
  */
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   try {

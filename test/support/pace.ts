@@ -13,7 +13,7 @@ import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels
 /** No limits, for tests that do not check the pace: messages follow each other at once, also in groups. */
 export const NO_PACE = { allMs: 0, chatMs: 0, groupWindow: { count: 10_000, ms: 1 } } as const
 
-/** The pace of a bot with one process and no database. */
+/** Creates the pace of a bot that has one process and stores nothing in a database. */
 export function ownPace(over: Parameters<typeof paceLimits>[0] = {}): TelegramPace {
   const limits = paceLimits(over)
   return createTelegramPace(createOwnPaces(limits), limits)

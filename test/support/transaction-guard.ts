@@ -25,7 +25,10 @@ for (const [channel, what] of Object.entries(CHANNELS)) {
   })
 }
 
-/** Runs an action of a test during a transaction as another user would. */
+/**
+ * Runs an action outside the current transaction, like another user during it: for tests that act while a
+ * transaction is open.
+ */
 export const runOutsideTransaction = AsyncLocalStorage.snapshot()
 
 /** Returns and clears the violations, also those whose error the code caught. */

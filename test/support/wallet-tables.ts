@@ -76,7 +76,10 @@ export const WALLET_TABLES: ReadonlyMap<string, readonly string[]> = new Map(
 /** Tables that belong to no wallet. */
 export const TABLES_WITHOUT_WALLET: ReadonlySet<string> = new Set(Object.values(OTHERS).flat())
 
-/** The tables of wallets. */
+/**
+ * The column that names the wallet in each table of wallets, and the tables whose rows belong to a row of such a
+ * table.
+ */
 export const WALLET_ROWS: WalletRows = {
   columns: new Map(
     [...WALLET_TABLES].flatMap(([name, columns]) =>
