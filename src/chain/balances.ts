@@ -71,8 +71,8 @@ export async function readBalances(
       const batch = left.slice(0, size)
       const unanswered: Asked[] = []
       await read(batch, (query) => unanswered.push(query))
-      const rest = left.slice(batch.length)
-      left = batch.length === 1 ? rest : [...unanswered, ...rest]
+      const remaining = left.slice(batch.length)
+      left = batch.length === 1 ? remaining : [...unanswered, ...remaining]
       if (unanswered.length === 0) continue
       // The number of calls that had enough gas, or half of the batch if none had.
       const answered = batch.length - unanswered.length

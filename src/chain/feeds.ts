@@ -96,8 +96,8 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       const price = prices?.[index]
       if (areGood && price !== undefined && price.value > 0n) found.set(id, price)
     }
-    const rest = areGood ? ids.filter((id) => apart.has(id)) : ids
-    await forEachConcurrently(rest, APART_AT_ONCE, async (id) => {
+    const readAlone = areGood ? ids.filter((id) => apart.has(id)) : ids
+    await forEachConcurrently(readAlone, APART_AT_ONCE, async (id) => {
       const price = await readFeed(client, address, id, block.number)
       const isGood = price !== undefined && isFresh(price)
       if (isGood) found.set(id, price)

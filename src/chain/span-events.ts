@@ -48,18 +48,18 @@ export async function settleEvents(
   const all = await Promise.all(
     blocks.map(async (block): Promise<{ block: SpanBlock; logs: readonly Log[] }> => {
       const { number } = block.ref
-      const own = logsOf.get(number) ?? []
-      const isLone = logsByEndpoint.length === 1 && own.some(isRare)
-      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: own }
+      const known = logsOf.get(number) ?? []
+      const isLone = logsByEndpoint.length === 1 && known.some(isRare)
+      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: known }
       const proven = await proveEvents(endpoints, filter, block, signal)
       if (proven !== undefined) {
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
-      const more = doubtful.has(number)
+      const found = doubtful.has(number)
         ? await readLogsFromAny({ endpoints }, filter, block.ref, signal)
         : []
       const isSure = block.isSure && !disputed.has(number)
-      return { block: { ...block, isSure }, logs: unite([own, more]) }
+      return { block: { ...block, isSure }, logs: unite([known, found]) }
     }),
   )
   return { blocks: all.map(({ block }) => block), logs: all.flatMap((blockLogs) => blockLogs.logs) }
@@ -151,7 +151,7 @@ export function blocksLackingEvents(
   const seen = new Set(
     logs.flatMap((log) => [`${log.blockNumber}`, `${log.blockNumber} ${log.topics[0]}`]),
   )
-  const rest = [address, ...others].flatMap((choice) =>
+  const otherChoices = [address, ...others].flatMap((choice) =>
     choice === null ? [] : [choicesOf(choice)],
   )
   return blocks.filter(({ ref, logsBloom }) => {
@@ -161,7 +161,7 @@ export function blocksLackingEvents(
         : choicesOf(kinds).some(
             (kind) => !seen.has(`${ref.number} ${kind}`) && mayContainEvent(logsBloom, kind),
           )
-    return isMissed && rest.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
+    return isMissed && otherChoices.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
   })
 }
 

@@ -257,8 +257,8 @@ export async function claimStaleMessages(
   const states = await stateOf(db, alertsIn(parts))
   const tasks: SendTask[] = []
   for (const message of stale) {
-    const own = parts.filter(({ carriedBy }) => carriedBy === message.id)
-    const built = changeTask(channel, message, own, states, [])
+    const messageParts = parts.filter(({ carriedBy }) => carriedBy === message.id)
+    const built = changeTask(channel, message, messageParts, states, [])
     if (built.length === 0) await messages.markMessageGone(db, message.id)
     tasks.push(...built)
   }

@@ -56,13 +56,13 @@ export async function listUnfinished(
   const keys = new Map(due.map(({ orderKey, recipientId }) => [orderKey, recipientId]))
   const counts = new Map<number, number>()
   for (const id of keys.values()) counts.set(id, (counts.get(id) ?? 0) + 1)
-  const most = [...keys.values()].map((id) =>
+  const maxima = [...keys.values()].map((id) =>
     Math.max(2, Math.floor(PLANNED_MAX / (counts.get(id) ?? 1))),
   )
   const freshUntil = new Date(now.getTime() + (LEASE_SECONDS - FRESH_SECONDS) * 1000)
   return await db.execute<WaitingRow & Record<string, unknown>>(sql`
     select w.* from rows from (
-      unnest(${sql.param([...keys.keys()])}::text[], ${sql.param(most)}::int[]), ${ANY_LENGTH}
+      unnest(${sql.param([...keys.keys()])}::text[], ${sql.param(maxima)}::int[]), ${ANY_LENGTH}
     ) as k(order_key, most, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey",

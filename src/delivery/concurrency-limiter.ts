@@ -206,12 +206,12 @@ export function createConcurrencyLimiter(
           const partitionId = `partition ${partitionKey}`
           const ownKey = `recipient ${recipientId}`
           const partitionPlaces = placesIn(partition?.limit ?? initialLimit, initialLimit)
-          const own = recipients.get(recipientId)?.taken ?? 0
+          const takenByRecipient = recipients.get(recipientId)?.taken ?? 0
           const unproved = counts.unproved + taken.unproved
           const hasPlace =
             left > 0 &&
             (partition === undefined ? 0 : messagesIn(partition)) + inChoice(partitionId) < partitionPlaces &&
-            own + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
+            takenByRecipient + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
             (state === 'answers' || unproved < unprovedMax) &&
             (state !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
             groups.every(

@@ -134,7 +134,7 @@ export async function listBacklogs(
     select d.recipient_id from deliveries d
     where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id > ${id}
     order by d.recipient_id limit 1`
-  const own = SEVERITIES.map(
+  const queryOfUrgency = SEVERITIES.map(
     (_severity, urgency) => sql`(
       select d.* from deliveries d
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
@@ -150,7 +150,7 @@ export async function listBacklogs(
       from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
     select hop.recipient_id as hop, ${CANDIDATE}
-    from hop left join lateral (${sql.join(own, sql` union all `)}) d on true
+    from hop left join lateral (${sql.join(queryOfUrgency, sql` union all `)}) d on true
     where hop.recipient_id is not null
     order by hop.place, d.urgency desc, d.next_attempt_at, d.id`)
   const count = new Set(rows.map(({ hop }) => hop)).size

@@ -138,9 +138,9 @@ export function planNext(situation: RecipientSituation): DeliveryPlan {
     for (const id of ids) settled.add(id)
     postponed.push({ ids, until: step.until ?? busyUntil(situation) })
   }
-  const going = new Set([...idsOf(heads), ...(next?.ids ?? [])])
+  const unblocked = new Set([...idsOf(heads), ...(next?.ids ?? [])])
   const blocked = situation.waiting.filter(
-    ({ id, taken, dueAt }) => taken === 'free' && dueAt !== null && !going.has(id),
+    ({ id, taken, dueAt }) => taken === 'free' && dueAt !== null && !unblocked.has(id),
   )
   return { ...(next && { next }), postponed, blocked: idsOf(blocked) }
 }

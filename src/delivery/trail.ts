@@ -33,7 +33,7 @@ export function logFieldsOfEach({
 
 /** Logs the result of a recorded attempt. */
 export function logAttemptResult(log: Logger, { task, attemptResult }: SendTaskResult): void {
-  const what = task.change === undefined ? 'delivery attempted' : 'message changed'
+  const phrase = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
     outcome: attemptResult.kind,
     ...(attemptResult.kind === 'delivered' && { statusCode: attemptResult.receipt.statusCode }),
@@ -43,7 +43,7 @@ export function logAttemptResult(log: Logger, { task, attemptResult }: SendTaskR
       isPermanent: attemptResult.error.permanent,
     }),
   }
-  for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, what)
+  for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, phrase)
 }
 
 /** Logs that the result of a task cannot be recorded. */

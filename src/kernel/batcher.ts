@@ -173,9 +173,9 @@ export function createBatcher<Item, Result extends object>(
     try {
       const results = (await options.processTogether?.(groups.map(itemsOf))) ?? []
       for (const [index, group] of groups.entries()) {
-        const own = results[index]
-        if (own === undefined) track(workAlone(group))
-        else finish(group, own)
+        const groupResults = results[index]
+        if (groupResults === undefined) track(workAlone(group))
+        else finish(group, groupResults)
       }
     } catch (error) {
       for (const group of groups) fail(group, error)

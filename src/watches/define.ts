@@ -205,6 +205,6 @@ export function defineWatchType<
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {
-  const own = { target: z.strictObject({}), observation: CreditsObservation, check: async () => [] }
-  return { ...type, ...own, reads: 'ledger' }
+  const fixedParts = { target: z.strictObject({}), observation: CreditsObservation, check: async () => [] }
+  return { ...type, ...fixedParts, reads: 'ledger' }
 }

@@ -15,9 +15,9 @@ export interface RoundCounts {
 }
 
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
-  const some = (is: (cell: RoundCell) => boolean) =>
+  const countRoundsWith = (is: (cell: RoundCell) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
-  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBadCell) }
+  return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadCell) }
 }
 
 /**

@@ -228,11 +228,11 @@ export async function deleteWatch(db: Db, wallet: Address, id: number): Promise<
  * Removes a recipient from every watch of the wallet; a watch without recipients uses the defaults again.
  */
 export async function removeRecipient(db: Db, wallet: Address, recipientId: number): Promise<void> {
-  const rest = sql`array_remove(${watches.recipientIds}, ${recipientId})`
+  const remainingRecipients = sql`array_remove(${watches.recipientIds}, ${recipientId})`
   await db
     .update(watches)
     .set({
-      recipientIds: sql`nullif(${rest}, '{}'::int[])`,
+      recipientIds: sql`nullif(${remainingRecipients}, '{}'::int[])`,
       escalateTo: sql`array_remove(${watches.escalateTo}, ${recipientId})`,
       version: sql`${watches.version} + 1`,
     })

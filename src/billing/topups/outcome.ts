@@ -68,9 +68,9 @@ export function transactionOutcomeOf(
   { txHash, expiresAt }: { readonly txHash: string; readonly expiresAt: Date },
   now: Date,
 ): TopupOutcome {
-  const own = attempts.filter((attempt) => attempt.txHash === txHash)
-  const named = topupOutcomeOf(own, { expiresAt }, now)
-  if (own.some(({ state }) => state !== 'unknown')) return named
+  const attemptsOfTransaction = attempts.filter((attempt) => attempt.txHash === txHash)
+  const named = topupOutcomeOf(attemptsOfTransaction, { expiresAt }, now)
+  if (attemptsOfTransaction.some(({ state }) => state !== 'unknown')) return named
   const whole = topupOutcomeOf(attempts, { expiresAt }, now)
   return PAYING.has(whole.status) ? { ...whole, reason: named.reason } : named
 }

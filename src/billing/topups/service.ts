@@ -160,8 +160,8 @@ async function chooseAsset(
   named: AssetKey | undefined,
 ): Promise<AssetState> {
   if (named !== undefined) return paymentOptions.read(named)
-  const own = await paymentOptions.read('service')
-  return own.available && !own.paused ? own : paymentOptions.read('FLR')
+  const serviceToken = await paymentOptions.read('service')
+  return serviceToken.available && !serviceToken.paused ? serviceToken : paymentOptions.read('FLR')
 }
 
 interface Quote {
@@ -194,12 +194,12 @@ function quote(
   }
   if (paused) throw new AppError('conflict', 'asset_paused', { values })
   const cap = capUnits(asset, 'capPerTopup')
-  const most = capUnits(asset, 'holdingsCap')
+  const holdingsCap = capUnits(asset, 'holdingsCap')
   const isOverCap = cap !== undefined && amountUnits > cap
   const isOverRoom =
-    most !== undefined &&
+    holdingsCap !== undefined &&
     open !== undefined &&
-    !fitsHoldingsCap(amountUnits, { capUnits: most, heldUnits: holdingsUnits ?? 0n }, open)
+    !fitsHoldingsCap(amountUnits, { capUnits: holdingsCap, heldUnits: holdingsUnits ?? 0n }, open)
   if (isOverCap || isOverRoom) {
     throw new AppError('conflict', 'cap_exceeded', {
       values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },

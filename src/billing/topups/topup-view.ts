@@ -102,18 +102,18 @@ function instructions(
   const symbol = symbolOf(asset, billing.serviceTokenSymbol)
   // All digits of the amount, because exactly this amount has to be paid.
   const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
-  const said = translate(locale, `operations:instructions.${way}`, {
+  const instruction = translate(locale, `operations:instructions.${way}`, {
     amount,
     address: id(payTo),
     handle: id(handle),
     tag: id(destinationTag ?? ''),
   })
-  if (way !== 'native') return said
-  const more =
+  if (way !== 'native') return instruction
+  const contractWalletHint =
     contractPayTo === null
       ? translate(locale, 'operations:instructions.noContractWallet')
       : translate(locale, 'operations:instructions.contractWallet', {
           address: id(contractPayTo),
         })
-  return `${said} ${more}`
+  return `${instruction} ${contractWalletHint}`
 }

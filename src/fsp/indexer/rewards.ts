@@ -105,9 +105,9 @@ export function createRewardFacts({
       const rows = await rounds.listUnclaimedRewards(db, voters, ids)
       return new Map(
         voters.map((voter) => {
-          const own = rows.filter((row) => row.voter === voter)
-          const amountWei = own.reduce((sum, reward) => sum + reward.amountWei, 0n)
-          return [voter, { epochs: own.map(({ rewardEpoch }) => rewardEpoch), amountWei }]
+          const unclaimed = rows.filter((row) => row.voter === voter)
+          const amountWei = unclaimed.reduce((sum, reward) => sum + reward.amountWei, 0n)
+          return [voter, { epochs: unclaimed.map(({ rewardEpoch }) => rewardEpoch), amountWei }]
         }),
       )
     },

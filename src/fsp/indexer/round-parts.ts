@@ -46,15 +46,15 @@ export function accountOwnersOf(
   const accounts = members
     .filter(({ voter }) => watched.has(voter))
     .flatMap(({ voter, submit, submitSignatures, signingPolicy }) => {
-      const own = (role: TransactionPart['role'], account: Address) =>
+      const ownedAccount = (role: TransactionPart['role'], account: Address) =>
         [account.toLowerCase(), { voter, role }] as const
       // An account with several roles gets the last role.
       return [
-        ...sendersOf(voter).map((sender) => own('fastUpdates', sender)),
-        own('identity', voter),
-        own('signingPolicy', signingPolicy),
-        own('submitSignatures', submitSignatures),
-        own('submit', submit),
+        ...sendersOf(voter).map((sender) => ownedAccount('fastUpdates', sender)),
+        ownedAccount('identity', voter),
+        ownedAccount('signingPolicy', signingPolicy),
+        ownedAccount('submitSignatures', submitSignatures),
+        ownedAccount('submit', submit),
       ]
     })
   return {

@@ -68,12 +68,12 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
  */
 function countUpdate(state: CarriedState, voter: Address, sender: Address | null): boolean {
   const before = state.updates[voter] ?? { total: 0, byAccount: {} }
-  const own = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
+  const updatesOfSender = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
   const total = before.total + 1
-  const byAccount = sender === null ? before.byAccount : { ...before.byAccount, [sender]: own }
+  const byAccount = sender === null ? before.byAccount : { ...before.byAccount, [sender]: updatesOfSender }
   state.updates[voter] =
     total <= UPDATES_COUNTED_MAX ? { total, byAccount } : halved({ total, byAccount })
-  return own >= SENDER_UPDATES_MIN && own >= total * SENDER_SHARE_MIN
+  return updatesOfSender >= SENDER_UPDATES_MIN && updatesOfSender >= total * SENDER_SHARE_MIN
 }
 
 function halved({ total, byAccount }: CarriedState['updates'][Address]) {

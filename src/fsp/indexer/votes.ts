@@ -292,7 +292,7 @@ function providerVote(
 ): ProviderVote {
   const { openedAt, hash, concludedAt } = given.votes[kind]
   const ofKind = given.stored.filter((signature) => signature.kind === kind)
-  const own = ofKind.filter((signature) => signature.voter === voter)
+  const ofVoter = ofKind.filter((signature) => signature.voter === voter)
   if (hash === null || given.winners === null) {
     const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
     const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
@@ -300,10 +300,10 @@ function providerVote(
       openedAt,
       concludedAt: null,
       isConcluded: false,
-      signedAt: own[0]?.signedAt ?? null,
-      firstSignedAt: own[0]?.signedAt ?? null,
+      signedAt: ofVoter[0]?.signedAt ?? null,
+      firstSignedAt: ofVoter[0]?.signedAt ?? null,
       signedOther: false,
-      isKnown: given.isComplete || own.length > 0,
+      isKnown: given.isComplete || ofVoter.length > 0,
       weightSigned:
         given.isComplete && total > 0
           ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
@@ -316,8 +316,8 @@ function providerVote(
     concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
     isConcluded: true,
     signedAt: signing ?? null,
-    firstSignedAt: own[0]?.signedAt ?? signing ?? null,
-    signedOther: own.some((signature) => signature.hash !== hash),
+    firstSignedAt: ofVoter[0]?.signedAt ?? signing ?? null,
+    signedOther: ofVoter.some((signature) => signature.hash !== hash),
     isKnown: signing !== undefined,
     weightSigned: null,
   }

@@ -146,7 +146,7 @@ function judgeSignatureSent(
   place: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
-  if (signed[protocol].get(place)?.any !== undefined) return GOOD
+  if (signed[protocol].get(place)?.first !== undefined) return GOOD
   const sent = evidence.providers.get(place)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
@@ -208,7 +208,7 @@ function judgeGrace(
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(place)
-  const first = result === undefined ? judged?.any : judged?.valid?.sent
+  const first = result === undefined ? judged?.first : judged?.valid?.sent
   if (first === undefined) return UNKNOWN
   const { graceEnd } = windowsOf(clock, evidence.round)
   const deadline = Math.max(graceEnd, result?.at ?? 0)
@@ -232,12 +232,12 @@ function findConsensus(
   { policy, finalised, providers }: RoundEvidence,
   signed: ReadonlyMap<number, JudgedSignatures>,
 ): BitVote | undefined {
-  const votes = [...signed].flatMap(([place, { any, valid }]) => {
+  const votes = [...signed].flatMap(([place, { first, valid }]) => {
     if (finalised[FDC] !== undefined) {
       const vote = valid && decodeBitVote(valid.signed.unsigned)
       return vote ? [{ vote, weight: policy.providers[place]?.weight ?? 0 }] : []
     }
-    const last = any && providers.get(place)?.signatures[FDC].at(-1)
+    const last = first && providers.get(place)?.signatures[FDC].at(-1)
     const decoded = last && decodeSigned(last.payload)
     const vote = decoded && decodeBitVote(decoded.unsigned)
     return vote ? [{ vote, weight: 1 }] : []

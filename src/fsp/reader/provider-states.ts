@@ -103,8 +103,8 @@ export async function readStates(
     const holders = await readHolders(client, places, [currentEpoch, next], block.number)
     const providers = new Map<Address, ProviderState>()
     for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
-      const some = voters.slice(at, at + PROVIDERS_AT_ONCE)
-      const entities = await readEntities(client, places, some, block.number)
+      const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
+      const entities = await readEntities(client, places, batch, block.number)
       const states = await readProviders(client, { ...places, holders }, entities, query)
       for (const [voter, state] of states) providers.set(voter, state)
     }
@@ -205,9 +205,9 @@ async function readProviders(
     const { voter, addresses } = entity
     const member = members.get(voter)
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
-    const own = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const addressesOfProvider = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
     const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
-    const accounts = [...new Set(own)].filter((account) => account !== ZERO_ADDRESS)
+    const accounts = [...new Set(addressesOfProvider)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,
@@ -232,11 +232,11 @@ async function readProviders(
   const answers = await readViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
   let at = 0
   return rows.map((row) => {
-    const own = answers.slice(at, at + questionsOf(row).length)
-    at += own.length
-    const weight = row.weight.of(own[4])
+    const answersOfRow = answers.slice(at, at + questionsOf(row).length)
+    at += answersOfRow.length
+    const weight = row.weight.of(answersOfRow[4])
     const balances = row.accounts.flatMap((account, index) => {
-      const balance = row.balances[index]?.of(own[5 + index])
+      const balance = row.balances[index]?.of(answersOfRow[5 + index])
       return balance === undefined ? [] : [[account, balance] as const]
     })
     return [
@@ -244,9 +244,9 @@ async function readProviders(
       {
         addresses: row.addresses,
         nodeIds: row.nodeIds,
-        isRegistered: row.registered.of(own[0]) ?? null,
-        isRegisteredNext: row.registeredNext.of(own[1]) ?? null,
-        isPreRegistered: row.preRegistered.of(own[2]) ?? row.formerly.of(own[3]) ?? null,
+        isRegistered: row.registered.of(answersOfRow[0]) ?? null,
+        isRegisteredNext: row.registeredNext.of(answersOfRow[1]) ?? null,
+        isPreRegistered: row.preRegistered.of(answersOfRow[2]) ?? row.formerly.of(answersOfRow[3]) ?? null,
         sortitionWeight: weight === undefined ? null : Number(weight),
         balancesWei: new Map(balances),
       },

@@ -81,8 +81,8 @@ async function* named(
   const isHeld = new Set(held)
   const keys = [...wallets].map(ledgerTargetKey).filter((key) => isHeld.has(sliceOf(key)))
   for (let start = 0; start < keys.length; start += TARGETS_PER_READ) {
-    const some = keys.slice(start, start + TARGETS_PER_READ)
-    const targets = await store.listTargetsOf(db, type.name, held, some)
+    const batch = keys.slice(start, start + TARGETS_PER_READ)
+    const targets = await store.listTargetsOf(db, type.name, held, batch)
     if (targets.length > 0) yield targets
   }
 }

@@ -111,8 +111,8 @@ async function judgeTogether(
         due.observations,
         lastObservationOf(deps, type, row),
       )
-      const own = watches.get(row.id) ?? []
-      const quiet = await foldQuiet(type, row.id, { ...due, observed }, own, turns)
+      const targetWatches = watches.get(row.id) ?? []
+      const quiet = await foldQuiet(type, row.id, { ...due, observed }, targetWatches, turns)
       if (quiet === undefined) continue
       done.add(row.id)
       states.push(...quiet.states)

@@ -191,12 +191,12 @@ function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
 /** The epochs that a signature changes. */
 function answered(before: readonly EpochState[], signed: Signed): readonly EpochState[] {
   const { kind, epoch } = signed
-  const own =
+  const signedEpoch =
     before.find((state) => state.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
-  const missed = before.filter((state) => state !== own && endsWith(state, signed))
+  const missed = before.filter((state) => state !== signedEpoch && endsWith(state, signed))
   return [
     ...missed.map((state) => ({ ...state, [kind]: 'over' as const })),
-    { ...own, [kind]: 'signed' },
+    { ...signedEpoch, [kind]: 'signed' },
   ]
 }
 
