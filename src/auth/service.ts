@@ -45,7 +45,7 @@ export type SignedIn = Pick<StoredChallenge, 'wallet' | 'scopes' | 'label'>
 
 const NONCE_BYTES = 16
 /** Retention of expired challenges. Later exchanges get `message_mismatch` instead of `nonce_expired`. */
-const CHALLENGES_KEPT_MS = DAY_MS
+const EXPIRED_CHALLENGE_RETENTION_MS = DAY_MS
 const ENDED_TOKENS_KEPT_MS = 90 * DAY_MS
 
 /** Creates the challenge that the wallet is to sign. An unsigned challenge grants no right. */
@@ -119,7 +119,7 @@ async function verify<T>(
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
   const { challenge } = judged
   const running = runningVerifications.get(challenge.nonce)
-  if (running !== undefined) return await afterAnother(running)
+  if (running !== undefined) return await refuseAfterOther(running)
   const check = async () => {
     // Verified before any transaction begins: the chain may take long to answer, and meanwhile neither a
     // row nor a connection may be held.
@@ -146,7 +146,7 @@ const runningVerifications = new Map<string, Promise<unknown>>()
  * Refuses a request whose challenge another request is verifying, with `nonce_used` or the error of that
  * verification.
  */
-async function afterAnother(running: Promise<unknown>): Promise<never> {
+async function refuseAfterOther(running: Promise<unknown>): Promise<never> {
   try {
     await running
   } catch (error) {
@@ -249,7 +249,7 @@ export async function revokeToken(
 /** Deletes challenges a day after they expired, and tokens 90 days after they ended. */
 export async function pruneSignIns(deps: Deps): Promise<void> {
   const ago = (ms: number) => new Date(deps.clock.now().getTime() - ms)
-  await store.deleteChallengesExpiredBefore(deps.db, ago(CHALLENGES_KEPT_MS))
+  await store.deleteChallengesExpiredBefore(deps.db, ago(EXPIRED_CHALLENGE_RETENTION_MS))
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
 }
 

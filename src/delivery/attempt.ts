@@ -32,7 +32,7 @@ const SHORT_TIMEOUT_MS = 5000
  * @param opened the destination; undefined if the recipient was deleted
  * @param isShort whether to use the shorter timeout, because the last attempts got no response
  */
-export async function attempt(
+export async function attemptTask(
   deps: Deps,
   task: SendTask,
   opened: OpenedDestination | undefined,
@@ -46,12 +46,12 @@ export async function attempt(
     attemptResult,
   })
   try {
-    const envelope = read(deps, task)
+    const envelope = readEnvelope(deps, task)
     isTest = envelope.message.test
     if (opened === undefined) return end({ kind: 'off' })
     if ('unreadable' in opened) throw unreadable(opened.unreadable)
     if (!canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
-    const readable = checked(deps, task, opened)
+    const readable = checkedDestination(deps, task, opened)
     return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
@@ -67,7 +67,7 @@ export async function attempt(
 }
 
 /** @throws DeliveryError when the envelope is malformed */
-function read({ quarantine }: Deps, task: SendTask): Envelope {
+function readEnvelope({ quarantine }: Deps, task: SendTask): Envelope {
   const { envelope, rows, change } = task
   const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
@@ -77,7 +77,7 @@ function read({ quarantine }: Deps, task: SendTask): Envelope {
 }
 
 /** @throws DeliveryError when the channel's schema does not accept the destination */
-function checked(
+function checkedDestination(
   { channels, quarantine }: Deps,
   task: SendTask,
   opened: OpenDestination,

@@ -31,7 +31,7 @@ export async function deliverDue(
   )
   if (channels.length === 0) return
   const sending = deps.sending ?? createSending(deps.channels)
-  await keepTime(deps, sending)
+  await readClock(deps, sending)
   await repairDueTimes(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
@@ -70,7 +70,7 @@ export async function deliverDue(
       const startedAt = performance.now()
       let found = false
       try {
-        await keepTime(deps, sending)
+        await readClock(deps, sending)
         found = await worker.claim()
         failed = 0
       } catch (error) {
@@ -101,21 +101,21 @@ export async function deliverDue(
 }
 
 /** Minimum interval between two readings of the clock. */
-const TIME_MS = 10_000
+const CLOCK_READ_MS = 10_000
 /** A clock that is more than this behind was set back. */
-const BACK_MS = 120_000
+const CLOCK_SET_BACK_MS = 120_000
 
 /**
  * Reads the clock. At the start, and if the clock was set back, makes deliveries due that would otherwise
  * wait until the clock reaches its earlier time again.
  */
-async function keepTime({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
+async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
   const before = sending.time
   const ms = performance.now()
-  if (before !== undefined && ms - before.ms < TIME_MS) return
+  if (before !== undefined && ms - before.ms < CLOCK_READ_MS) return
   await clock.sync?.()
   const now = clock.now()
   const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > BACK_MS) await repairRetryTimes(db, now)
+  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await repairRetryTimes(db, now)
   sending.time = { now, ms }
 }

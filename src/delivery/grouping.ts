@@ -23,7 +23,7 @@ export const MESSAGES_PER_MINUTE = 6
 const GROUP_PARTS_MAX = 50
 const ROLLUP_PARTS_MAX = 1000
 /** Seconds before a message that another worker is changing is tried again. */
-const BUSY_SECONDS = 1
+const MESSAGE_BUSY_SECONDS = 1
 /** Seconds for which messages count towards the limit and can be joined. */
 export const RECENT_SECONDS = 60
 
@@ -155,7 +155,7 @@ interface Pause {
 }
 
 function busyUntil({ now }: RecipientSituation): Date {
-  return new Date(now.getTime() + BUSY_SECONDS * 1000)
+  return new Date(now.getTime() + MESSAGE_BUSY_SECONDS * 1000)
 }
 
 /** First delivery of each key. */

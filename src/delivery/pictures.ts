@@ -40,13 +40,13 @@ export async function planPictures(
     const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
     if (messageId === undefined || alertId === undefined) continue
     const about = { recipientId, watchId: keep.watchId, ...keep.picture }
-    if (!(await isNext(deps, tx, about))) continue
+    if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
     await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }
 }
 
 /** Whether a picture is the first of an outage, or shows the end of an outage that had a picture. */
-async function isNext(
+async function isFirstOrLastOfOutage(
   { stateOf }: { readonly stateOf: StateReader },
   tx: Db,
   about: Pick<OutagePictureRow, 'recipientId' | 'watchId' | 'kind'>,
@@ -73,7 +73,7 @@ interface Deps {
 }
 
 /** Age from which on a picture is not sent any more, because it would show another moment. */
-const LATE_MS = 5 * MINUTE_MS
+const PICTURE_LATE_MS = 5 * MINUTE_MS
 /** Maximum number of pictures in progress at once. */
 const TAKEN_MAX = 20
 const ROUNDS = 20
@@ -96,7 +96,7 @@ async function sendPicture(
 ) {
   const { recipientId, watchId, alertId, messageId } = row
   try {
-    const reader = await readerOf(deps, row)
+    const reader = await recipientOfPicture(deps, row)
     if (reader === undefined) return
     const { channel, destination, locale } = reader
     const png = await drawn(storedAddress(row.provider), row.name, locale)
@@ -114,12 +114,12 @@ async function sendPicture(
  * The recipient of a picture; undefined if the picture is late, the recipient is off, or the recipient or
  * watch is muted.
  */
-async function readerOf(
+async function recipientOfPicture(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
 ): Promise<OpenDestination | undefined> {
   const now = deps.deliveryClock.now()
-  if (now.getTime() - plannedAt.getTime() > LATE_MS) return undefined
+  if (now.getTime() - plannedAt.getTime() > PICTURE_LATE_MS) return undefined
   const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined
   const readers = await listAllRecipients(deps.db, opened.wallet)

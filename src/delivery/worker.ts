@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
-import { attempt, responseTime } from './attempt.ts'
+import { attemptTask, responseTime } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
 import { selectDeliveries, type DeliverySelection, idsOf } from './selection.ts'
 import * as due from './due-store.ts'
@@ -36,17 +36,17 @@ export interface WorkerDeps extends RecordDeps {
 /** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 5
 /** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
-const PAUSE_MS = { busy: 50, idle: 250 } as const
+const CLAIM_PAUSE_MS = { busy: 50, idle: 250 } as const
 /** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
 /** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
 const PAUSE_SHARE = 4
 /** Time after a stop for which sends may continue before they are aborted. */
-const GRACE_MS = 5000
+const STOP_GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
-const PATIENCE_MS = 20_000
+const PLACE_WAIT_MAX_MS = 20_000
 /** Minimum interval between two checks for very long queues. */
-const TIDY_MS = 1000
+const DEEP_QUEUE_CHECK_MS = 1000
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 type Opened = ReadonlyMap<number, OpenedDestination>
@@ -203,7 +203,7 @@ export function createWorker(
     )
     await due.moveToBacklog(deps.db, idsOf(inTheWay))
     let isDeep = false
-    if (performance.now() - sending.tidiedAt >= TIDY_MS) {
+    if (performance.now() - sending.tidiedAt >= DEEP_QUEUE_CHECK_MS) {
       for (const urgency of crowded) {
         isDeep = (await due.moveDeepToBacklog(deps.db, channel.key, urgency, context.now)) || isDeep
       }
@@ -296,11 +296,11 @@ export function createWorker(
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
     await permit.ready
     const startedAt = performance.now()
-    const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
+    const isLate = startedAt - claimedAt > PLACE_WAIT_MAX_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
     const result: SendTaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
-      : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
+      : await attemptTask(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
     if (!isLate) deps.attemptCounter?.count(channel.key, result)
     outage.note(result.attemptResult, { partitionKey, hasAnswered: permit.state === 'answers' })
@@ -322,7 +322,7 @@ export function createWorker(
     isIdle,
     recordings: results.recordings,
     pause: async ({ claimMs, restMs, found }) => {
-      const pauseMs = found || !isIdle() ? PAUSE_MS.busy : PAUSE_MS.idle
+      const pauseMs = found || !isIdle() ? CLAIM_PAUSE_MS.busy : CLAIM_PAUSE_MS.idle
       await waker.sleep(Math.max(pauseMs, PAUSE_SHARE * claimMs, restMs), stop)
       const early = claimedAt + Math.max(CLAIM_GAP_MS, restMs) - performance.now()
       await pause(Math.max(0, early), stop)
@@ -330,7 +330,7 @@ export function createWorker(
     finish: async () => {
       const quiet = new AbortController()
       const whenStopped = () => {
-        wait(GRACE_MS, undefined, { signal: quiet.signal }).then(
+        wait(STOP_GRACE_MS, undefined, { signal: quiet.signal }).then(
           () => {
             sendingAbort.abort()
             results.giveUp()

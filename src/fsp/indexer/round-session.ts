@@ -8,7 +8,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
-import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
+import { createRoundCollector, type RoundCollector } from '../protocol/rounds.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
@@ -90,7 +90,7 @@ export async function openSession(
     state,
     policies,
     knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
-    collector: collectRounds(policies.clock, (round) =>
+    collector: createRoundCollector(policies.clock, (round) =>
       policyOfRound(opened.policies.policies, round),
     ),
     watched: [],

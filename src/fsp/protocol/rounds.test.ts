@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { roundStart } from './epochs.ts'
 import { indexPolicy } from './policy.ts'
-import { collectRounds, type RoundBlock } from './rounds.ts'
+import { createRoundCollector, type RoundBlock } from './rounds.ts'
 
 /** Clock of Flare mainnet. */
 const FLARE_CLOCK = {
@@ -16,7 +16,7 @@ const POLICY = indexPolicy({ rewardEpoch: 452, startRound: FIRST - 10, providers
 
 /** Blocks at these seconds after the start of the first round. */
 function roundsOf(seconds: readonly number[]): number[] {
-  const collector = collectRounds(FLARE_CLOCK, () => POLICY)
+  const collector = createRoundCollector(FLARE_CLOCK, () => POLICY)
   const start = roundStart(FLARE_CLOCK, FIRST)
   return seconds.flatMap((second, index) => {
     const block: RoundBlock = {

@@ -48,7 +48,7 @@ export interface RoundCollector {
  *
  * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
  */
-export function collectRounds(
+export function createRoundCollector(
   clock: EpochClock,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {

@@ -6,7 +6,7 @@ import { windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash } from './ftso.ts'
 import { indexPolicy } from './policy.ts'
-import { collectRounds, type RoundBlock } from './rounds.ts'
+import { createRoundCollector, type RoundBlock } from './rounds.ts'
 import { digestsOf } from './signatures.ts'
 import type { ProviderRound, NotCountedReason } from './verdict.ts'
 import { judgeRound } from './verdicts.ts'
@@ -86,13 +86,13 @@ function play(
   at(start + 3).requests.push(...requests)
   for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : (world.others ?? {}))
   if (finalisedAt !== null) at(finalisedAt).finalised.push(RESULTS[FTSO], RESULTS[FDC])
-  let collector = collectRounds(FLARE_CLOCK, () => policy)
+  let collector = createRoundCollector(FLARE_CLOCK, () => policy)
   const done = [...blocks.values()]
     .toSorted((a, b) => a.at - b.at)
     .flatMap((block) => {
       if (block.at === world.skip) {
         // Blocks after a gap start a new collection.
-        collector = collectRounds(FLARE_CLOCK, () => policy)
+        collector = createRoundCollector(FLARE_CLOCK, () => policy)
         return []
       }
       return collector.add(block)

@@ -50,13 +50,13 @@ export async function judgeTarget(
   observations: readonly Observed[],
 ): Promise<void> {
   try {
-    await judge(deps, type, targetId, request, observations, saveInBatches)
+    await judgeWatches(deps, type, targetId, request, observations, saveInBatches)
   } catch (error) {
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('target', targetId, error)
     const options = { quarantine: deps.quarantine, kind: 'target', idOf: (id: number) => id }
     await isolateEach([targetId], options, (id) =>
-      judge(deps, type, id, request, observations, saveWatchByWatch),
+      judgeWatches(deps, type, id, request, observations, saveWatchByWatch),
     )
   }
 }
@@ -120,7 +120,7 @@ interface Judged extends WatchOutcome {
  * observations are selected under the row's lock, because another process may have judged since the target
  * was listed.
  */
-async function judge(
+async function judgeWatches(
   deps: JudgeDeps,
   type: ChainWatchType,
   targetId: number,
