@@ -4,7 +4,7 @@ import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { UNKNOWN_TRANSACTION_REASON, type Topup } from '#src/billing/topups/model.ts'
-import type { PaymentReceipt } from '#src/billing/topups/receipt.ts'
+import type { PaymentReceipt } from '#src/billing/topups/payment-receipts.ts'
 import {
   formatAmount,
   formatDateTime,

@@ -1,7 +1,7 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { PaymentPage } from '#src/billing/topups/link.ts'
+import type { PaymentPage } from '#src/billing/topups/linked-topups.ts'
 import {
   UNKNOWN_TRANSACTION_REASON,
   QUOTE_SECONDS,

@@ -1,4 +1,4 @@
-import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import {
   cellOf,
   cellsOf,

@@ -1,7 +1,7 @@
 import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
-import { compareBalance } from './balance.ts'
+import { compareBalance } from './balance-comparison.ts'
 import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
 import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'

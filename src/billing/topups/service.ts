@@ -10,7 +10,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.
 import * as cursors from './cursor-store.ts'
 import { beginPaymentScan, chainOf } from './deposits.ts'
 import { type NewPurchase, NewTopup, UNKNOWN_TRANSACTION_REASON, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'

@@ -5,7 +5,7 @@ import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { internalTransfersAt, recordSubmittedTransfers } from './balance.ts'
+import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
 import * as cursors from './cursor-store.ts'
 import {
   UNKNOWN_TRANSACTION_REASON,

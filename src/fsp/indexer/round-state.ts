@@ -6,7 +6,7 @@ import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { recordUpdateLength } from './long-updates.ts'
-import { TransactionPart } from './observation.ts'
+import { TransactionPart } from './provider-observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS

@@ -8,7 +8,7 @@ import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { SUBMIT_UPDATES_SELECTOR } from '../protocol/fast-update.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
-import type { RoundBlock } from '../protocol/rounds.ts'
+import type { RoundBlock } from '../protocol/round-collector.ts'
 import { createCallReader, type ProtocolCall, BlockTransaction } from './round-calls.ts'
 import { protocolEventsIn, NO_EVENTS, type ProtocolEvents, RARE_TOPICS, ROUND_TOPICS } from './round-events.ts'
 

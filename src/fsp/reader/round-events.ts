@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { decodeUpdate, feedsIn, type SignedUpdate } from '../protocol/fast-update.ts'
-import type { RoundBlock } from '../protocol/rounds.ts'
+import type { RoundBlock } from '../protocol/round-collector.ts'
 import { ROUND_EVENTS_ABI } from './provider-abi.ts'
 
 /** A claimed reward of a provider itself. */

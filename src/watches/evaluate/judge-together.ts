@@ -17,7 +17,7 @@ import {
   newObservations,
   createPrefilterSummary,
   transactUnderFence,
-} from './judge.ts'
+} from './judge-target.ts'
 
 /** A target with observations that must be judged. */
 export interface DueTarget {

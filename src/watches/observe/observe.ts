@@ -14,7 +14,7 @@ import {
   judgeTarget,
   lastObservationOf,
   newObservations,
-} from '../evaluate/judge.ts'
+} from '../evaluate/judge-target.ts'
 import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
 import type { Facts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'

@@ -5,7 +5,7 @@ import type {
   ProviderObservation,
   StoredCheck,
   TransactionPart,
-} from '#src/fsp/indexer/observation.ts'
+} from '#src/fsp/indexer/provider-observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'

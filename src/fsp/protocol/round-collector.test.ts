@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { roundStart } from './epochs.ts'
 import { indexPolicy } from './policy.ts'
-import { createRoundCollector, type RoundBlock } from './rounds.ts'
+import { createRoundCollector, type RoundBlock } from './round-collector.ts'
 
 /** Clock of Flare mainnet. */
 const FLARE_CLOCK = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
 
 const NOW = new Date('2026-11-20T12:00:00Z')
 const LATER = { expiresAt: new Date('2026-11-20T12:00:01Z') }

@@ -6,10 +6,10 @@ import { windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash } from './ftso.ts'
 import { indexPolicy } from './policy.ts'
-import { createRoundCollector, type RoundBlock } from './rounds.ts'
+import { createRoundCollector, type RoundBlock } from './round-collector.ts'
 import { digestsOf } from './signatures.ts'
 import type { ProviderRound, NotCountedReason } from './verdict.ts'
-import { judgeRound } from './verdicts.ts'
+import { judgeRound } from './judge-round.ts'
 
 /** Clock of Flare mainnet. */
 const FLARE_CLOCK = {
