@@ -5,7 +5,7 @@ import type { RoundResult } from './signatures.ts'
 
 /**
  * Evidence of one voting round: submissions, requests to the FDC and finalised results, not judged yet.
- * `verdicts.ts` judges the evidence when the round is complete.
+ * `judge-round.ts` judges the evidence when the round is complete.
  */
 
 /** A frame with its transaction. */
