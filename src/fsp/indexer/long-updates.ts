@@ -41,7 +41,7 @@ export async function addRefusedUpdates(
     if (voter === undefined) continue
     const sortitionBlock = Number(update.sortitionBlock)
     const before = state.refusals[voter] ?? []
-    // The first of a sortition block is the one that was sent soonest.
+    // Only the first update of a sortition block is kept: later ones may be copies.
     if (before.some((update) => update.sortitionBlock === sortitionBlock)) continue
     const refusal = { tx, block: number, at, feedsSent: feedsIn(update), sortitionBlock }
     state.refusals[voter] = [...before, refusal]

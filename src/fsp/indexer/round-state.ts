@@ -39,7 +39,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
       const { number, at } = block
       recordUpdateLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
     }
-    recordPeak(state, voter, block)
+    recordEndedSilence(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
       blocks: 0,
@@ -77,7 +77,7 @@ function countUpdate(state: CarriedState, voter: Address, sender: Address | null
 }
 
 function halved({ total, byAccount }: CarriedState['updates'][Address]) {
-  const halves = Object.entries(byAccount).map(([one, count]) => [one, count >> 1] as const)
+  const halves = Object.entries(byAccount).map(([account, count]) => [account, count >> 1] as const)
   return {
     total: total >> 1,
     byAccount: Object.fromEntries(halves.filter(([, count]) => count > 0)),
@@ -182,7 +182,7 @@ export function currentSilenceOf(
 }
 
 /** Records the silence that an update ends, if it is the longest since the last round. */
-function recordPeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
+function recordEndedSilence(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
   const ended = state.silence[voter]
   if (ended === undefined) return
   const { exponent, lastUpdateBlock, lastUpdateAt } = ended

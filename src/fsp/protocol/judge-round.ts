@@ -48,12 +48,12 @@ export function judgeRound(
     [FTSO]: judgeSignatures(chainId, evidence, FTSO, signers),
     [FDC]: judgeSignatures(chainId, evidence, FDC, signers),
   }
-  const reveals = policy.providers.map((provider, place) =>
-    judgeReveal(provider, evidence.round, providers.get(place)),
+  const reveals = policy.providers.map((provider, policyIndex) =>
+    judgeReveal(provider, evidence.round, providers.get(policyIndex)),
   )
   const matched = new Map(
-    reveals.flatMap(({ values }, place) =>
-      values === undefined ? [] : [[place, values] as const],
+    reveals.flatMap(({ values }, policyIndex) =>
+      values === undefined ? [] : [[policyIndex, values] as const],
     ),
   )
   const feedCount = countFeeds(matched, policy.providers)
@@ -69,29 +69,29 @@ export function judgeRound(
     priced: pricedFeeds(medians),
     matched,
   }
-  return policy.providers.map((provider, place) =>
-    judgeProvider(common, provider, place, reveals[place]?.offence ?? UNKNOWN),
+  return policy.providers.map((provider, policyIndex) =>
+    judgeProvider(common, provider, policyIndex, reveals[policyIndex]?.offence ?? UNKNOWN),
   )
 }
 
 function judgeProvider(
   common: RoundContext,
   provider: PolicyProvider,
-  place: number,
+  policyIndex: number,
   revealOffence: RoundCheckVerdict,
 ): ProviderRound {
-  const sent = common.evidence.providers.get(place)
-  const anchors = anchorsOf(common, place)
+  const sent = common.evidence.providers.get(policyIndex)
+  const anchors = anchorsOf(common, policyIndex)
   return {
     checks: {
-      commit: judgeCommit(common.evidence, place),
-      reveal: judgeRevealSent(common.evidence, place),
+      commit: judgeCommit(common.evidence, policyIndex),
+      reveal: judgeRevealSent(common.evidence, policyIndex),
       revealOffence,
-      feedValues: judgeFeedValues(common, place),
-      signature: judgeSignatureSent(common, place, FTSO),
-      mismatch: judgeMismatch(common, provider, place, FTSO),
-      grace: judgeGrace(common, place, FTSO),
-      ...judgeFdc(common, provider, place),
+      feedValues: judgeFeedValues(common, policyIndex),
+      signature: judgeSignatureSent(common, policyIndex, FTSO),
+      mismatch: judgeMismatch(common, provider, policyIndex, FTSO),
+      grace: judgeGrace(common, policyIndex, FTSO),
+      ...judgeFdc(common, provider, policyIndex),
       strayCommit:
         sent?.strayCommit === undefined
           ? sent?.commit.inTime === undefined
@@ -103,19 +103,19 @@ function judgeProvider(
   }
 }
 
-function judgeCommit(evidence: RoundEvidence, place: number): RoundCheckVerdict {
-  const commit = evidence.providers.get(place)?.commit ?? {}
-  const elsewhere = evidence.elsewhere.get(place)?.commit.inTime
+function judgeCommit(evidence: RoundEvidence, policyIndex: number): RoundCheckVerdict {
+  const commit = evidence.providers.get(policyIndex)?.commit ?? {}
+  const elsewhere = evidence.elsewhere.get(policyIndex)?.commit.inTime
   if (commit.inTime === undefined) return bad(whyNotCounted(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
   if (decodeCommit(payload) !== undefined) return GOOD
   return bad({ reason: 'bad-length', tx, length: payload.length })
 }
 
-function judgeRevealSent(evidence: RoundEvidence, place: number): RoundCheckVerdict {
-  const sent = evidence.providers.get(place)
+function judgeRevealSent(evidence: RoundEvidence, policyIndex: number): RoundCheckVerdict {
+  const sent = evidence.providers.get(policyIndex)
   const reveal = sent?.reveal ?? {}
-  const elsewhere = evidence.elsewhere.get(place)?.reveal.inTime
+  const elsewhere = evidence.elsewhere.get(policyIndex)?.reveal.inTime
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
   if (reveal.inTime === undefined)
@@ -143,16 +143,16 @@ function judgeReveal(
 
 function judgeSignatureSent(
   { evidence, signed }: RoundContext,
-  place: number,
+  policyIndex: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
-  if (signed[protocol].get(place)?.first !== undefined) return GOOD
-  const sent = evidence.providers.get(place)
+  if (signed[protocol].get(policyIndex)?.first !== undefined) return GOOD
+  const sent = evidence.providers.get(policyIndex)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
   const finalised = evidence.finalised[protocol] !== undefined
   if (malformed !== undefined) return bad({ reason: 'malformed', tx: malformed.tx, finalised })
-  const elsewhere = evidence.elsewhere.get(place)?.signatures[protocol][0]
+  const elsewhere = evidence.elsewhere.get(policyIndex)?.signatures[protocol][0]
   const seen = early === undefined ? {} : { early }
   return bad({ ...whyNotCounted(evidence, 'submitSignatures', seen, elsewhere), finalised })
 }
@@ -161,10 +161,10 @@ function judgeSignatureSent(
  * Judges the signature of the FDC result. The bit vote that comes with a valid signature must be the
  * consensus; otherwise the signature earns nothing and is penalized. A malformed bit vote is not judged.
  */
-function judgeFdcSignature(common: RoundContext, place: number): RoundCheckVerdict {
+function judgeFdcSignature(common: RoundContext, policyIndex: number): RoundCheckVerdict {
   const { consensus, signed } = common
-  const sent = judgeSignatureSent(common, place, FDC)
-  const valid = signed[FDC].get(place)?.valid
+  const sent = judgeSignatureSent(common, policyIndex, FDC)
+  const valid = signed[FDC].get(policyIndex)?.valid
   const vote = valid && decodeBitVote(valid.signed.unsigned)
   if (sent.verdict === 'bad' || vote === undefined || consensus === undefined) return sent
   if (vote.count === consensus.count && vote.bits === consensus.bits) return sent
@@ -174,11 +174,11 @@ function judgeFdcSignature(common: RoundContext, place: number): RoundCheckVerdi
 function judgeMismatch(
   { evidence, signed }: RoundContext,
   { signingPolicy }: PolicyProvider,
-  place: number,
+  policyIndex: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
-  const judged = signed[protocol].get(place)
+  const judged = signed[protocol].get(policyIndex)
   if (result === undefined || judged === undefined) return UNKNOWN
   if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
     const { sent, reason, recovered } = judged.wrong
@@ -203,11 +203,11 @@ function isTwice({ wrong }: JudgedSignatures): boolean {
 
 function judgeGrace(
   { clock, evidence, signed }: RoundContext,
-  place: number,
+  policyIndex: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
-  const judged = signed[protocol].get(place)
+  const judged = signed[protocol].get(policyIndex)
   const first = result === undefined ? judged?.first : judged?.valid?.sent
   if (first === undefined) return UNKNOWN
   const { graceEnd } = windowsOf(clock, evidence.round)
@@ -232,12 +232,12 @@ function findConsensus(
   { policy, finalised, providers }: RoundEvidence,
   signed: ReadonlyMap<number, JudgedSignatures>,
 ): BitVote | undefined {
-  const votes = [...signed].flatMap(([place, { first, valid }]) => {
+  const votes = [...signed].flatMap(([policyIndex, { first, valid }]) => {
     if (finalised[FDC] !== undefined) {
       const vote = valid && decodeBitVote(valid.signed.unsigned)
-      return vote ? [{ vote, weight: policy.providers[place]?.weight ?? 0 }] : []
+      return vote ? [{ vote, weight: policy.providers[policyIndex]?.weight ?? 0 }] : []
     }
-    const last = first && providers.get(place)?.signatures[FDC].at(-1)
+    const last = first && providers.get(policyIndex)?.signatures[FDC].at(-1)
     const decoded = last && decodeSigned(last.payload)
     const vote = decoded && decodeBitVote(decoded.unsigned)
     return vote ? [{ vote, weight: 1 }] : []
@@ -248,17 +248,17 @@ function findConsensus(
 function judgeFdc(
   common: RoundContext,
   provider: PolicyProvider,
-  place: number,
+  policyIndex: number,
 ): Readonly<Record<FdcCheck, RoundCheckVerdict>> {
   const { evidence, requests, consensus, signed } = common
   if (requests.length === 0) return NOTHING_REQUESTED
-  const seen = evidence.providers.get(place)?.bitVote ?? {}
+  const seen = evidence.providers.get(policyIndex)?.bitVote ?? {}
   const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
   const isValid = vote !== undefined && fitsRequests(vote, requests.length)
   const isJudged = consensus !== undefined
   const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
-  const isSigned = signed[FDC].get(place)?.isSigned ?? false
-  const signature = judgeFdcSignature(common, place)
+  const isSigned = signed[FDC].get(policyIndex)?.isSigned ?? false
+  const signature = judgeFdcSignature(common, policyIndex)
   const about = {
     bitvotePresent: seen.inTime !== undefined,
     dominated: isDominant,
@@ -270,7 +270,7 @@ function judgeFdc(
       : seen.inTime !== undefined
         ? GOOD
         : bad({
-            ...whyNotCounted(evidence, 'submit2', seen, evidence.elsewhere.get(place)?.bitVote.inTime),
+            ...whyNotCounted(evidence, 'submit2', seen, evidence.elsewhere.get(policyIndex)?.bitVote.inTime),
             requests: requests.length,
           }),
     bitVoteLength:
@@ -301,8 +301,8 @@ function judgeFdc(
         : isSigned
           ? GOOD
           : UNKNOWN,
-    fdcMismatch: isJudged ? judgeMismatch(common, provider, place, FDC) : UNKNOWN,
-    fdcGrace: isJudged ? judgeGrace(common, place, FDC) : UNKNOWN,
+    fdcMismatch: isJudged ? judgeMismatch(common, provider, policyIndex, FDC) : UNKNOWN,
+    fdcGrace: isJudged ? judgeGrace(common, policyIndex, FDC) : UNKNOWN,
   }
 }
 
@@ -330,10 +330,10 @@ function countBits(bits: bigint): number {
 
 function anchorsOf(
   { medians, priced, matched }: RoundContext,
-  place: number,
+  policyIndex: number,
 ): ProviderRound['anchors'] {
   if (priced.length === 0) return undefined
-  const values = matched.get(place)
+  const values = matched.get(policyIndex)
   let hits = 0
   for (const feed of priced) {
     const [median, value] = [medians[feed], values?.[feed]]

@@ -40,11 +40,12 @@ export interface RoundCollector {
 }
 
 /**
- * Sorts blocks into voting rounds and returns each round when it is complete. Long because its inner
- * functions share the open rounds.
+ * Creates a collector, which sorts blocks into voting rounds and returns each round when it is complete. Long because
+ * its inner functions share the open rounds.
  *
- * Rounds with a missing or uncertain block, and rounds in which the chain stood still, are left out. Two to
- * three rounds are in memory at a time.
+ * The round of the first block is left out, because its earlier blocks are unknown, and so are rounds with an uncertain
+ * block and rounds in which the chain stood still. In memory are the current round, the one before, and up to two later
+ * ones that a submission names.
  *
  * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
  */
@@ -53,7 +54,7 @@ export function createRoundCollector(
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
   const open = new Map<number, OpenRound>()
-  /** The first round whose blocks are all seen; undefined before the first block. */
+  /** The first round that is collected; undefined before the first block. */
   let first: number | undefined
   let latest = -1
   let completeUpTo = -1
