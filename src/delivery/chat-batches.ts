@@ -16,7 +16,7 @@ import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
+import { alertIdsIn, groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { StoredMessage, SendTask } from './send-task.ts'
@@ -188,7 +188,7 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
 
 /** Recoveries whose lines a group already shows; they are sent together with the last recovery. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
-  const parts = await messages.listParts(db, [messageId])
+  const parts = await messages.listMessageParts(db, [messageId])
   return readMessageParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
 }
 
@@ -237,8 +237,8 @@ async function joinTask(
   rows: readonly ReadRow[],
   kind: 'group' | 'rollup',
 ): Promise<SendTask[]> {
-  const there = readMessageParts(await messages.listParts(db, [target.id]))
-  const states = await stateOf(db, alertsIn([...there, ...rows]))
+  const there = readMessageParts(await messages.listMessageParts(db, [target.id]))
+  const states = await stateOf(db, alertIdsIn([...there, ...rows]))
   return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
 }
 
@@ -253,8 +253,8 @@ export async function claimStaleMessages(
   const stale = await messages.leaseStaleMessages(db, channel, recipientIds, context)
   if (stale.length === 0) return []
   const ids = stale.map(({ id }) => id)
-  const parts = readMessageParts(await messages.listParts(db, ids))
-  const states = await stateOf(db, alertsIn(parts))
+  const parts = readMessageParts(await messages.listMessageParts(db, ids))
+  const states = await stateOf(db, alertIdsIn(parts))
   const tasks: SendTask[] = []
   for (const message of stale) {
     const messageParts = parts.filter(({ carriedBy }) => carriedBy === message.id)
@@ -310,6 +310,6 @@ export async function readCurrentContent(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,
 ): Promise<ReturnType<typeof currentContent>> {
-  const parts = readMessageParts(await messages.listParts(db, [message.id]))
-  return currentContent(message, parts, await stateOf(db, alertsIn(parts)))
+  const parts = readMessageParts(await messages.listMessageParts(db, [message.id]))
+  return currentContent(message, parts, await stateOf(db, alertIdsIn(parts)))
 }

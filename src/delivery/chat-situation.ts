@@ -14,7 +14,7 @@ import {
   type RecentMessage,
 } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, isOpenIn, type ShownPart } from './message-sync.ts'
+import { alertIdsIn, isOpenIn, type ShownPart } from './message-sync.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
 /** Reads the states of alerts; unknown alerts are missing. */
@@ -118,10 +118,10 @@ async function describeGroups(
   if (ids.length === 0) return new Map()
   const [groups, parts] = await Promise.all([
     messages.listMessages(db, ids),
-    messages.listParts(db, ids),
+    messages.listMessageParts(db, ids),
   ])
   const read = readMessageParts(parts)
-  const states = await stateOf(db, alertsIn(read))
+  const states = await stateOf(db, alertIdsIn(read))
   const stillOpen = new Set(
     read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
   )

@@ -39,7 +39,7 @@ export type ClaimedRow = Pick<
 >
 
 /** A due delivery, with the columns that the selection needs. */
-export interface Candidate extends Record<string, unknown> {
+export interface DueDelivery extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
   readonly partitionKey: string
@@ -92,11 +92,11 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
 /**
  * Due deliveries of a channel outside backlogs, by urgency, then by age; at most `SCAN_MAX` per urgency.
  */
-export async function listDue(
+export async function listDueDeliveries(
   db: Db,
   channel: ChannelKey,
   { full, now }: { readonly full: FullDestinations; readonly now: Date },
-): Promise<Candidate[]> {
+): Promise<DueDelivery[]> {
   const ofUrgency = (urgency: number) => sql`(
     select d.* from deliveries d
     where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
@@ -104,7 +104,7 @@ export async function listDue(
     order by d.next_attempt_at, d.id
     limit ${SCAN_MAX})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
-  return await db.execute<Candidate>(sql`
+  return await db.execute<DueDelivery>(sql`
     select ${CANDIDATE} from (${sql.join(urgencies, sql` union all `)}) d
     order by d.urgency desc, d.next_attempt_at, d.id`)
 }
@@ -128,7 +128,7 @@ export async function listBacklogs(
     readonly full: FullDestinations
     readonly now: Date
   },
-): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
+): Promise<{ readonly candidates: DueDelivery[]; readonly last: number | undefined }> {
   const { after, recipientsMax, full, now } = of
   const nextAbove = (id: SQL) => sql`
     select d.recipient_id from deliveries d
@@ -142,7 +142,7 @@ export async function listBacklogs(
         and d.urgency = ${urgency} and ${isDue(now)} and ${isOpenPartition(full)}
       order by d.next_attempt_at, d.id limit ${BACKLOG_ROWS_MAX})`,
   )
-  const rows = await db.execute<Candidate & { hop: number }>(sql`
+  const rows = await db.execute<DueDelivery & { hop: number }>(sql`
     with recursive hop(recipient_id, place) as (
       select (${nextAbove(sql`${after}::int`)}), 1
       union all

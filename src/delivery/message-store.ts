@@ -61,7 +61,7 @@ export interface MessagePart extends Record<string, unknown> {
 }
 
 /** Deliveries in these messages, in the order in which they fired. */
-export async function listParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
+export async function listMessageParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
   return await db.execute<MessagePart>(sql`
     select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
     where carried_by = any(${sql.param([...ids])}::uuid[])

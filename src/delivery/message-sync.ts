@@ -107,7 +107,7 @@ export function currentContent(
 }
 
 /** Alerts whose states a message shows. */
-export function alertsIn(parts: readonly ShownPart[]): number[] {
+export function alertIdsIn(parts: readonly ShownPart[]): number[] {
   return parts.flatMap(({ alertId, envelope }) =>
     alertId === null || envelope.message.isRecovery ? [] : [alertId],
   )

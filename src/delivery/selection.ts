@@ -1,7 +1,7 @@
 /** Selection of due deliveries. */
 
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { Candidate } from './due-store.ts'
+import type { DueDelivery } from './due-store.ts'
 
 /**
  * Share of the free places that is reserved for backlogs while deliveries outside backlogs would use more.
@@ -10,19 +10,19 @@ const BACKLOG_SHARE = 1 / 4
 
 /** Result of a selection. */
 export interface DeliverySelection {
-  readonly taken: readonly Candidate[]
+  readonly taken: readonly DueDelivery[]
   /** Deliveries behind an earlier delivery of their key. */
-  readonly behind: readonly Candidate[]
+  readonly behind: readonly DueDelivery[]
   /** Deliveries for which no place is available. */
-  readonly left: readonly Candidate[]
+  readonly left: readonly DueDelivery[]
 }
 
 /** Due deliveries, in the order of selection. */
-interface DueDeliveries {
+interface DeliveryQueues {
   /** Deliveries outside backlogs. */
-  readonly front: readonly Candidate[]
+  readonly front: readonly DueDelivery[]
   /** Deliveries in backlogs, by recipient, each in the order of selection. */
-  readonly backlog: readonly Candidate[]
+  readonly backlog: readonly DueDelivery[]
 }
 
 /**
@@ -35,7 +35,7 @@ interface DueDeliveries {
  * @param inHand deliveries that this process has already claimed
  */
 export function selectDeliveries(
-  { front, backlog }: DueDeliveries,
+  { front, backlog }: DeliveryQueues,
   by: {
     readonly limiter: ConcurrencyLimiter
     readonly inHand: ReadonlySet<string>
@@ -46,10 +46,10 @@ export function selectDeliveries(
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])
   const seen = new Set<number>()
-  const taken: Candidate[] = []
-  const behind: Candidate[] = []
-  const left: Candidate[] = []
-  const offer = (candidate: Candidate) => {
+  const taken: DueDelivery[] = []
+  const behind: DueDelivery[] = []
+  const left: DueDelivery[] = []
+  const offer = (candidate: DueDelivery) => {
     if (inHand.has(candidate.id)) return
     if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
     else if (!isEach && seen.has(candidate.recipientId)) return
@@ -70,12 +70,12 @@ export function selectDeliveries(
 }
 
 /** Ids of deliveries. */
-export function idsOf(all: readonly Candidate[]): readonly string[] {
+export function deliveryIdsOf(all: readonly DueDelivery[]): readonly string[] {
   return all.map(({ id }) => id)
 }
 
-function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> {
-  const keys = new Map<string, Candidate>()
+function firstOfKeys(all: readonly DueDelivery[]): ReadonlyMap<string, DueDelivery> {
+  const keys = new Map<string, DueDelivery>()
   for (const candidate of all) {
     const first = keys.get(candidate.orderKey)
     if (first === undefined || compare(candidate, first) < 0)
@@ -89,9 +89,9 @@ function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> 
  * then the second of each, and so on.
  */
 function inTurn(
-  candidates: readonly Candidate[],
-  rankOf: (candidate: Candidate) => number,
-): readonly Candidate[] {
+  candidates: readonly DueDelivery[],
+  rankOf: (candidate: DueDelivery) => number,
+): readonly DueDelivery[] {
   const counts = new Map<string, number>()
   return candidates
     .map((candidate) => {
@@ -106,7 +106,7 @@ function inTurn(
 }
 
 /** Compares two candidates by their order within a key. */
-function compare(a: Candidate, b: Candidate): number {
+function compare(a: DueDelivery, b: DueDelivery): number {
   return (
     a.firedAt.getTime() - b.firedAt.getTime() ||
     a.position - b.position ||

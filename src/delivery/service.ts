@@ -181,7 +181,7 @@ const BOT_LEASE_SECONDS = 10
  */
 export function leaseMessage(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  message: leases.ChatMessage,
+  message: leases.ChatMessageRef,
 ): Promise<Date | undefined> {
   const now = clock.now()
   const leasedUntil = new Date(now.getTime() + BOT_LEASE_SECONDS * 1000)
@@ -191,7 +191,7 @@ export function leaseMessage(
 /** Ends a lease of `leaseMessage`: the message shows its content of this version. */
 export function recordShown(
   db: Db,
-  message: leases.ChatMessage,
+  message: leases.ChatMessageRef,
   shown: { readonly version: number; readonly leasedUntil: Date },
 ): Promise<void> {
   return leases.recordShown(db, message, shown)
@@ -292,5 +292,5 @@ export function countDeliveries(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },
 ) {
-  return counts.countSpan(db, since, until)
+  return counts.countDeliveriesInSpan(db, since, until)
 }

@@ -6,7 +6,7 @@ import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
-import { selectDeliveries, type DeliverySelection, idsOf } from './selection.ts'
+import { selectDeliveries, type DeliverySelection, deliveryIdsOf } from './selection.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -141,7 +141,7 @@ export function createWorker(
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
-      due.listDue(deps.claimsDb, channel.key, { full, now: context.now }),
+      due.listDueDeliveries(deps.claimsDb, channel.key, { full, now: context.now }),
       scanBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.resting()] },
         context,
@@ -152,7 +152,7 @@ export function createWorker(
     ])
     const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
     if (inHandRows.length > 0)
-      await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
+      await due.extendLeases(deps.db, deliveryIdsOf(inHandRows), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
     const chosen = selectDeliveries(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, context)
@@ -177,7 +177,7 @@ export function createWorker(
   async function scanBacklogs(
     full: due.FullDestinations,
     context: ClaimContext,
-  ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
+  ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
     const now = context.now
     return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async ({ after, recipientsMax }) => {
       const of = { after, recipientsMax, full, now }
@@ -188,7 +188,7 @@ export function createWorker(
 
   /** Moves deliveries into backlogs that have no place and block others. */
   async function tidy(
-    front: readonly due.Candidate[],
+    front: readonly due.DueDelivery[],
     { left }: DeliverySelection,
     context: ClaimContext,
   ): Promise<boolean> {
@@ -201,7 +201,7 @@ export function createWorker(
       ({ backlog, urgency, recipientId }) =>
         !backlog && crowded.includes(urgency) && limiter.isSuspect(recipientId),
     )
-    await due.moveToBacklog(deps.db, idsOf(inTheWay))
+    await due.moveToBacklog(deps.db, deliveryIdsOf(inTheWay))
     let isDeep = false
     if (performance.now() - sending.tidiedAt >= DEEP_QUEUE_CHECK_MS) {
       for (const urgency of crowded) {
@@ -216,10 +216,10 @@ export function createWorker(
   async function claimEach({ taken, behind }: DeliverySelection, context: ClaimContext) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
-      due.claimDue(deps.claimsDb, idsOf(taken), context),
+      due.claimDue(deps.claimsDb, deliveryIdsOf(taken), context),
       openAll(taken),
     ])
-    const parked = [...blocked, ...idsOf(behind)]
+    const parked = [...blocked, ...deliveryIdsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row) => singleDeliveryTask(channel, row, inBacklog.has(row.id)))

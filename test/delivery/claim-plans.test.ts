@@ -8,7 +8,7 @@ import {
   claimDue,
   extendLeases,
   listBacklogs,
-  listDue,
+  listDueDeliveries,
   moveToBacklog,
   parkBlocked,
   releaseAborted,
@@ -149,7 +149,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
 })
 
 test.each([
-  ['listDue', (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now() })],
+  ['listDue', (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() })],
   [
     'listBacklogs',
     (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
