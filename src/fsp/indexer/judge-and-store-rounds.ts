@@ -15,7 +15,7 @@ import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import type { createRewardFacts } from './rewards.ts'
 import { type StateBetweenRounds, watchedPartsOf, silenceOfMember } from './observation-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
-import type { RoundSource, Session } from './round-session.ts'
+import type { RoundSource, IndexingSession } from './round-session.ts'
 import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -32,7 +32,7 @@ export interface CompleteRound {
 interface Judging {
   readonly source: RoundSource
   readonly rewards: ReturnType<typeof createRewardFacts>
-  readonly current: Session
+  readonly current: IndexingSession
 }
 
 /**
@@ -131,7 +131,7 @@ async function judgedRow(
  * Stores the reward claims read since the last stored round. A claim that is read again after a stop changes
  * nothing.
  */
-async function storeClaims({ db }: RoundSource, current: Session): Promise<void> {
+async function storeClaims({ db }: RoundSource, current: IndexingSession): Promise<void> {
   if (current.claims.length === 0) return
   await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
   current.claims = []
@@ -175,7 +175,7 @@ function judgedRecords(
  */
 async function storeRounds(
   { db }: RoundSource,
-  current: Session,
+  current: IndexingSession,
   rows: readonly store.RoundRow[],
   block: BlockRef,
 ): Promise<void> {
@@ -183,7 +183,7 @@ async function storeRounds(
   await transactUnder(current.fence, db, async (tx) => {
     const stored = rows.map((row) => store.insertRound(tx, row))
     if (block.number >= (current.savedTo ?? 0)) {
-      const saved = store.saveProgress(tx, {
+      const saved = store.saveIndexingProgress(tx, {
         blockNumber: block.number,
         blockAt: block.at,
         resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
@@ -211,7 +211,7 @@ interface UpdateSettings {
  */
 async function readSettings(
   { chain }: RoundSource,
-  { state }: Session,
+  { state }: IndexingSession,
   system: SystemState | undefined,
   tip: BlockRef,
   signal: AbortSignal,
@@ -234,7 +234,7 @@ async function readSettings(
 
 function readSystem(
   { chain }: RoundSource,
-  { policies, watched, state }: Session,
+  { policies, watched, state }: IndexingSession,
   block: BlockRef,
   signal: AbortSignal,
 ): Promise<SystemState> {

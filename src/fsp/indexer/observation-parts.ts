@@ -3,7 +3,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
-import { isSilent, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
+import { isSilenceImprobable, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
 import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { AccountOwners } from './account-owners.ts'
@@ -101,7 +101,7 @@ export function silenceOfMember(
   const before = longestSilenceOf(state, voter, sortitionWeight, sampleSize)
   const isNotifying =
     before !== undefined &&
-    (isSilent(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
+    (isSilenceImprobable(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
   return {
     part: partOf(now),
     peak: isNotifying

@@ -84,7 +84,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   return {
     ...createRoundIndexer(source),
     async progress() {
-      const progress = await store.findProgress(db)
+      const progress = await store.findIndexingProgress(db)
       return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
     },
     async observations(requests, { after, upTo }) {

@@ -5,7 +5,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import { type CompleteRound, judgeAndStoreRounds, recoverSigners } from './judge-and-store-rounds.ts'
 import { addRefusedUpdates } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
-import { openSession, type RoundSource, renewSession, type Session } from './round-session.ts'
+import { openIndexingSession, type RoundSource, renewIndexingSession, type IndexingSession } from './round-session.ts'
 import { addBlock, addPoll, addUncertainBlock } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -29,15 +29,15 @@ export interface RoundIndexer {
 export function createRoundIndexer(source: RoundSource): RoundIndexer {
   const { db, chain, clock, log } = source
   const rewards = createRewardFacts(source)
-  let session: Session | undefined
+  let session: IndexingSession | undefined
 
   /** Whether the session is still valid: the lock is the same, and no other process has made progress. */
-  async function isCurrent(current: Session, fence: Fence | undefined): Promise<boolean> {
+  async function isCurrent(current: IndexingSession, fence: Fence | undefined): Promise<boolean> {
     return current.fence === fence && (await store.findIndexedBlock(db)) === current.savedTo
   }
 
   /** Counts the polls of the P-chain since the last count. */
-  async function countPolls({ state }: Session): Promise<void> {
+  async function countPolls({ state }: IndexingSession): Promise<void> {
     const after = state.pollsTo === null ? undefined : new Date(state.pollsTo)
     for (const { polledAt, validators } of await store.listPolls(db, after)) {
       state.pollsTo = polledAt.toISOString()
@@ -49,7 +49,7 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
    * Sorts blocks into rounds, and returns each block with the rounds that it completes. Signers of the next rounds
    * are recovered beside the work on a round.
    */
-  function* collected({ collector }: Session, blocks: readonly ProtocolBlock[]) {
+  function* collected({ collector }: IndexingSession, blocks: readonly ProtocolBlock[]) {
     const ahead: { readonly block: ProtocolBlock; readonly complete: readonly CompleteRound[] }[] =
       []
     let rounds = 0
@@ -72,8 +72,8 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
     yield* ahead
   }
 
-  async function readOn(current: Session, tip: BlockRef, signal: AbortSignal): Promise<void> {
-    await renewSession(source, current, tip, signal)
+  async function readOn(current: IndexingSession, tip: BlockRef, signal: AbortSignal): Promise<void> {
+    await renewIndexingSession(source, current, tip, signal)
     await countPolls(current)
     const watched = new Set(current.owners.byAccount.keys())
     while (current.from <= tip.number && !signal.aborted) {
@@ -111,12 +111,12 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
     async advance(tip, signal, fence) {
       try {
         if (session !== undefined && !(await isCurrent(session, fence))) session = undefined
-        session ??= await openSession(source, tip, signal, fence)
+        session ??= await openIndexingSession(source, tip, signal, fence)
         if (session !== undefined) await readOn(session, tip, signal)
       } catch (error) {
         session = undefined
         if (!signal.aborted) {
-          const progress = await store.findProgress(db)
+          const progress = await store.findIndexingProgress(db)
           if (progress?.failingSince === null) {
             await transactUnder(fence, db, (tx) => store.saveFailingSince(tx, clock.now()))
           }
@@ -132,7 +132,7 @@ const ROUNDS_AHEAD = 2
 /** The maximum number of rounds that are open at a time, plus one. */
 const OPEN_ROUNDS = 4
 
-function recordFirst({ firstBlocks }: Session, round: number, block: number): void {
+function recordFirst({ firstBlocks }: IndexingSession, round: number, block: number): void {
   if (firstBlocks.has(round)) return
   firstBlocks.set(round, block)
   for (const old of firstBlocks.keys()) if (old <= round - OPEN_ROUNDS) firstBlocks.delete(old)

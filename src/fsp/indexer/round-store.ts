@@ -10,10 +10,10 @@ import { CarriedState } from './carried-state.ts'
 const ONLY = 1
 
 export type RoundRow = typeof fspRounds.$inferSelect
-export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
+export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id'>
 
 /** Progress of reading; undefined before the first block. */
-export async function findProgress(db: Db): Promise<Progress | undefined> {
+export async function findIndexingProgress(db: Db): Promise<IndexingProgress | undefined> {
   const [row] = await db.select().from(fspProgress)
   return row
 }
@@ -39,7 +39,7 @@ export async function findIndexedBlock(db: Db): Promise<number | undefined> {
  *
  * @throws Error when the stored progress is further, because another process reads, too
  */
-export async function saveProgress(db: Db, progress: Progress): Promise<void> {
+export async function saveIndexingProgress(db: Db, progress: IndexingProgress): Promise<void> {
   const row = { id: ONLY, ...progress }
   const written = await db
     .insert(fspProgress)

@@ -5,7 +5,7 @@ import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
   decodeSigned,
   digestsOf,
-  messageOf,
+  signedBytesOf,
   recoverSigner,
   type SignedResult,
 } from './signatures.ts'
@@ -68,7 +68,7 @@ export function judgeSignatures(
 ): ReadonlyMap<number, JudgedSignatures> {
   const result = finalised[protocol]
   const digests = result && digestsOf(result, chainId)
-  const message = result && messageOf(result)
+  const message = result && signedBytesOf(result)
   const judged = new Map<number, JudgedSignatures>()
   for (const [policyIndex, { signatures, signaturesWithReveals }] of providers) {
     const expected = policy.providers[policyIndex]?.signingPolicy
