@@ -54,7 +54,7 @@ import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { countLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 
 /** The service, built but not started. */
@@ -182,7 +182,7 @@ export function createApp(
     pChain: pChain(config, log),
     published: createPublicationReader({ log }),
   }
-  const facts = createFacts({ db, ...factSource })
+  const facts = createWatchFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const checkClock = () => aheadOfDatabaseMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
@@ -238,7 +238,7 @@ export function createApp(
     ...app,
     db: jobsDb,
     chain: jobsChain,
-    facts: createFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
+    facts: createWatchFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
     paymentOptions: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
   }
   const server = createServer(app, config.http)

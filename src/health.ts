@@ -9,7 +9,7 @@ import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
-import { readProgress } from '#src/watches/observe/progress.ts'
+import { readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Longest wait for the answer to one check. */
 const CHECK_MS = 5000
@@ -41,7 +41,7 @@ export function healthChecks({
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
-  const progress = sharing(() => readProgress(db))
+  const progress = sharing(() => readObservationProgress(db))
   // If the progress cannot be read, the checks of the database and the chain report it.
   const newestBlockAt = () =>
     progress().then(

@@ -20,7 +20,7 @@ import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
 import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
-import type { Facts } from '#src/watches/facts.ts'
+import type { WatchFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
 import { findPicture, type OutagePictureRow, putPicture, takePlannedPictures } from './picture-store.ts'
@@ -61,7 +61,7 @@ async function isFirstOrLastOfOutage(
 interface Deps {
   readonly db: Db
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   /** Clock of the deliveries. */
   readonly deliveryClock: Clock

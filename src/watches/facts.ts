@@ -25,7 +25,7 @@ import { listWatchedProviders } from './target-store.ts'
  * Methods that store history write under the given fence, and reject with a FenceError when the fence is
  * outdated.
  */
-export interface Facts {
+export interface WatchFacts {
   /**
    * For each feed and window, in the given order, the price at the end of `block` and the oldest valid
    * price inside the window; undefined if the feed has no valid price at `block`. Prices that are read are
@@ -97,7 +97,7 @@ export interface Facts {
 
 const REWARD_EPOCHS_SHOWN = 4
 
-/** Dependencies and addresses that `createFacts` needs. */
+/** Dependencies and addresses that `createWatchFacts` needs. */
 export interface FactSource extends PublicationSource {
   readonly chainId: number
   /** If omitted, the signers of voting rounds are recovered in this thread. */
@@ -113,7 +113,7 @@ export interface FactSource extends PublicationSource {
 }
 
 /** Creates the facts. Their history is in the database, so that another process can continue it. */
-export function createFacts(source: FactSource): Facts {
+export function createWatchFacts(source: FactSource): WatchFacts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)
   const votes = createVoteFacts(source)

@@ -12,7 +12,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { Facts } from './facts.ts'
+import type { WatchFacts } from './facts.ts'
 import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
 import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
@@ -24,7 +24,7 @@ export const MetricsPath = z.strictObject({
 
 interface Deps {
   readonly db: Db
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
 }
 
@@ -32,7 +32,7 @@ interface Deps {
 const FRESH_MS = 10_000
 const KEPT_MAX = 1000
 
-const caches = new WeakMap<Facts, SharedCache<string, string>>()
+const caches = new WeakMap<WatchFacts, SharedCache<string, string>>()
 
 /**
  * Metrics of a provider that a running watch of the wallet is about. Only stored rounds are read.

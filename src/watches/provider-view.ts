@@ -3,7 +3,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import type { Facts } from './facts.ts'
+import type { WatchFacts } from './facts.ts'
 import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
   ANCHOR,
@@ -138,7 +138,7 @@ const STALE_MS = 300_000
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   readonly confirmations: number
 }

@@ -187,7 +187,7 @@ export async function markTargetStale(db: Db, targetId: number): Promise<void> {
 }
 
 /** Wakes the observer of the wallet's ledger, as new ledger entries do. */
-export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
+export async function notifyLedgerJudge(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
 

@@ -193,18 +193,18 @@ const BLOCKS_CHANNEL = 'blocks'
 export const TIP_CURSOR = 'chain'
 
 /** Progress of a type; undefined before its first observation. */
-export async function findCursor(db: Db, type: string): Promise<ObservationCursor | undefined> {
+export async function findObservationCursor(db: Db, type: string): Promise<ObservationCursor | undefined> {
   const [row] = await db.select().from(observationCursors).where(eq(observationCursors.type, type))
   return row
 }
 
 /** Progress of every type, and of the tip of the chain. */
-export async function listCursors(db: Db): Promise<readonly ObservationCursor[]> {
+export async function listObservationCursors(db: Db): Promise<readonly ObservationCursor[]> {
   return db.select().from(observationCursors)
 }
 
 /** Writes the progress of a type; omitted values stay. The block never goes back. */
-export async function saveCursor(
+export async function saveObservationCursor(
   db: Db,
   cursor: typeof observationCursors.$inferInsert,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { everySlice } from '#src/db/slices.ts'
 import { observeSlices, type PassDeps } from '#src/watches/observe/observe.ts'
 import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
 export type ObserveDeps = Omit<PassDeps, 'slices'> & TipDeps
@@ -16,6 +16,6 @@ export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Pr
     await publishTip(deps, signal)
     await observeSlices({ ...deps, slices: everySlice() }, signal)
   } finally {
-    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_WATCH_TYPES)
   }
 }

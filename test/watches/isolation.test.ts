@@ -8,7 +8,7 @@ import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
@@ -437,9 +437,9 @@ describe('two processes', () => {
     const now = new Date(world.clock.now().getTime() - 600_000)
     await world.sql`update observation_cursors set failing_since = ${now}, checked_at = null`
     const deps = { ...depsOf(world), fence: await old() }
-    await expect(fireChainOutages(deps, CHAIN_TYPES)).rejects.toEqual(outdated)
+    await expect(fireChainOutages(deps, CHAIN_WATCH_TYPES)).rejects.toEqual(outdated)
     expect(await world.events(voting.id)).not.toContain('fsp.monitoring')
-    await fireChainOutages(depsOf(world), CHAIN_TYPES)
+    await fireChainOutages(depsOf(world), CHAIN_WATCH_TYPES)
     expect(await world.events(voting.id)).toContain('fsp.monitoring')
   })
 })

@@ -19,7 +19,7 @@ import type { EvaluatedWatch } from '../model.ts'
 import { readTargetPages, sliceOf } from '../slice-pages.ts'
 import { listEvaluatedWatches, saveStates } from '../state-store.ts'
 import * as store from '../target-store.ts'
-import { LEDGER_TYPES } from '../types/index.ts'
+import { LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { type AlertCandidate, evaluateWatch } from './evaluate.ts'
 
 /** Number of targets that one query reads. */
@@ -55,7 +55,7 @@ export async function judgeLedgers(
   wallets: ReadonlySet<string> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const type of LEDGER_TYPES) {
+  for (const type of LEDGER_WATCH_TYPES) {
     const held = deps.slices.held()
     const pages = wallets
       ? named(deps.db, type, held, wallets)

@@ -7,7 +7,7 @@ import { validationErrors } from '#src/kernel/validation.ts'
 import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
-import { CHAIN_TYPES } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
@@ -52,7 +52,7 @@ export async function checkOnChain(
 
 /** The settings that decide what is observed; undefined for types without such settings. */
 export function keySettingsOf(type: WatchType, settings: unknown): unknown {
-  const keySettings = CHAIN_TYPES.find(({ name }) => name === type.name)?.keySettings
+  const keySettings = CHAIN_WATCH_TYPES.find(({ name }) => name === type.name)?.keySettings
   return keySettings && z.encode(keySettings.schema, keySettings.of(settings))
 }
 
@@ -88,7 +88,7 @@ export async function requestObservation(
 
 /** Wakes the job that judges ledgers, for a watch of the ledger. Watches of the chain are observed at every tick anyway. */
 export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
-  if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
+  if (type.reads === 'ledger') await store.notifyLedgerJudge(tx, wallet)
 }
 
 /**

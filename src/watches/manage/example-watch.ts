@@ -5,7 +5,7 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { exampleData } from '../example-data.ts'
 import { completeSignals } from '../model.ts'
 import * as store from '../store.ts'
-import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
+import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function findExampleWatch(
   recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
   watchId?: number,
 ): Promise<ExampleAlert | undefined> {
-  const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
+  const without = recipient.isGroup ? LEDGER_WATCH_TYPES.map(({ name }) => name) : []
   const id = await store.findNewestWatchOf(db, caller.wallet, { ...recipient, without, watchId })
   const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
   if (row === undefined) return undefined

@@ -46,7 +46,7 @@ export async function fitWatches(
     await store.markTargetStale(tx, targetId)
     await store.deleteStatesWithoutEpisode(tx, id)
   }
-  if (resumed.length > 0) await store.notifyLedger(tx, wallet)
+  if (resumed.length > 0) await store.notifyLedgerJudge(tx, wallet)
   const fitted = { ...changed, suspended: labelsOf(suspended), resumed: labelsOf(resumed) }
   await notices.fitted(tx, fitted)
   return fitted

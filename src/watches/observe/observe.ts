@@ -16,11 +16,11 @@ import {
   newObservations,
 } from '../evaluate/judge-target.ts'
 import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
-import type { Facts } from '../facts.ts'
+import type { WatchFacts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
-import { CHAIN_TYPES } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import {
   createPassProgress,
   type PassProgress,
@@ -35,7 +35,7 @@ const TARGETS_PER_REQUEST = 500
 const BATCHES_PER_PASS = 50
 interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   readonly log: Logger
   readonly slices: HeldSlices
@@ -75,7 +75,7 @@ async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSigna
   const failures: unknown[] = []
   let observed = 0
   const groupsOf = await readGroups(deps.db, deps.slices.held())
-  for (const type of CHAIN_TYPES) {
+  for (const type of CHAIN_WATCH_TYPES) {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
       try {

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../slice-cursor-store.ts'
-import { type ObservationCursor, listCursors } from '../target-store.ts'
+import { type ObservationCursor, listObservationCursors } from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
 export interface SliceGroup {
@@ -33,7 +33,7 @@ export async function readGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {
-  const [wholes, cursors] = await Promise.all([listCursors(db), store.listSliceCursors(db, held)])
+  const [wholes, cursors] = await Promise.all([listObservationCursors(db), store.listSliceCursors(db, held)])
   return (type) => {
     const whole = wholes.find((cursor) => cursor.type === type)
     const own = new Map(
