@@ -5,7 +5,7 @@ import type {
   BotAccount,
   Call,
   CallbackAnswer,
-  Change,
+  ChatChange,
   ChatMessage,
   InlineAnswer,
   StoredFile,
@@ -59,7 +59,7 @@ export interface TelegramApi extends People, UserActions {
   /** First truthy value of `look`, evaluated now and after every change; rejects after 5 s by default. */
   waitFor<T>(look: () => T | undefined | null | false, timeoutMs?: number): Promise<T>
   /** Calls the listener with every change; returns a function that ends it. */
-  onChange(listener: (change: Change) => void): () => void
+  onChange(listener: (change: ChatChange) => void): () => void
   /** Makes the next calls fail, or the next calls of one method. */
   failNext(filter: FaultFilter, fault: Fault): void
   /** Removes unused faults. */

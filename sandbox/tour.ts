@@ -11,7 +11,7 @@ import {
 import * as api from './tour/alice.ts'
 import { createTourChat, normalizedText, type TourChat } from './tour/chat.ts'
 import * as money from './tour/money.ts'
-import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
+import { createSteps, type StepNote, StepFailed, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -189,7 +189,7 @@ async function linkChat(ann: TourChat, alice: Customer, link: string): Promise<v
 }
 
 /** @returns when it was sent, on the scale of `performance.now()` */
-async function move({ devnet }: World, note: Note): Promise<number> {
+async function move({ devnet }: World, note: StepNote): Promise<number> {
   const { alice, bob } = devnet.people
   const since = performance.now()
   const mined = await devnet.transfer(bob.account.address, alice.account.address, MOVED_WEI)

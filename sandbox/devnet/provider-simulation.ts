@@ -20,8 +20,8 @@ import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
-import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
-import { createBlockWriter, type Receipt, readReceipts, type WrittenTransaction } from './fsp/writer.ts'
+import { epochAt, FLARE_TIMING, type ProtocolTiming } from './fsp/timing.ts'
+import { createBlockWriter, type MinedReceipt, readReceipts, type WrittenTransaction } from './fsp/writer.ts'
 
 /** Options of a simulated provider. */
 export interface ProviderOptions {
@@ -36,7 +36,7 @@ export interface ProviderOptions {
 export interface ProviderSimulationOptions {
   readonly providers: readonly ProviderOptions[]
   /** Differences from Flare's timing. */
-  readonly timing?: Partial<Timing>
+  readonly timing?: Partial<ProtocolTiming>
   /**
    * The first reward epoch of the present Relay and registries; earlier ones have the former contracts. By
    * default there are only the present ones.
@@ -66,7 +66,7 @@ export interface SimulatedProvider {
  * judged.
  */
 export interface ProviderSimulation {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly providers: readonly SimulatedProvider[]
   /** The next round to begin. */
   readonly round: number
@@ -144,7 +144,7 @@ export async function createProviderSimulation(
   )
   let isLive = false
 
-  const commit = async (at: number, transactions: readonly WrittenTransaction[]): Promise<readonly Receipt[]> => {
+  const commit = async (at: number, transactions: readonly WrittenTransaction[]): Promise<readonly MinedReceipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { tooManyMessages } from '../telegram/faults.ts'
-import type { Change } from '../telegram/model.ts'
+import type { ChatChange } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, INDEX, type Scenario, type ScenarioGroup, secondsSince } from './define.ts'
 
@@ -154,7 +154,7 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
   }
 }
 
-type CallMade = Extract<Change, { kind: 'call' }>['call']
+type CallMade = Extract<ChatChange, { kind: 'call' }>['call']
 
 /** Waits for the next matching `sendMessage`; returns undefined if the signal aborts first. */
 async function nextCall(

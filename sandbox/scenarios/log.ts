@@ -1,4 +1,4 @@
-import type { Progress } from './define.ts'
+import type { ScenarioProgress } from './define.ts'
 
 /** A started scenario, with its results so far. */
 export interface ScenarioLogEntry {
@@ -10,7 +10,7 @@ export interface ScenarioLogEntry {
   readonly what: string
   readonly notes: readonly string[]
   /** While it is going, if it shows it. */
-  readonly progress?: Progress | undefined
+  readonly progress?: ScenarioProgress | undefined
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'
   /** Whether it waits for results, until a person dismisses it. */
@@ -22,7 +22,7 @@ interface OpenEntry {
   readonly id: number
   note(text: string): void
   /** Shows how far it is. */
-  advance(progress: Progress): void
+  advance(progress: ScenarioProgress): void
   /** Ends it. */
   close(): void
   /** Ends it with an error. */

@@ -1,5 +1,5 @@
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, INDEX, type Progress, type Scenario, type ScenarioGroup } from './define.ts'
+import { CHAT, INDEX, type ScenarioProgress, type Scenario, type ScenarioGroup } from './define.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -81,7 +81,7 @@ const SHOWN_MS = 500
 export async function skipAndReport(
   { clock, skip }: Pick<WorldParts, 'clock' | 'skip'>,
   seconds: (now: Date) => number,
-  progress: (progress: Progress) => void,
+  progress: (progress: ScenarioProgress) => void,
 ): Promise<void> {
   let from = 0
   let lengthMs = Number.POSITIVE_INFINITY

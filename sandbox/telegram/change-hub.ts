@@ -1,18 +1,18 @@
-import type { Change } from './model.ts'
+import type { ChatChange } from './model.ts'
 
 /** Notifies listeners of changes. */
 export interface ChangeHub {
-  emit(change: Change): void
+  emit(change: ChatChange): void
   /** Returns a function that stops listening. */
-  on(listener: (change: Change) => void): () => void
+  on(listener: (change: ChatChange) => void): () => void
   /** Resolves with the first truthy value of `look`, evaluated now and after every change. */
   until<T>(look: () => T | undefined | null | false, timeoutMs: number, what?: string): Promise<T>
 }
 
 /** Creates a hub without listeners. */
 export function createChangeHub(): ChangeHub {
-  const listeners = new Set<(change: Change) => void>()
-  const on = (listener: (change: Change) => void) => {
+  const listeners = new Set<(change: ChatChange) => void>()
+  const on = (listener: (change: ChatChange) => void) => {
     listeners.add(listener)
     return () => {
       listeners.delete(listener)

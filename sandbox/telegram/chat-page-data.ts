@@ -11,7 +11,7 @@ import type {
 import type {
   Call,
   CallbackAnswer,
-  Change,
+  ChatChange,
   Chat,
   ChatMessage,
   InlineAnswer,
@@ -68,7 +68,7 @@ export function pageSnapshot(api: TelegramApi, old: ReplacedButtons): PageEvent 
 export function changeData(
   api: TelegramApi,
   old: ReplacedButtons,
-  change: Change,
+  change: ChatChange,
 ): PageEvent | undefined {
   switch (change.kind) {
     case 'chat':

@@ -1,6 +1,6 @@
 import type { ChangeHub } from './change-hub.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
-import { badRequest, forbidden, type Refusal } from './refusal.ts'
+import { badRequest, forbidden, type BotApiRefusal } from './refusal.ts'
 
 /** All chats of this server, with their members. */
 export interface Chats {
@@ -116,7 +116,7 @@ function refusedByPerson(
   chats: Chats,
   chat: PrivateChat,
   access: 'read' | 'write',
-): Refusal | undefined {
+): BotApiRefusal | undefined {
   if (chat.blocked && access === 'write') return forbidden('bot was blocked by the user')
   if (chat.started) return undefined
   const isKnown = chats
@@ -127,7 +127,7 @@ function refusedByPerson(
     : badRequest('chat not found')
 }
 
-function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): Refusal | undefined {
+function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): BotApiRefusal | undefined {
   if (chat.migratedTo !== undefined && access === 'write') {
     return badRequest('group chat was upgraded to a supergroup chat', {
       migrate_to_chat_id: chat.migratedTo,

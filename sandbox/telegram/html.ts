@@ -1,6 +1,6 @@
 import { checkLink } from './links.ts'
 import type { Entity, FormattedText } from './model.ts'
-import { badRequest, type Refusal } from './refusal.ts'
+import { badRequest, type BotApiRefusal } from './refusal.ts'
 
 const ENTITY_OF_TAG: Readonly<Record<string, string>> = {
   b: 'bold',
@@ -84,7 +84,7 @@ function withoutStrayLanguage(entity: Entity): Entity {
   return { type: entity.type, offset: entity.offset, length: entity.length }
 }
 
-function cannotParse(problem: string): Refusal {
+function cannotParse(problem: string): BotApiRefusal {
   return badRequest(`can't parse entities: ${problem}`)
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { ChangeHub } from './change-hub.ts'
 import type { Wire } from './model.ts'
-import { conflict, type Refusal } from './refusal.ts'
+import { conflict, type BotApiRefusal } from './refusal.ts'
 
 /** An unconfirmed update. */
 export interface PendingUpdate {
@@ -107,14 +107,14 @@ export interface Poller {
    */
   poll(poll: Poll): Promise<readonly Wire[]>
   /** Ends the waiting poll with a refusal. */
-  interrupt(refusal: Refusal): void
+  interrupt(refusal: BotApiRefusal): void
   /** Ends the waiting poll without updates. */
   release(): void
 }
 
 /** Creates a poller of a queue. */
 export function createPoller(updates: Updates): Poller {
-  let waiting: { wake: () => void; fail: (refusal: Refusal) => void } | undefined
+  let waiting: { wake: () => void; fail: (refusal: BotApiRefusal) => void } | undefined
   updates.onQueued(() => waiting?.wake())
 
   const take = ({ offset, limit }: Poll): readonly Wire[] => {
@@ -128,7 +128,7 @@ export function createPoller(updates: Updates): Poller {
       .slice(0, limit)
       .map((update) => update.wire)
   }
-  const interrupt = (refusal: Refusal) => waiting?.fail(refusal)
+  const interrupt = (refusal: BotApiRefusal) => waiting?.fail(refusal)
 
   return {
     interrupt,
@@ -149,7 +149,7 @@ export function createPoller(updates: Updates): Poller {
           settle()
         }
         const wake = () => finish(resolve)
-        const own = { wake, fail: (refusal: Refusal) => finish(() => reject(refusal)) }
+        const own = { wake, fail: (refusal: BotApiRefusal) => finish(() => reject(refusal)) }
         const timer = setTimeout(wake, poll.timeoutSeconds * 1000)
         poll.signal.addEventListener('abort', wake)
         waiting = own

@@ -35,7 +35,7 @@ export interface SentByPerson {
 }
 
 /** A press on a button, on its way to the bot. */
-export interface Press {
+export interface SentPress {
   readonly queryId: string
   readonly updateId: number | undefined
   /** The bot's answer; rejects after the timeout (5 s by default). */
@@ -56,9 +56,9 @@ export interface UserActions {
   /** Sends a message without text. */
   sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): SentByPerson
   /** Presses a button, identified by its callback data or its label. */
-  press(chatId: number, messageId: number, button: string, options?: { from?: number }): Press
+  press(chatId: number, messageId: number, button: string, options?: { from?: number }): SentPress
   /** Sends callback data of no existing button, like a forged client; the message may be deleted. */
-  pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): Press
+  pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): SentPress
   /** Types `@bot query`. */
   inlineQuery(personId: number, query: string): InlineQuestion
   /** Posts one of the results of the bot's answer. */
@@ -99,7 +99,7 @@ export function createUserActions(backend: Backend): UserActions {
       updateId: isDelivered ? updates.add('message', wire, `chat ${chatId}`) : undefined,
     }
   }
-  const pressWith = (chatId: number, messageId: number, data: string, from?: number): Press => {
+  const pressWith = (chatId: number, messageId: number, data: string, from?: number): SentPress => {
     const chat = chats.get(chatId)
     const author = authorOf(chat, from)
     const { queryId } = queries.openPress({ chatId, messageId, personId: author.id })

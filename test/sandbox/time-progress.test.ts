@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Progress } from '#sandbox/scenarios/define.ts'
+import type { ScenarioProgress } from '#sandbox/scenarios/define.ts'
 import { createScenarioLog } from '#sandbox/scenarios/log.ts'
 import { skipAndReport } from '#sandbox/scenarios/time.ts'
 
@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400
 
 test('a skip shows how far it is and which date that is, while it runs', async () => {
   let now = new Date(START)
-  const shown: Progress[] = []
+  const shown: ScenarioProgress[] = []
   const next = () =>
     new Promise<void>((resolve) => {
       const count = shown.length

@@ -14,7 +14,7 @@ import {
   withMembers,
 } from './policy.ts'
 import { rewardTree } from './reward-tree.ts'
-import { epochStart, type Timing } from './timing.ts'
+import { epochStart, type ProtocolTiming } from './timing.ts'
 import {
   policyVote,
   preRegistration,
@@ -23,7 +23,7 @@ import {
   uptimeVote,
   type VoteTransactionBuilder,
 } from './votes.ts'
-import type { Receipt, WrittenTransaction } from './writer.ts'
+import type { MinedReceipt, WrittenTransaction } from './writer.ts'
 
 /** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
 export interface EpochDaemon {
@@ -42,16 +42,16 @@ export interface EpochDaemon {
   /** Runs due actions, in blocks from `at` on, a second apart. */
   tick(at: number): Promise<void>
   /** Processes the receipts of the transactions that installed the contracts. */
-  found(receipts: readonly Receipt[]): void
+  found(receipts: readonly MinedReceipt[]): void
   /** Time at which the registration for the next epoch opened; undefined while it is closed. */
   readonly registrationSince: number | undefined
 }
 
 /** Writes transactions in one or more blocks, from a time on. */
-export type WriteTransactions = (at: number, transactions: readonly WrittenTransaction[]) => Promise<readonly Receipt[]>
+export type WriteTransactions = (at: number, transactions: readonly WrittenTransaction[]) => Promise<readonly MinedReceipt[]>
 
 export interface EpochDaemonOptions {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly providers: readonly SimulatedProviderState[]
   readonly commit: WriteTransactions
   /** The first epoch of the present generation of contracts; undefined: all epochs. */

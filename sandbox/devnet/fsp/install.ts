@@ -21,8 +21,8 @@ import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
 import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from './contract-addresses.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
-import type { Timing } from './timing.ts'
-import { type BlockWriter, type Receipt, readReceipts, type WrittenTransaction } from './writer.ts'
+import type { ProtocolTiming } from './timing.ts'
+import { type BlockWriter, type MinedReceipt, readReceipts, type WrittenTransaction } from './writer.ts'
 
 /** A provider at the founding of the chain. */
 export interface GenesisProvider {
@@ -33,7 +33,7 @@ export interface GenesisProvider {
 
 /** Initial state of Flare's systems. */
 export interface GenesisState {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   /** The present reward epoch; the previous one has ended with all its votes. */
   readonly epoch: number
   /** Registered in both epochs. */
@@ -96,7 +96,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
 export async function installFsp(
   writer: BlockWriter,
   founding: GenesisState,
-): Promise<readonly Receipt[]> {
+): Promise<readonly MinedReceipt[]> {
   await putCodes(writer)
   await fundAll(writer, founding.founders)
   const transactions = [
@@ -114,7 +114,7 @@ export async function installFsp(
 export async function expectSuccess(
   writer: BlockWriter,
   hashes: readonly Hash[],
-): Promise<readonly Receipt[]> {
+): Promise<readonly MinedReceipt[]> {
   const receipts = await readReceipts(writer, hashes)
   return receipts.map((receipt, i) => {
     if (receipt?.status === '0x1') return receipt
@@ -251,7 +251,7 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Wri
   ]
 }
 
-function constantsData(timing: Timing): Hex {
+function constantsData(timing: ProtocolTiming): Hex {
   const { firstRoundStart, roundSeconds, roundsPerEpoch } = timing
   return encodeFunctionData({
     abi: FSP_ABI,

@@ -1,5 +1,5 @@
 import type { KnownPolicy, PolicyMember } from './policy.ts'
-import type { Timing } from './timing.ts'
+import type { ProtocolTiming } from './timing.ts'
 import { claimRewards, offerRewards } from './votes.ts'
 import type { WrittenTransaction } from './writer.ts'
 
@@ -29,7 +29,7 @@ export interface Payouts {
 const CLAIMABLE_EPOCHS = 25
 
 /** Creates payouts before the end of any epoch. */
-export function createPayouts(timing: Timing): Payouts {
+export function createPayouts(timing: ProtocolTiming): Payouts {
   const published = new Set<number>()
   const ended: { readonly policy: KnownPolicy; readonly due: number }[] = []
   const claimable = new Set<number>()

@@ -1,7 +1,7 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
 import type { TimedTransactions } from './round.ts'
-import { roundAt, roundStart, type Timing } from './timing.ts'
+import { roundAt, roundStart, type ProtocolTiming } from './timing.ts'
 import type { BlockWriter, WrittenTransaction } from './writer.ts'
 
 /** Sequence of rounds, in the time of the chain. */
@@ -23,7 +23,7 @@ export interface RoundSchedule {
 }
 
 export interface RoundScheduleOptions {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */

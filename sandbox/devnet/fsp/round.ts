@@ -26,7 +26,7 @@ import {
 } from './encode.ts'
 import { FSP_CONTRACTS } from './contract-addresses.ts'
 import { pseudoRandomHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
-import { roundStart, type Timing } from './timing.ts'
+import { roundStart, type ProtocolTiming } from './timing.ts'
 import type { WrittenTransaction } from './writer.ts'
 
 /** A member of the signing policy of a round. */
@@ -41,7 +41,7 @@ export interface RoundMember {
 /** Inputs of a round. */
 export interface RoundPlan {
   readonly round: number
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly policy: SigningPolicy
   readonly members: readonly RoundMember[]
   /** Price of each feed, as an integer in its decimals. */

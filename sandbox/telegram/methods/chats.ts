@@ -4,13 +4,13 @@ import { accessibleChat, isAdministrator, memberOf } from '../chat-store.ts'
 import type { Chat, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { botMemberWire, fullChatWire, memberWire, messageWire, personWire } from '../wire.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const TOPIC_NAME_LENGTH_MAX = 128
 const TOPIC_COLOR = 7_322_096
 
 /** Methods about a chat and who is in it. */
-export const CHATS: readonly Method[] = [
+export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'getChat',
     run: (backend, args) => fullChatWire(backend, readable(backend, args)),

@@ -2,7 +2,7 @@ import type { Arguments } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 
 /** One method of the Bot API. */
-export interface Method {
+export interface BotApiMethod {
   /** Documented name, such as `sendMessage`; calls may use any case. */
   readonly name: string
   /**

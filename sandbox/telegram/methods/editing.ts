@@ -5,16 +5,16 @@ import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'
-import { badRequest, type Refusal } from '../refusal.ts'
+import { badRequest, type BotApiRefusal } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
 import { parseMessageText, readCaption, readLinkPreview, readReplyMarkup } from './content.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const DELETE_WINDOW_MS = 48 * 60 * 60 * 1000
 const IDS_MAX = 100
 
 /** Methods that change or remove existing messages. */
-export const EDITING: readonly Method[] = [
+export const EDITING: readonly BotApiMethod[] = [
   {
     name: 'editMessageText',
     run(backend, args) {
@@ -153,7 +153,7 @@ function withoutAbsent(message: ChatMessage) {
   return { shown, entities, keyboard, file: file?.id }
 }
 
-function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): Refusal | undefined {
+function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): BotApiRefusal | undefined {
   const isOwn = message.from === backend.bot.id
   const mayDelete = isOwn || chat.type === 'private' || chat.bot === 'administrator'
   if (!mayDelete) return badRequest("message can't be deleted")

@@ -5,14 +5,14 @@ import type { BotCommand, CommandScope, ProfileText } from '../profile.ts'
 import { DEFAULT_SCOPE } from '../profile.ts'
 import { badRequest } from '../refusal.ts'
 import { botDetailsWire } from '../wire.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const COMMANDS_MAX = 100
 const COMMAND_LENGTH_MAX = 32
 const COMMAND_DESCRIPTION_MAX = 256
 
 /** Methods about the bot itself: identity, commands, texts and menu button. */
-export const PROFILE: readonly Method[] = [
+export const PROFILE: readonly BotApiMethod[] = [
   { name: 'getMe', run: (backend) => botDetailsWire(backend.bot) },
   {
     name: 'setMyCommands',
@@ -61,7 +61,7 @@ function textMethods(
   what: ProfileText,
   parameter: string,
   lengthMax: number,
-): readonly Method[] {
+): readonly BotApiMethod[] {
   return [
     {
       name: `setMy${suffix}`,

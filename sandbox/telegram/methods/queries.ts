@@ -5,14 +5,14 @@ import type { FormattedText, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkText } from '../text.ts'
 import { parseText } from './content.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const TOAST_UNITS_MAX = 200
 const INLINE_RESULTS_MAX = 50
 const RESULT_ID_BYTES_MAX = 64
 
 /** Methods that answer a press or an inline query. */
-export const QUERIES: readonly Method[] = [
+export const QUERIES: readonly BotApiMethod[] = [
   {
     name: 'answerCallbackQuery',
     run(backend, args) {

@@ -4,7 +4,7 @@ import { readFile } from '../files.ts'
 import { badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
 import { sendToChat, parseMessageText, readCaption, readLinkPreview } from './content.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const ACTIONS: readonly string[] = [
   'typing',
@@ -21,7 +21,7 @@ const ACTIONS: readonly string[] = [
 ]
 
 /** Methods that send new messages. */
-export const SENDING: readonly Method[] = [
+export const SENDING: readonly BotApiMethod[] = [
   {
     name: 'sendMessage',
     run(backend, args) {

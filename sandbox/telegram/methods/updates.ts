@@ -2,7 +2,7 @@ import { type Arguments, flagArgument, integerArgument, textArgument } from '../
 import type { Backend } from '../backend.ts'
 import { badRequest, conflict } from '../refusal.ts'
 import { webhookInfoWire } from '../webhook.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const LIMIT_MAX = 100
 const TIMEOUT_SECONDS_MAX = 50
@@ -13,7 +13,7 @@ const PORTS = ['', '80', '88', '443', '8443']
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
 /** Methods about the delivery of updates. */
-export const UPDATES: readonly Method[] = [
+export const UPDATES: readonly BotApiMethod[] = [
   {
     name: 'getUpdates',
     async run(backend, args, signal) {
