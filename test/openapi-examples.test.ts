@@ -14,7 +14,7 @@ import { Topup } from '#src/billing/topups/model.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { ERROR_STATUS } from '#src/kernel/errors.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { isErrorCode, statusOf } from '#src/kernel/problems.ts'
+import { isErrorCode, errorStatusOf } from '#src/kernel/problems.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -198,7 +198,7 @@ describe('the examples of problems', () => {
   test('cover each status with which an operation refuses', () => {
     const problems = [...english.values()]
     expect(
-      problems.map(({ code, status }) => isErrorCode(code) && statusOf(code) === status),
+      problems.map(({ code, status }) => isErrorCode(code) && errorStatusOf(code) === status),
     ).toEqual(problems.map(() => true))
     // A method that is not allowed belongs to no operation.
     const statuses = Object.values(ERROR_STATUS).filter(

@@ -1,7 +1,7 @@
 import { servedChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Head, Meters } from '#src/kernel/meters.ts'
+import type { ChainHead, Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
@@ -111,7 +111,7 @@ export function createChain({
     confirmedBlock: async (confirmations, signal) => {
       const nowMs = clock.now().getTime()
       const isQuick = nowMs - newest.atMs < STANDSTILL_MS
-      const heard: (BlockRef & Head)[] = []
+      const heard: (BlockRef & ChainHead)[] = []
       await endpoints.askUntil(
         async (client) => {
           const read = await readConfirmedBlock(client, confirmations)

@@ -11,7 +11,7 @@ import {
 } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
-import { Transaction } from './payments.ts'
+import { RpcTransaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
 import type { SpanBlock } from './span-block.ts'
 import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
@@ -21,7 +21,7 @@ const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPric
 /** A block, with the change of the balance by its own transactions. */
 interface Explained {
   readonly block: SpanBlock
-  readonly transactions: readonly z.output<typeof Transaction>[]
+  readonly transactions: readonly z.output<typeof RpcTransaction>[]
   readonly units: bigint
 }
 
@@ -116,7 +116,7 @@ function sum(blocks: readonly Explained[]): bigint {
 
 /** Change of the holder's balance by the transactions to and from it, including fees. */
 async function explain(client: RpcClient, holder: Address, block: SpanBlock): Promise<Explained> {
-  const transactions = block.transactions.map((transaction) => Transaction.parse(transaction))
+  const transactions = block.transactions.map((transaction) => RpcTransaction.parse(transaction))
   let units = 0n
   for (const { hash, from, to, value } of transactions) {
     const isFrom = isAddressEqual(from, holder)

@@ -11,7 +11,7 @@ import {
   nativePayment,
   PAID_TOPIC,
   routerPayment,
-  Transaction,
+  RpcTransaction,
 } from './payments.ts'
 import type { SpanBlock } from './span-block.ts'
 import { readLogsFromAny, blocksLackingEvents } from './span-events.ts'
@@ -157,7 +157,7 @@ async function transfers(
     for (const answer of transactions) {
       const { to, transactionIndex } = Recipient.parse(answer)
       if (to?.toLowerCase() !== destinations.payTo?.toLowerCase()) continue
-      const payment = nativePayment(Transaction.parse(answer), ref, destinations)
+      const payment = nativePayment(RpcTransaction.parse(answer), ref, destinations)
       if (payment === undefined) continue
       if (!(await hasSucceeded(client, z.decode(Hash, payment.txHash), ref))) continue
       found.push({ payment, transactionIndex: Number(transactionIndex) })

@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
  * Content of a URL. `same`: unchanged since the last reading, and not sent again. `absent`: not published.
  * `failed`: no response in time, or an unusable one.
  */
-export type Publication<T> =
+export type PublishedContent<T> =
   | { readonly is: 'found'; readonly value: T }
   | { readonly is: 'same' }
   | { readonly is: 'absent' }
@@ -22,7 +22,7 @@ export interface PublicationReader {
     url: string,
     schema: z.ZodType<T>,
     options?: { readonly isConditional?: boolean; readonly signal?: AbortSignal },
-  ): Promise<Publication<T>>
+  ): Promise<PublishedContent<T>>
 }
 
 /** Settings of reading publications. */
@@ -56,7 +56,7 @@ export function createPublicationReader({
     url: string,
     tag: string | undefined,
     signal: AbortSignal,
-  ): Promise<Publication<unknown>> {
+  ): Promise<PublishedContent<unknown>> {
     const response = await fetch(url, {
       headers: { accept: 'application/json', ...(tag !== undefined && { 'if-none-match': tag }) },
       // The operator allowed only the host of the URL.

@@ -150,7 +150,7 @@ export interface DueRows<Table extends PgTable, Id extends ColumnKey<Table>> {
 }
 
 /** Keys of the rows that are due, the longest due first. */
-export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+export async function listDueKeys<Table extends PgTable, Id extends ColumnKey<Table>>(
   db: Db,
   due: DueRows<Table, Id>,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -170,7 +170,7 @@ export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>
  * Reads those of the given rows that are due, the longest due first, and locks them until the transaction
  * ends. Rows that another transaction has locked are left for the next run.
  */
-export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+export async function lockDueRows<Table extends PgTable, Id extends ColumnKey<Table>>(
   tx: Db,
   due: DueRows<Table, Id>,
   { now, among }: { readonly now: Date; readonly among: readonly Pick<Row<Table>, Id>[] },

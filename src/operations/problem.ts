@@ -2,7 +2,7 @@
 import { withUsdPrice } from '#src/billing/price-text.ts'
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
-import { statusOf } from '#src/kernel/problems.ts'
+import { errorStatusOf } from '#src/kernel/problems.ts'
 
 /** An error for its problem body. */
 export interface ProblemView {
@@ -28,7 +28,7 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(builtKey(`errors:${code}.title`), values),
-    status: statusOf(code),
+    status: errorStatusOf(code),
     detail: t(builtKey(`errors:${code}.detail`), values),
     code,
     requestId,

@@ -84,7 +84,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/billing/topups/payment-store.ts: listCoinPayments',
       'src/billing/topups/payment-store.ts: listPaymentsInTransaction',
       'src/billing/topups/payment-store.ts: savePayment',
-      'src/billing/topups/payment-store.ts: settlePayment',
+      'src/billing/topups/payment-store.ts: markPaymentSettled',
       'src/watches/notification-store.ts: listForNotification',
       'src/watches/outage/store.ts: deleteNotified',
       'src/watches/outage/store.ts: list',

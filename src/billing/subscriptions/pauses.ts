@@ -6,7 +6,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { lockAccount } from '../account/store.ts'
-import { subscriptionAfterPause, dueAt, nextReminder, pauseExtensionMs } from './rules.ts'
+import { subscriptionAfterPause, dueAt, nextSubscriptionReminder, pauseExtensionMs } from './rules.ts'
 import * as store from './store.ts'
 
 interface Deps {
@@ -84,7 +84,7 @@ export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date)
       startsAt,
       endsAt,
       dueAt: dueAt({ ...next, endsAt }) ?? null,
-      remindAt: nextReminder('term', endsAt, now) ?? null,
+      remindAt: nextSubscriptionReminder('term', endsAt, now) ?? null,
       movedForPause: last.number,
     })
   }
@@ -118,7 +118,7 @@ async function extendTrial(
     await store.updateTrial(tx, wallet, { movedForPause })
     return true
   }
-  const remindAt = nextReminder('trial', endsAt, now) ?? null
+  const remindAt = nextSubscriptionReminder('trial', endsAt, now) ?? null
   await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, movedForPause })
   await store.insertCapacityChange(tx, wallet, endsAt)
   return true

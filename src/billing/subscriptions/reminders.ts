@@ -10,7 +10,7 @@ import { extendForBillingPauses } from './pauses.ts'
 import {
   dueReminders,
   missingCredits,
-  nextReminder,
+  nextSubscriptionReminder,
   priceSlots,
   slotsLeft,
   trialSlots,
@@ -108,7 +108,7 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
   const balanceCredits = (await accounts.findAccount(tx, wallet))?.balanceCredits ?? 0
   for (const { id, term, quantity, periods, endsAt, autoRenew, ...row } of due) {
     const reminders = dueReminders({ endsAt, remindAt: row.remindAt ?? now }, now)
-    const remindAt = nextReminder('term', endsAt, now) ?? null
+    const remindAt = nextSubscriptionReminder('term', endsAt, now) ?? null
     await store.updateSubscription(tx, { wallet, id }, { remindAt })
     if (now >= endsAt) continue
     const missing = missingCredits(rows, id, balanceCredits)

@@ -9,7 +9,7 @@ import {
   dueStep,
   firstReminder,
   missingCredits,
-  nextReminder,
+  nextSubscriptionReminder,
   nextRenewal,
   priceSlots,
   type RenewableSubscription,
@@ -197,7 +197,7 @@ describe('a reminder', () => {
     [0.5, undefined],
     [-3, undefined],
   ])('planned %s days before the end is sent %s days before the end', (days, next) => {
-    expect(nextReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
+    expect(nextSubscriptionReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
   })
 })
 

@@ -167,7 +167,7 @@ export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date
 }
 
 /** The next reminder after `now`; undefined after the last. */
-export function nextReminder(
+export function nextSubscriptionReminder(
   of: keyof typeof REMINDERS_MS,
   endsAt: Date,
   now: Date,

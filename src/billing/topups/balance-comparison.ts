@@ -5,7 +5,7 @@
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { type CursorRow, findCursor, lockCursor, saveExplainedBalance } from './cursor-store.ts'
+import { type CursorRow, findPaymentCursor, lockPaymentCursor, saveExplainedBalance } from './cursor-store.ts'
 import { findFirstGap } from './gap-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'
@@ -57,7 +57,7 @@ async function compareStep(
 ): Promise<'done' | 'odd' | 'saved'> {
   const { db, chain, clock, log, billing } = deps
   const payTo = billing.payments.nativePayTo
-  const cursor = await findCursor(db, 'flare')
+  const cursor = await findPaymentCursor(db, 'flare')
   if (payTo === undefined || cursor?.position == null) return 'done'
   const { balanceOf, balanceBlock: after, balanceUnits: before, balanceAssumed } = cursor
   if (balanceOf !== payTo || after === null || before === null) {
@@ -113,7 +113,7 @@ async function saveStep(
   record?: (tx: Db) => Promise<boolean>,
 ): Promise<void> {
   await transact(db, async (tx) => {
-    if ((await lockCursor(tx, 'flare'))?.balanceBlock !== after) return
+    if ((await lockPaymentCursor(tx, 'flare'))?.balanceBlock !== after) return
     if (record !== undefined && !(await record(tx))) return
     await saveExplainedBalance(tx, balance)
   })
@@ -162,7 +162,7 @@ export async function recordSubmittedTransfers(
   payTo: Address,
   found: readonly Payment[],
 ): Promise<void> {
-  const cursor = await lockCursor(tx, 'flare')
+  const cursor = await lockPaymentCursor(tx, 'flare')
   const isNew = found.filter(({ block }) => !isCompared(cursor, payTo, block.number))
   await recordPayments(deps, tx, isNew, deps.clock.now())
 }

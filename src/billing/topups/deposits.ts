@@ -2,7 +2,7 @@ import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance-comparison.ts'
-import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
+import { type CursorRow, findPaymentCursor, insertPaymentCursor, movePaymentCursor, saveTip } from './cursor-store.ts'
 import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
@@ -45,7 +45,7 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
 
 /** Starts the comparison of balances of a new payment address, before its blocks are read. */
 async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const cursor = await findCursor(deps.db, 'flare')
+  const cursor = await findPaymentCursor(deps.db, 'flare')
   if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
 }
 
@@ -55,12 +55,12 @@ export async function beginPaymentScan(
   which: CursorRow['chain'],
   signal?: AbortSignal,
 ): Promise<CursorRow> {
-  const found = await findCursor(db, which)
+  const found = await findPaymentCursor(db, which)
   if (found !== undefined) return found
   const block = which === 'flare' ? await chain.confirmedBlock(confirmations, signal) : undefined
   const position = block?.number ?? null
-  await insertCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
-  const cursor = await findCursor(db, which)
+  await insertPaymentCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
+  const cursor = await findPaymentCursor(db, which)
   if (cursor === undefined) throw new Error('a payment cursor was neither found nor created')
   return cursor
 }
@@ -99,7 +99,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     const upTo = Math.min(to, tip - confirmations + 1)
     await transact(db, async (tx) => {
       await recordPayments(deps, tx, payments, clock.now())
-      await moveCursor(tx, 'flare', upTo)
+      await movePaymentCursor(tx, 'flare', upTo)
       await deleteFailedReadCounts(tx, upTo)
     })
     from = to + 1
@@ -120,7 +120,7 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     const ours = payments.filter(({ block }) => block.at.getTime() >= since)
     await transact(db, async (tx) => {
       await recordPayments(deps, tx, ours, clock.now())
-      await moveCursor(tx, 'xrpl', upTo)
+      await movePaymentCursor(tx, 'xrpl', upTo)
     })
     if (payments.length === 0 || upTo === position) break
     position = upTo

@@ -4,7 +4,7 @@
  */
 import { transact } from '#src/db/connection.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { lockCursor, moveCursor } from './cursor-store.ts'
+import { lockPaymentCursor, movePaymentCursor } from './cursor-store.ts'
 import * as store from './gap-store.ts'
 import { recordPayments } from './payments.ts'
 import { type FollowDeps, isChainUnavailable } from './transactions.ts'
@@ -35,11 +35,11 @@ export async function recordUnreadable(
   const recordedAt = clock.now()
   const nextTryAt = new Date(recordedAt.getTime() + AGAIN_MIN_MS)
   const outcome = await transact(db, async (tx) => {
-    const cursor = await lockCursor(tx, 'flare')
+    const cursor = await lockPaymentCursor(tx, 'flare')
     if ((cursor?.position ?? 0) >= block) return 'passed'
     if ((await store.countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
     await store.recordGap(tx, block, { recordedAt, nextTryAt })
-    await moveCursor(tx, 'flare', block)
+    await movePaymentCursor(tx, 'flare', block)
     return 'recorded'
   })
   if (outcome === 'recorded') {

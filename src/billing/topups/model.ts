@@ -72,7 +72,7 @@ export const REFUSALS = [
   /** The payment is worth more credits than `TOPUP_CREDITS_MAX`. */
   'too_large',
 ] as const
-export type Refusal = (typeof REFUSALS)[number]
+export type PaymentRefusal = (typeof REFUSALS)[number]
 
 /** Slots to buy when a top-up is credited. */
 export const NewPurchase = z

@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit, readBalance, type Terms } from '../account/service.ts'
 import type { AssetKey } from '../price-list.ts'
-import type { Refusal } from './model.ts'
+import type { PaymentRefusal } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
@@ -194,7 +194,7 @@ async function write(
   { payment, topup, verdict, confirmations, at }: Settlement,
 ): Promise<boolean> {
   const worth = verdict.ok ? verdict.worth : { credits: null, bonusCredits: null }
-  const isFirst = await payments.settlePayment(tx, payment, {
+  const isFirst = await payments.markPaymentSettled(tx, payment, {
     settledAt: at,
     confirmations,
     ...worth,
@@ -214,7 +214,7 @@ async function write(
 async function keepUnmatched(
   tx: Db,
   { txHash, logIndex }: PaymentRow,
-  reason: Refusal,
+  reason: PaymentRefusal,
   foundAt: Date,
 ): Promise<void> {
   await store.insertUnmatched(tx, { txHash, logIndex, reason, foundAt })

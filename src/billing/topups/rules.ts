@@ -6,7 +6,7 @@ import {
   type PaymentAsset,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
-import { type Refusal, TOPUP_CREDITS_MAX } from './model.ts'
+import { type PaymentRefusal, TOPUP_CREDITS_MAX } from './model.ts'
 
 /** US dollars for one whole unit: `value / 10 ** decimals`, exactly; decimals may be negative. */
 export interface UsdPrice {
@@ -190,7 +190,7 @@ export function fitsHoldingsCap(
 
 export type PaymentVerdict =
   | { readonly ok: true; readonly worth: CreditsWithBonus }
-  | { readonly ok: false; readonly reason: Refusal }
+  | { readonly ok: false; readonly reason: PaymentRefusal }
 
 /** Verdict on a payment: its credits, or the reason of a refusal. A refusal concerns the whole payment. */
 export function judgePayment(payment: PaymentCase): PaymentVerdict {
@@ -210,7 +210,7 @@ export function judgePayment(payment: PaymentCase): PaymentVerdict {
   }
 }
 
-function refused(reason: Refusal): PaymentVerdict {
+function refused(reason: PaymentRefusal): PaymentVerdict {
   return { ok: false, reason }
 }
 

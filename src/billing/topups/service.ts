@@ -316,7 +316,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   const payments = await listPaymentsOfTopup(db, topup.handle)
   const submissions = await store.listSubmittedTransactions(db, topup.handle)
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting ? await cursors.findCursor(db, chainOf(topup.asset)) : undefined
+  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
   return [
     ...payments.map(({ payment, reason }) => ({
       txHash: payment.txHash,
