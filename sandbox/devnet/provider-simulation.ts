@@ -21,7 +21,7 @@ import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type ProtocolTiming } from './fsp/timing.ts'
-import { createBlockWriter, type MinedReceipt, readReceipts, type WrittenTransaction } from './fsp/writer.ts'
+import { createBlockWriter, type MinedReceipt, readReceipts, type UnsignedTx } from './fsp/writer.ts'
 
 /** Options of a simulated provider. */
 export interface ProviderOptions {
@@ -144,7 +144,7 @@ export async function createProviderSimulation(
   )
   let isLive = false
 
-  const commit = async (at: number, transactions: readonly WrittenTransaction[]): Promise<readonly MinedReceipt[]> => {
+  const commit = async (at: number, transactions: readonly UnsignedTx[]): Promise<readonly MinedReceipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
 import type { PaymentContractAddresses } from '../devnet/deployment.ts'
-import { FSP_CONTRACTS } from '../devnet/fsp/contract-addresses.ts'
+import { CONTRACTS } from '../devnet/fsp/contract-addresses.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
 
@@ -63,7 +63,7 @@ export function configFor(places: PartAddresses, botToken: string): Config {
 function paymentSettings({ contracts, xrpl, dataUrls }: PartAddresses): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,
-    FORMER_SUBMISSION_ADDRESSES: FSP_CONTRACTS.oldSubmission,
+    FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,
     PAYMENT_ROUTER: contracts.router,
     NATIVE_PAY_TO: contracts.payTo,
     SERVICE_TOKEN_SYMBOL: 'WDG',

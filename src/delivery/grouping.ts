@@ -153,6 +153,7 @@ interface Pause {
   readonly ids: readonly string[]
   readonly until?: Date
 }
+type Step = { readonly next: NextMessage } | Pause
 
 function busyUntil({ now }: RecipientSituation): Date {
   return new Date(now.getTime() + MESSAGE_BUSY_SECONDS * 1000)
@@ -173,7 +174,7 @@ function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
 function stepFor(
   lead: WaitingDelivery,
   situation: RecipientSituation,
-): { readonly next: NextMessage } | Pause {
+): Step {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
   const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
   if (lead.recovery && group !== undefined) {
@@ -199,7 +200,7 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
 function endOfGroup(
   group: RepliedToGroup,
   situation: RecipientSituation,
-): { readonly next: NextMessage } | Pause | undefined {
+): Step | undefined {
   const belongs = ({ recovery, answers }: WaitingDelivery) =>
     recovery && answers !== null && situation.groups.get(answers)?.id === group.id
   const ids = inOrder(situation.waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)
@@ -217,31 +218,32 @@ function endOfGroup(
 function joinWatch(
   lead: WaitingDelivery,
   { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
-): { readonly next: NextMessage } | Pause | undefined {
+): Step | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
   // Where a message stands for an outage, changing it from warning to critical notifies nobody.
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
-  const isOnItsWay = waiting.some(
-    (delivery) => delivery.taken === 'now' && isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt),
-  )
+  const isOnItsWay = waiting.some((other) => other.taken === 'now' && belongTogether(other, lead))
   if (isOnItsWay) return { ids: [lead.id] }
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
     !canEdit || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
   const message = recent.find(
-    (delivery) =>
-      (delivery.open || delivery.busy || !canEdit) &&
-      delivery.watchId === lead.watchId &&
-      delivery.recovery === lead.recovery &&
-      (delivery.kind === 'alert' || delivery.kind === 'group') &&
-      isInGroup(lead, delivery.openedAt) &&
-      mayJoin(lead, delivery) &&
-      delivery.parts < GROUP_PARTS_MAX,
+    (sent) =>
+      (sent.open || sent.busy || !canEdit) &&
+      sent.watchId === lead.watchId &&
+      sent.recovery === lead.recovery &&
+      (sent.kind === 'alert' || sent.kind === 'group') &&
+      isInGroup(lead, sent.openedAt) &&
+      mayJoin(lead, sent) &&
+      sent.parts < GROUP_PARTS_MAX,
   )
   if (message === undefined) return undefined
   const { openedAt, parts } = message
   const fits = (delivery: WaitingDelivery) =>
-    isLike(delivery, lead) && isInGroup(delivery, openedAt) && mayJoin(delivery, message) && !mustNotify(delivery)
+    isLike(delivery, lead) &&
+    isInGroup(delivery, openedAt) &&
+    mayJoin(delivery, message) &&
+    !mustNotify(delivery)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
@@ -252,12 +254,7 @@ function joinWatch(
 }
 
 /** Plans one message with everything, when the limit of messages per minute is reached. */
-function rollUp({
-  waiting,
-  recent,
-  canEdit,
-  now,
-}: RecipientSituation): { readonly next: NextMessage } | Pause | undefined {
+function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | undefined {
   const spaceAt = recent[MESSAGES_PER_MINUTE - 1]?.sentAt
   if (spaceAt === undefined) return undefined
   const until = new Date(spaceAt.getTime() + RECENT_SECONDS * 1000)
@@ -286,16 +283,15 @@ function sendFresh(
   const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
-  const fits = (delivery: WaitingDelivery) => isLike(delivery, lead) && isInGroup(delivery, openedAt)
+  const fits = (delivery: WaitingDelivery) =>
+    isLike(delivery, lead) && isInGroup(delivery, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
 
 /** Time at which the first delivery that can be in the same message was written. */
 function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
-  const near = waiting.filter(
-    (delivery) => delivery.taken === 'free' && isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt),
-  )
+  const near = waiting.filter((other) => other.taken === 'free' && belongTogether(other, lead))
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
 
@@ -311,9 +307,14 @@ function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
 
 /** Whether two deliveries are of one watch and kind, and both are alerts or both are recoveries. */
 function isLike(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
-  const isSame =
-    delivery.kind === lead.kind && delivery.watchId === lead.watchId && delivery.recovery === lead.recovery
-  return isSame && isGrouped(delivery)
+  const { kind, watchId, recovery } = lead
+  const isSame = delivery.kind === kind && delivery.watchId === watchId
+  return isSame && delivery.recovery === recovery && isGrouped(delivery)
+}
+
+/** Whether two deliveries are alike and were written within the time of one message. */
+function belongTogether(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
+  return isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt)
 }
 
 /** Whether two deliveries were written within the time of one message. */
@@ -325,22 +326,19 @@ function isInGroup({ createdAt }: WaitingDelivery, openedAt: Date): boolean {
   return createdAt >= openedAt && isWithinGroupTime(createdAt, openedAt)
 }
 
-/**
- * Deliveries that fit and can be claimed, in order. A delivery is left out if an earlier delivery of its
- * key is left out.
- */
+/** Deliveries that fit and can be claimed, in order; one is left out if an earlier one of its key is left out. */
 function inOrder(
   waiting: readonly WaitingDelivery[],
-  fits: (one: WaitingDelivery) => boolean,
+  fits: (delivery: WaitingDelivery) => boolean,
   max: number,
 ): readonly WaitingDelivery[] {
   const stopped = new Set<string>()
   const chosen: WaitingDelivery[] = []
   for (const delivery of waiting) {
-    const goes =
-      !stopped.has(delivery.orderKey) && delivery.taken === 'free' && chosen.length < max && fits(delivery)
-    if (goes) chosen.push(delivery)
-    else stopped.add(delivery.orderKey)
+    const { taken, orderKey } = delivery
+    const canBeChosen = !stopped.has(orderKey) && taken === 'free' && chosen.length < max
+    if (canBeChosen && fits(delivery)) chosen.push(delivery)
+    else stopped.add(orderKey)
   }
   return chosen
 }

@@ -77,7 +77,8 @@ export function createWorker(
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
-  const deps = { claimsDb: given.db, ...given, stateOf: isolatingStateReader(given.stateOf, given.quarantine) }
+  const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
+  const deps = { claimsDb: given.db, ...given, stateOf }
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
@@ -173,14 +174,14 @@ export function createWorker(
     return changed || tidied || !sending.backlog.quiet
   }
 
-  /** Next step of the round over recipients with a backlog. */
+  /** Runs the next step of the scan over recipients with a backlog. */
   async function scanBacklogs(
     full: due.FullDestinations,
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
     const now = context.now
-    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async ({ after, recipientsMax }) => {
-      const of = { after, recipientsMax, full, now }
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async (step) => {
+      const of = { ...step, full, now }
       const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
       return { candidates, last }
     })
@@ -249,8 +250,8 @@ export function createWorker(
     if (limiter.free() <= 0) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await runScanStep(sending.stale, { now: context.now, none }, ({ after, recipientsMax }) =>
-      messages.listStaleRecipients(deps.claimsDb, channel.key, { after, recipientsMax, now: context.now }),
+    const found = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
+      messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>

@@ -1,4 +1,4 @@
-import { FSP_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -60,7 +60,7 @@ export async function watchWorld(
   const environment = {
     FLARE_RPC_URLS: options.isAlone ? primary.url : `${primary.url},${secondary.url}`,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
-    FORMER_SUBMISSION_ADDRESSES: FSP_CONTRACTS.oldSubmission,
+    FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,
     ...(published && {
       PROVIDER_DATASET_URL: published.passesUrl,
       REWARD_DATA_URLS: published.rewardsUrl,

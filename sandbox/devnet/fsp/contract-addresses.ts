@@ -5,7 +5,7 @@ import type { Address } from '#src/kernel/units.ts'
  *
  * @see flare-foundation/flare-smart-contracts-v2, `deployment/deploys/flare.json`
  */
-export const FSP_CONTRACTS = {
+export const CONTRACTS = {
   flareSystemsManager: '0x89e50DC0380e597ecE79c8494bAAFD84537AD0D4',
   relay: '0x5A2Eb0cdB4Aa8253924a488A77EdfD24Bb64407f',
   oldRelay: '0xCcF30790A93F15e24EB909548a2C58a9b0a7FBd4',
@@ -29,20 +29,20 @@ export const FSP_CONTRACTS = {
 
 /** Contracts in the registry, by their names there. Former generations are not listed. */
 export const REGISTRY_CONTRACTS = {
-  FlareSystemsManager: FSP_CONTRACTS.flareSystemsManager,
-  ProtocolsV2: FSP_CONTRACTS.flareSystemsManager,
-  Relay: FSP_CONTRACTS.relay,
-  RandomNumberV2: FSP_CONTRACTS.relay,
-  Submission: FSP_CONTRACTS.submission,
-  VoterRegistry: FSP_CONTRACTS.voterRegistry,
-  VoterPreRegistry: FSP_CONTRACTS.voterPreRegistry,
-  FlareSystemsCalculator: FSP_CONTRACTS.flareSystemsCalculator,
-  EntityManager: FSP_CONTRACTS.entityManager,
-  FastUpdater: FSP_CONTRACTS.fastUpdater,
-  FastUpdatesConfiguration: FSP_CONTRACTS.fastUpdatesConfiguration,
-  FastUpdateIncentiveManager: FSP_CONTRACTS.fastUpdateIncentiveManager,
-  FdcHub: FSP_CONTRACTS.fdcHub,
-  RewardManager: FSP_CONTRACTS.rewardManager,
-  RewardsV2: FSP_CONTRACTS.rewardManager,
-  ValidatorRewardManager: FSP_CONTRACTS.validatorRewardManager,
+  FlareSystemsManager: CONTRACTS.flareSystemsManager,
+  ProtocolsV2: CONTRACTS.flareSystemsManager,
+  Relay: CONTRACTS.relay,
+  RandomNumberV2: CONTRACTS.relay,
+  Submission: CONTRACTS.submission,
+  VoterRegistry: CONTRACTS.voterRegistry,
+  VoterPreRegistry: CONTRACTS.voterPreRegistry,
+  FlareSystemsCalculator: CONTRACTS.flareSystemsCalculator,
+  EntityManager: CONTRACTS.entityManager,
+  FastUpdater: CONTRACTS.fastUpdater,
+  FastUpdatesConfiguration: CONTRACTS.fastUpdatesConfiguration,
+  FastUpdateIncentiveManager: CONTRACTS.fastUpdateIncentiveManager,
+  FdcHub: CONTRACTS.fdcHub,
+  RewardManager: CONTRACTS.rewardManager,
+  RewardsV2: CONTRACTS.rewardManager,
+  ValidatorRewardManager: CONTRACTS.validatorRewardManager,
 } as const satisfies Record<string, Address>

@@ -5,7 +5,7 @@ import { type EpochVoteKind, createOpenVotes } from './open-votes.ts'
 import { policyBytes } from './encode.ts'
 import { setUpCall, setManagerContracts, setGeneration } from './install.ts'
 import { createPayouts } from './payouts.ts'
-import { FSP_CONTRACTS } from './contract-addresses.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
@@ -23,7 +23,7 @@ import {
   uptimeVote,
   type VoteTransactionBuilder,
 } from './votes.ts'
-import type { MinedReceipt, WrittenTransaction } from './writer.ts'
+import type { MinedReceipt, UnsignedTx } from './writer.ts'
 
 /** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
 export interface EpochDaemon {
@@ -48,7 +48,7 @@ export interface EpochDaemon {
 }
 
 /** Writes transactions in one or more blocks, from a time on. */
-export type WriteTransactions = (at: number, transactions: readonly WrittenTransaction[]) => Promise<readonly MinedReceipt[]>
+export type WriteTransactions = (at: number, transactions: readonly UnsignedTx[]) => Promise<readonly MinedReceipt[]>
 
 export interface EpochDaemonOptions {
   readonly timing: ProtocolTiming
@@ -84,8 +84,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const next = () => policies.find((policy) => policy.epoch === epoch + 1)
   const places = (rewardEpoch: number) =>
     isFormer(rewardEpoch)
-      ? { registry: FSP_CONTRACTS.oldVoterRegistry, preRegistry: FSP_CONTRACTS.oldVoterPreRegistry }
-      : { registry: FSP_CONTRACTS.voterRegistry, preRegistry: FSP_CONTRACTS.voterPreRegistry }
+      ? { registry: CONTRACTS.oldVoterRegistry, preRegistry: CONTRACTS.oldVoterPreRegistry }
+      : { registry: CONTRACTS.voterRegistry, preRegistry: CONTRACTS.voterPreRegistry }
 
   /** Time of the daemon's next step. */
   const daemonDue = () => Math.min(uptimeDue, phaseDue())
@@ -180,7 +180,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     if (policy !== undefined) ballots.open(kind, policy, vote)
   }
 
-  async function write(at: number, transactions: readonly WrittenTransaction[]): Promise<readonly ProtocolEvent[]> {
+  async function write(at: number, transactions: readonly UnsignedTx[]): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
     for (const said of receipts) take(said)
     return receipts
@@ -192,7 +192,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       if (isPolicyDue(time)) time = await pushOut(time)
       const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
       const receipts = await write(time, [
-        setUpCall(FSP_CONTRACTS.flareSystemsManager, daemonize, DAEMON_GAS),
+        setUpCall(CONTRACTS.flareSystemsManager, daemonize, DAEMON_GAS),
       ])
       time += 1
       if (receipts.length === 0) throw new Error('the daemon had nothing to do')
@@ -217,7 +217,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function changeOfGeneration(said: ProtocolEvent): readonly WrittenTransaction[] {
+  function changeOfGeneration(said: ProtocolEvent): readonly UnsignedTx[] {
     if (said.what === 'acquisition' && said.epoch === newerFrom) {
       return setGeneration({ relay: true, registries: false })
     }
@@ -232,7 +232,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
           voters.map(({ weight }) => weight),
         ],
       })
-      return [setUpCall(FSP_CONTRACTS.relay, seedPolicy, SEED_GAS), setManagerContracts(FSP_CONTRACTS.relay, false)]
+      return [setUpCall(CONTRACTS.relay, seedPolicy, SEED_GAS), setManagerContracts(CONTRACTS.relay, false)]
     }
     if (said.what === 'started' && said.epoch === newerFrom) {
       return setGeneration({ relay: false, registries: false })
@@ -262,7 +262,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function register(at: number): readonly WrittenTransaction[] {
+  function register(at: number): readonly UnsignedTx[] {
     const to = places(epoch + 1)
     const chainId = chainIdOf(epoch + 1)
     const early = preRegistering()
@@ -275,7 +275,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     ]
   }
 
-  function publish(at: number): readonly WrittenTransaction[] {
+  function publish(at: number): readonly UnsignedTx[] {
     return payouts.publish(at).flatMap(({ policy, transactions }) => {
       const { root } = rewardTree(policy.epoch, policy.members)
       ballots.open('rewards', policy, rewardsVote(policy.epoch, root))
@@ -301,8 +301,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       const first = policies.find((policy) => policy.epoch === newerFrom)?.startRound
       const isOld = newerFrom > 0 && (first === undefined ? isFormer(epoch) : round < first)
       return isOld
-        ? { address: FSP_CONTRACTS.oldRelay, chainId: undefined }
-        : { address: FSP_CONTRACTS.relay, chainId: flare.id }
+        ? { address: CONTRACTS.oldRelay, chainId: undefined }
+        : { address: CONTRACTS.relay, chainId: flare.id }
     },
     nextDue: (now) => {
       const isWaiting =

@@ -18,11 +18,11 @@ import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type
 import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
-import { FSP_CONTRACTS, REGISTRY_CONTRACTS } from './contract-addresses.ts'
+import { CONTRACTS, REGISTRY_CONTRACTS } from './contract-addresses.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
 import type { ProtocolTiming } from './timing.ts'
-import { type BlockWriter, type MinedReceipt, readReceipts, type WrittenTransaction } from './writer.ts'
+import { type BlockWriter, type MinedReceipt, readReceipts, type UnsignedTx } from './writer.ts'
 
 /** A provider at the founding of the chain. */
 export interface GenesisProvider {
@@ -46,17 +46,15 @@ export interface GenesisState {
 export const SIMULATION_ACCOUNT: Address = '0x00000000000000000000000000000000000f1A04'
 /** Initial balance: a thousand FLR for every sender. */
 export const FUNDED_WEI = 1000n * 10n ** 18n
-/**
- * The hash that uptime votes sign.
- * @see flare-foundation/flare-system-client
- */
+/** The hash that uptime votes sign. @see flare-foundation/flare-system-client */
 export const UPTIME_HASH: Hash =
   '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563'
 
 const INITIAL_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
 const FTSO = 100
-const WINDOW_BLOCKS = 10
+/** Number of blocks in which a fast update is accepted. */
+const WINDOW = 10
 /** One and a half updates per block, in units of 2^-120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
@@ -67,24 +65,24 @@ const GAS_PER_VOTER = 900_000
 const VOTERS_AT_ONCE = 15
 
 const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
-  [FSP_CONTRACTS.flareSystemsManager, manager],
-  [FSP_CONTRACTS.relay, relay],
-  [FSP_CONTRACTS.oldRelay, relay],
-  [FSP_CONTRACTS.submission, submission],
-  [FSP_CONTRACTS.oldSubmission, submission],
-  [FSP_CONTRACTS.voterRegistry, voterRegistry],
-  [FSP_CONTRACTS.oldVoterRegistry, voterRegistry],
-  [FSP_CONTRACTS.voterPreRegistry, voterPreRegistry],
-  [FSP_CONTRACTS.oldVoterPreRegistry, voterPreRegistry],
-  [FSP_CONTRACTS.flareSystemsCalculator, calculator],
-  [FSP_CONTRACTS.oldFlareSystemsCalculator, calculator],
-  [FSP_CONTRACTS.entityManager, entityManager],
-  [FSP_CONTRACTS.fastUpdater, fastUpdater],
-  [FSP_CONTRACTS.fastUpdatesConfiguration, fastUpdateSettings],
-  [FSP_CONTRACTS.fastUpdateIncentiveManager, fastUpdateSettings],
-  [FSP_CONTRACTS.fdcHub, fdcHub],
-  [FSP_CONTRACTS.rewardManager, rewardManager],
-  [FSP_CONTRACTS.validatorRewardManager, validatorRewardManager],
+  [CONTRACTS.flareSystemsManager, manager],
+  [CONTRACTS.relay, relay],
+  [CONTRACTS.oldRelay, relay],
+  [CONTRACTS.submission, submission],
+  [CONTRACTS.oldSubmission, submission],
+  [CONTRACTS.voterRegistry, voterRegistry],
+  [CONTRACTS.oldVoterRegistry, voterRegistry],
+  [CONTRACTS.voterPreRegistry, voterPreRegistry],
+  [CONTRACTS.oldVoterPreRegistry, voterPreRegistry],
+  [CONTRACTS.flareSystemsCalculator, calculator],
+  [CONTRACTS.oldFlareSystemsCalculator, calculator],
+  [CONTRACTS.entityManager, entityManager],
+  [CONTRACTS.fastUpdater, fastUpdater],
+  [CONTRACTS.fastUpdatesConfiguration, fastUpdateSettings],
+  [CONTRACTS.fastUpdateIncentiveManager, fastUpdateSettings],
+  [CONTRACTS.fdcHub, fdcHub],
+  [CONTRACTS.rewardManager, rewardManager],
+  [CONTRACTS.validatorRewardManager, validatorRewardManager],
 ]
 
 /**
@@ -155,7 +153,7 @@ export async function fundAll(writer: BlockWriter, all: readonly GenesisProvider
 }
 
 /** A call by the setup account. */
-export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): WrittenTransaction {
+export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): UnsignedTx {
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
@@ -163,13 +161,13 @@ export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): WrittenTran
 export function setGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
-}): readonly WrittenTransaction[] {
-  const relay = isFormer.relay ? FSP_CONTRACTS.oldRelay : FSP_CONTRACTS.relay
+}): readonly UnsignedTx[] {
+  const relay = isFormer.relay ? CONTRACTS.oldRelay : CONTRACTS.relay
   const registries = isFormer.registries
     ? {
-        VoterRegistry: FSP_CONTRACTS.oldVoterRegistry,
-        VoterPreRegistry: FSP_CONTRACTS.oldVoterPreRegistry,
-        FlareSystemsCalculator: FSP_CONTRACTS.oldFlareSystemsCalculator,
+        VoterRegistry: CONTRACTS.oldVoterRegistry,
+        VoterPreRegistry: CONTRACTS.oldVoterPreRegistry,
+        FlareSystemsCalculator: CONTRACTS.oldFlareSystemsCalculator,
       }
     : {}
   const places = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
@@ -187,20 +185,20 @@ export function setGeneration(isFormer: {
 }
 
 /** Sets the manager's contracts. */
-export function setManagerContracts(relay: Address, isFormer: boolean): WrittenTransaction {
+export function setManagerContracts(relay: Address, isFormer: boolean): UnsignedTx {
   return setUpCall(
-    FSP_CONTRACTS.flareSystemsManager,
+    CONTRACTS.flareSystemsManager,
     encodeFunctionData({
       abi: FSP_ABI,
       functionName: 'setContracts',
       args: isFormer
-        ? [relay, FSP_CONTRACTS.oldVoterRegistry, FSP_CONTRACTS.oldVoterPreRegistry]
-        : [relay, FSP_CONTRACTS.voterRegistry, FSP_CONTRACTS.voterPreRegistry],
+        ? [relay, CONTRACTS.oldVoterRegistry, CONTRACTS.oldVoterPreRegistry]
+        : [relay, CONTRACTS.voterRegistry, CONTRACTS.voterPreRegistry],
     }),
   )
 }
 
-function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly WrittenTransaction[] {
+function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly UnsignedTx[] {
   const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
     setUpCall(to, encodeFunctionData({ abi, functionName, args }))
   const state = {
@@ -217,35 +215,37 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Wri
     messageFinalizationWindowInRewardEpochs: 20,
   }
   const none = '0x0000000000000000000000000000000000000000'
-  const { flareSystemsManager: own, entityManager: entities } = FSP_CONTRACTS
+  const { flareSystemsManager: own, entityManager: entities } = CONTRACTS
   return [
     ...setGeneration({ relay: isFormer, registries: isFormer }),
     setUpCall(own, constantsData(timing)),
-    set(FSP_CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
-    set(FSP_CONTRACTS.relay, RELAY_ABI, 'setUp', [true, FSP_CONTRACTS.oldRelay, state]),
-    set(FSP_CONTRACTS.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
-      FSP_CONTRACTS.fastUpdater,
+    set(CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
+    set(CONTRACTS.relay, RELAY_ABI, 'setUp', [true, CONTRACTS.oldRelay, state]),
+    set(CONTRACTS.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
+      CONTRACTS.fastUpdater,
       SUBMIT_UPDATES_SELECTOR,
     ]),
-    set(FSP_CONTRACTS.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[false, own, entities, FSP_CONTRACTS.flareSystemsCalculator, FSP_CONTRACTS.voterPreRegistry, MAX_VOTERS],
+    set(CONTRACTS.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[false, own, entities],
+      ...[CONTRACTS.flareSystemsCalculator, CONTRACTS.voterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP_CONTRACTS.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[true, own, entities, FSP_CONTRACTS.oldFlareSystemsCalculator, FSP_CONTRACTS.oldVoterPreRegistry, MAX_VOTERS],
+    set(CONTRACTS.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[true, own, entities],
+      ...[CONTRACTS.oldFlareSystemsCalculator, CONTRACTS.oldVoterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP_CONTRACTS.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[false, own, FSP_CONTRACTS.voterRegistry],
+    set(CONTRACTS.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[false, own, CONTRACTS.voterRegistry],
     ]),
-    set(FSP_CONTRACTS.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[true, own, FSP_CONTRACTS.oldVoterRegistry],
+    set(CONTRACTS.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[true, own, CONTRACTS.oldVoterRegistry],
     ]),
-    set(FSP_CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
-    set(FSP_CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(FSP_CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW_BLOCKS, PRICES.length]),
-    set(FSP_CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
+    set(CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
+    set(CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
+    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW, PRICES.length]),
+    set(CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),
-    set(FSP_CONTRACTS.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
+    set(CONTRACTS.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
       SAMPLE_SIZE,
     ]),
   ]
@@ -273,7 +273,7 @@ function constantsData(timing: ProtocolTiming): Hex {
 }
 
 /** Registers providers with their addresses and weights. */
-function enterFounders(founders: readonly GenesisProvider[]): readonly WrittenTransaction[] {
+function enterFounders(founders: readonly GenesisProvider[]): readonly UnsignedTx[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
     const stakes = part.map(({ accounts, stake }) => ({
@@ -292,14 +292,14 @@ function enterFounders(founders: readonly GenesisProvider[]): readonly WrittenTr
     const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
     return [
       entityTx(part.map(({ accounts }) => accounts)),
-      setUpCall(FSP_CONTRACTS.flareSystemsCalculator, weigh, gas),
-      setUpCall(FSP_CONTRACTS.oldFlareSystemsCalculator, weigh, gas),
+      setUpCall(CONTRACTS.flareSystemsCalculator, weigh, gas),
+      setUpCall(CONTRACTS.oldFlareSystemsCalculator, weigh, gas),
     ]
   })
 }
 
 /** Sets the providers' accounts in the EntityManager from now on. */
-export function entityTx(all: readonly ProviderAccounts[]): WrittenTransaction {
+export function entityTx(all: readonly ProviderAccounts[]): UnsignedTx {
   const entities = all.map((accounts) => ({
     addresses: {
       submitAddress: accounts.submit.address,
@@ -313,14 +313,14 @@ export function entityTx(all: readonly ProviderAccounts[]): WrittenTransaction {
   }))
   const args = [all.map(({ identity }) => identity.address), entities] as const
   return setUpCall(
-    FSP_CONTRACTS.entityManager,
+    CONTRACTS.entityManager,
     encodeFunctionData({ abi: VOTERS_ABI, functionName: 'set', args }),
     SET_UP_GAS + all.length * GAS_PER_VOTER,
   )
 }
 
-function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly WrittenTransaction[] {
-  const registry = isFormer ? FSP_CONTRACTS.oldVoterRegistry : FSP_CONTRACTS.voterRegistry
+function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly UnsignedTx[] {
+  const registry = isFormer ? CONTRACTS.oldVoterRegistry : CONTRACTS.voterRegistry
   return [
     { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },
     { epoch, uptime: zeroHash, rewards: zeroHash },
@@ -335,7 +335,7 @@ function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Writ
       )
     }),
     setUpCall(
-      FSP_CONTRACTS.flareSystemsManager,
+      CONTRACTS.flareSystemsManager,
       encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
       SET_UP_GAS * 15,
     ),

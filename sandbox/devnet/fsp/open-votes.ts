@@ -1,7 +1,7 @@
 import type { Behaviour } from './behaviours.ts'
 import type { KnownPolicy, PolicyMember, SimulatedProviderState } from './policy.ts'
 import type { VoteTransactionBuilder } from './votes.ts'
-import type { WrittenTransaction } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** Kinds of votes in a reward epoch. */
 export type EpochVoteKind = 'policy' | 'uptime' | 'rewards'
@@ -15,7 +15,7 @@ export interface OpenVotes {
   /** Whether a member would vote now. */
   isWaiting(): boolean
   /** The votes of all members that have not voted yet and do not skip it. */
-  cast(): readonly WrittenTransaction[]
+  cast(): readonly UnsignedTx[]
 }
 
 interface Ballot {
@@ -47,7 +47,7 @@ export function createOpenVotes(): OpenVotes {
     },
     isWaiting: () => ballots.some((ballot) => isOpen(ballot) && voting(ballot).length > 0),
     cast: () => {
-      const votes: WrittenTransaction[] = []
+      const votes: UnsignedTx[] = []
       for (const ballot of ballots.filter(isOpen)) {
         for (const member of voting(ballot)) votes.push(castOne(ballot, member))
       }
@@ -66,7 +66,7 @@ function voting({ kind, policy, voted }: Ballot): readonly PolicyMember[] {
   )
 }
 
-function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): WrittenTransaction {
+function castOne(ballot: Ballot, { provider, accounts, weight }: PolicyMember): UnsignedTx {
   const isOther = ballot.kind !== 'policy' && provider.behaviours.has('other-vote')
   ballot.voted.add(provider)
   if (!isOther) ballot.weight += weight

@@ -1,7 +1,7 @@
 import type { KnownPolicy, PolicyMember } from './policy.ts'
 import type { ProtocolTiming } from './timing.ts'
 import { claimRewards, offerRewards } from './votes.ts'
-import type { WrittenTransaction } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** Publication of rewards after the end of an epoch, and their claims after the vote on them. */
 export interface Payouts {
@@ -18,11 +18,11 @@ export interface Payouts {
   /** Publishes due rewards. */
   publish(
     at: number,
-  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly WrittenTransaction[] }[]
+  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly UnsignedTx[] }[]
   /** Whether a provider would claim now. */
   isWaiting(): boolean
   /** Claims of all providers that have not claimed yet and do not skip it. */
-  claim(): readonly WrittenTransaction[]
+  claim(): readonly UnsignedTx[]
 }
 
 /** Number of epochs in which rewards can be claimed. */

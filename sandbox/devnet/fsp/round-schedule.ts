@@ -2,7 +2,7 @@ import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
 import type { TimedTransactions } from './round.ts'
 import { roundAt, roundStart, type ProtocolTiming } from './timing.ts'
-import type { BlockWriter, WrittenTransaction } from './writer.ts'
+import type { BlockWriter, UnsignedTx } from './writer.ts'
 
 /** Sequence of rounds, in the time of the chain. */
 export interface RoundSchedule {
@@ -17,7 +17,7 @@ export interface RoundSchedule {
    */
   step(isLive: boolean): Promise<void>
   /** Price updates for the block after the writer's head, once for each block. */
-  updates(): readonly WrittenTransaction[]
+  updates(): readonly UnsignedTx[]
   /** Drops overdue actions and continues with the next round. */
   resume(now: number): void
 }
@@ -66,7 +66,7 @@ export function createRoundSchedule({
     onTime(writer.head.timestamp)
   }
 
-  function updates(): readonly WrittenTransaction[] {
+  function updates(): readonly UnsignedTx[] {
     const block = writer.head.number + 1
     const policy = epochDaemon.policies.find(({ epoch }) => epoch === epochDaemon.epoch)
     if (policy === undefined || block <= updated) return []

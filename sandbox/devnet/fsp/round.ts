@@ -24,13 +24,13 @@ import {
   signBytes,
   submissionData,
 } from './encode.ts'
-import { FSP_CONTRACTS } from './contract-addresses.ts'
-import { pseudoRandomHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
+import { CONTRACTS } from './contract-addresses.ts'
+import { seededHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
 import { roundStart, type ProtocolTiming } from './timing.ts'
-import type { WrittenTransaction } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** A member of the signing policy of a round. */
-export interface RoundMember {
+export interface Member {
   readonly accounts: ProviderAccounts
   /** The member's index in the policy. */
   readonly index: number
@@ -43,7 +43,7 @@ export interface RoundPlan {
   readonly round: number
   readonly timing: ProtocolTiming
   readonly policy: SigningPolicy
-  readonly members: readonly RoundMember[]
+  readonly members: readonly Member[]
   /** Price of each feed, as an integer in its decimals. */
   readonly prices: readonly number[]
   /** Number of different attestation requests; the last of them is confirmed by no provider. */
@@ -58,7 +58,7 @@ export interface RoundPlan {
 export interface TimedTransactions {
   /** Epoch seconds. */
   readonly at: number
-  readonly transactions: readonly WrittenTransaction[]
+  readonly transactions: readonly UnsignedTx[]
 }
 
 /** Times of the actions, in seconds after the start of the round; those above 90 are in the next round. */
@@ -92,24 +92,24 @@ const ROUNDS_PER_REPEAT = 5
 export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
-  const act = (offset: keyof typeof OFFSETS, transactions: readonly WrittenTransaction[]): TimedTransactions => ({
+  const act = (offset: keyof typeof OFFSETS, txs: readonly UnsignedTx[]): TimedTransactions => ({
     at: begins + OFFSETS[offset],
-    transactions,
+    transactions: txs,
   })
   const signed = signRound(plan)
-  const has = ({ behaviours }: RoundMember, ...any: readonly Behaviour[]) =>
+  const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
     any.some((behaviour) => behaviours.has(behaviour))
   const active = plan.members.filter((member) => !has(member, 'silent'))
   const committing = active.filter((member) => !has(member, 'no-commit'))
   const revealing = active.filter((member) => !has(member, 'no-reveal'))
-  const timed = (members: readonly RoundMember[], behaviour: Behaviour | undefined, of: Behaviour[]) =>
+  const timed = (members: readonly Member[], behaviour: Behaviour | undefined, of: Behaviour[]) =>
     members.filter((member) =>
       behaviour === undefined ? !has(member, ...of) : has(member, behaviour),
     )
-  const commits = (members: readonly RoundMember[]) => members.map((member) => commitTx(plan, member))
-  const reveals = (members: readonly RoundMember[]) =>
+  const commits = (members: readonly Member[]) => members.map((member) => commitTx(plan, member))
+  const reveals = (members: readonly Member[]) =>
     members.flatMap((member) => revealTx(plan, member) ?? [])
-  const signatures = (members: readonly RoundMember[]) =>
+  const signatures = (members: readonly Member[]) =>
     members.flatMap((member) => signatureTx(plan, signed, member) ?? [])
   return [
     act('requests', requestTxs(plan)),
@@ -142,7 +142,7 @@ function messagesOf({ round, requests }: RoundPlan): {
   readonly ftso: ProtocolMessage
   readonly fdc: ProtocolMessage | undefined
 } {
-  const common = { round, merkleRoot: pseudoRandomHash('ftso', round) }
+  const common = { round, merkleRoot: seededHash('ftso', round) }
   return {
     ftso: { protocolId: FTSO_PROTOCOL, isSecureRandom: true, ...common },
     fdc:
@@ -152,7 +152,7 @@ function messagesOf({ round, requests }: RoundPlan): {
             protocolId: FDC_PROTOCOL,
             round,
             isSecureRandom: false,
-            merkleRoot: pseudoRandomHash('fdc', round),
+            merkleRoot: seededHash('fdc', round),
           },
   }
 }
@@ -178,7 +178,7 @@ function signRound(plan: RoundPlan): SignedRound {
   const { ftso, fdc } = messagesOf(plan)
   const ftsoMessage = messageBytes(ftso)
   const fdcMessage = fdc && messageBytes(fdc)
-  const other = messageBytes({ ...ftso, merkleRoot: pseudoRandomHash('other', plan.round) })
+  const other = messageBytes({ ...ftso, merkleRoot: seededHash('other', plan.round) })
   const by = new Map<number, SignedBy>()
   for (const { accounts, index, behaviours } of plan.members) {
     if (behaviours.has('silent') || behaviours.has('no-signature')) continue
@@ -196,7 +196,7 @@ function signRound(plan: RoundPlan): SignedRound {
   return { ftsoMessage, fdcMessage, by }
 }
 
-function commitTx(plan: RoundPlan, member: RoundMember): WrittenTransaction {
+function commitTx(plan: RoundPlan, member: Member): UnsignedTx {
   const { accounts, behaviours } = member
   const { round } = plan
   const hash = commitHash(accounts.submit.address, round, revealOf(plan, member))
@@ -215,18 +215,18 @@ function commitTx(plan: RoundPlan, member: RoundMember): WrittenTransaction {
 }
 
 /** The Submission contract that a provider uses. */
-function submissionOf({ behaviours }: RoundMember) {
-  return behaviours.has('former-submission') ? FSP_CONTRACTS.oldSubmission : FSP_CONTRACTS.submission
+function submissionOf({ behaviours }: Member) {
+  return behaviours.has('former-submission') ? CONTRACTS.oldSubmission : CONTRACTS.submission
 }
 
 /** Prices that a provider reveals. */
-function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: RoundMember): Reveal {
+function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member): Reveal {
   const factor = behaviours.has('anchors-out-of-band') ? OUT_OF_BAND : 1
   const apart = 1 + SPREAD * (2 * pseudoRandom('price', round, accounts.name) - 1)
   const values = prices.map((price) => Math.round(price * factor * apart))
   const sent = behaviours.has('too-many-values') ? [...values, 1] : values
   return {
-    random: BigInt(pseudoRandomHash('random', round, accounts.name)),
+    random: BigInt(seededHash('random', round, accounts.name)),
     values: encodeFeedValues(
       behaviours.has('few-values')
         ? sent.map((value, feed) => (feed % 2 === 0 ? value : null))
@@ -235,7 +235,7 @@ function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: RoundM
   }
 }
 
-function revealTx(plan: RoundPlan, member: RoundMember): WrittenTransaction | undefined {
+function revealTx(plan: RoundPlan, member: Member): UnsignedTx | undefined {
   const { accounts, behaviours } = member
   const { round } = plan
   const committed = revealOf(plan, member)
@@ -268,7 +268,7 @@ function bitVoteOf({ requests }: RoundPlan, behaviours: ReadonlySet<Behaviour>):
   return encodeBitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
 }
 
-function signatureTx(plan: RoundPlan, { by }: SignedRound, member: RoundMember): WrittenTransaction | undefined {
+function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): UnsignedTx | undefined {
   const signed = by.get(member.index)
   if (signed === undefined) return undefined
   const { round, requests } = plan
@@ -285,23 +285,23 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: RoundMember):
 }
 
 /** A commit that runs out of gas. */
-function failingTx({ accounts }: RoundMember): WrittenTransaction {
+function failingTx({ accounts }: Member): UnsignedTx {
   const data = submissionData('submit1', [])
-  return { from: accounts.submit.address, to: FSP_CONTRACTS.submission, data, gas: OUT_OF_GAS }
+  return { from: accounts.submit.address, to: CONTRACTS.submission, data, gas: OUT_OF_GAS }
 }
 
-function requestTxs({ round, requests, asker }: RoundPlan): readonly WrittenTransaction[] {
+function requestTxs({ round, requests, asker }: RoundPlan): readonly UnsignedTx[] {
   const data = Array.from({ length: requests }, (_, i) => {
-    const asked = pseudoRandomHash('asked', round, i)
+    const asked = seededHash('asked', round, i)
     return i % 2 === 0
       ? requestData('Payment', 'XRP', asked)
       : requestData('EVMTransaction', 'ETH', asked)
   })
   const repeated = round % ROUNDS_PER_REPEAT === 0 ? data.slice(0, 1) : []
-  return [...data, ...repeated].map((transaction) => ({
+  return [...data, ...repeated].map((body) => ({
     from: asker,
-    to: FSP_CONTRACTS.fdcHub,
-    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [transaction] }),
+    to: CONTRACTS.fdcHub,
+    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [body] }),
     value: 1n,
   }))
 }
@@ -310,14 +310,14 @@ function requestTxs({ round, requests, asker }: RoundPlan): readonly WrittenTran
 function relayTxs(
   plan: RoundPlan,
   { ftsoMessage, fdcMessage, by }: SignedRound,
-  finaliser: RoundMember | undefined,
-): readonly WrittenTransaction[] {
+  finaliser: Member | undefined,
+): readonly UnsignedTx[] {
   const { policy, relay } = plan
   if (finaliser === undefined) return []
   const sending = plan.members.filter(
     ({ behaviours }) => !behaviours.has('grace-signature') && !behaviours.has('early-signature'),
   )
-  const collect = (pick: (signed: SignedBy, member: RoundMember) => Signature | undefined) => {
+  const collect = (pick: (signed: SignedBy, member: Member) => Signature | undefined) => {
     const signatures: IndexedSignature[] = []
     let weight = 0
     for (const member of sending.toSorted((a, b) => a.index - b.index)) {
@@ -330,12 +330,12 @@ function relayTxs(
     return weight > policy.threshold ? signatures : undefined
   }
   const bytes = policyBytes(policy)
-  const random = relay.chainId === undefined ? undefined : BigInt(pseudoRandomHash('sum', plan.round))
-  const tx = (message: Hex, signatures: readonly IndexedSignature[], notified?: bigint): WrittenTransaction => ({
+  const random = relay.chainId === undefined ? undefined : BigInt(seededHash('sum', plan.round))
+  const tx = (message: Hex, signed: readonly IndexedSignature[], salt?: bigint): UnsignedTx => ({
     from: finaliser.accounts.signingPolicy.address,
     to: relay.address,
-    data: relayData(bytes, message, signatures, notified),
-    gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signatures.length + policy.voters.length),
+    data: relayData(bytes, message, signed, salt),
+    gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signed.length + policy.voters.length),
   })
   const ftso = collect(({ ftso, counts }) => (counts ? ftso : undefined))
   const fdc =

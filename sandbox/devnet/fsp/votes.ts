@@ -10,10 +10,10 @@ import {
   type WeightBasedClaims,
 } from './encode.ts'
 import { setUpCall, UPTIME_HASH } from './install.ts'
-import { FSP_CONTRACTS } from './contract-addresses.ts'
-import { pseudoRandomHash, type ProviderAccounts } from './provider.ts'
+import { CONTRACTS } from './contract-addresses.ts'
+import { seededHash, type ProviderAccounts } from './provider.ts'
 import { ownRewardClaims } from './reward-tree.ts'
-import type { WrittenTransaction } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** Number of weight-based claims in every epoch; made up. */
 const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
@@ -24,7 +24,7 @@ const GAS = 600_000
  *
  * `isOther`: whether the vote is for another hash than the hash of the majority.
  */
-export type VoteTransactionBuilder = (accounts: ProviderAccounts, isOther: boolean) => WrittenTransaction
+export type VoteTransactionBuilder = (accounts: ProviderAccounts, isOther: boolean) => UnsignedTx
 
 /** Transaction that registers a provider for an epoch. */
 export function registration(
@@ -32,7 +32,7 @@ export function registration(
   epoch: number,
   chainId: number | undefined,
   to: Hash | Hex,
-): WrittenTransaction {
+): UnsignedTx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter, chainId))
@@ -48,7 +48,7 @@ export function registration(
 }
 
 /** Transaction that pre-registers a provider for an epoch. */
-export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): WrittenTransaction {
+export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): UnsignedTx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter))
@@ -82,7 +82,7 @@ export function policyVote(epoch: number, bytes: Hex, chainId: number | undefine
 /** Votes about an epoch's uptime. */
 export function uptimeVote(epoch: number): VoteTransactionBuilder {
   return (accounts, isOther) => {
-    const hash = isOther ? pseudoRandomHash('other uptime', epoch) : UPTIME_HASH
+    const hash = isOther ? seededHash('other uptime', epoch) : UPTIME_HASH
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, uptimeVoteHash(epoch, hash))
     return transactionOf(
@@ -103,7 +103,7 @@ export function uptimeVote(epoch: number): VoteTransactionBuilder {
  */
 export function rewardsVote(epoch: number, root: Hash): VoteTransactionBuilder {
   return (accounts, isOther) => {
-    const hash = isOther ? pseudoRandomHash('other rewards', epoch) : root
+    const hash = isOther ? seededHash('other rewards', epoch) : root
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
     return transactionOf(
@@ -122,18 +122,18 @@ export function offerRewards(
   epoch: number,
   oldest: number,
   providers: readonly ProviderAccounts[],
-): readonly WrittenTransaction[] {
+): readonly UnsignedTx[] {
   const range = encodeFunctionData({
     abi: REWARDS_ABI,
     functionName: 'setRange',
     args: [oldest, epoch],
   })
   return [
-    setUpCall(FSP_CONTRACTS.rewardManager, range),
+    setUpCall(CONTRACTS.rewardManager, range),
     ...providers.flatMap((accounts) =>
       ownRewardClaims(accounts).map(({ owner, claimType, amount }) =>
         setUpCall(
-          FSP_CONTRACTS.rewardManager,
+          CONTRACTS.rewardManager,
           encodeFunctionData({
             abi: REWARDS_ABI,
             functionName: 'addReward',
@@ -149,10 +149,10 @@ export function offerRewards(
 }
 
 /** Transactions with which a provider claims all its rewards of an epoch. */
-export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly WrittenTransaction[] {
+export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly UnsignedTx[] {
   return ownRewardClaims(accounts).map(({ owner, claimType }) => ({
     from: owner,
-    to: FSP_CONTRACTS.rewardManager,
+    to: CONTRACTS.rewardManager,
     data: encodeFunctionData({
       abi: REWARDS_ABI,
       functionName: 'claim',
@@ -165,7 +165,7 @@ export function claimRewards(accounts: ProviderAccounts, epoch: number): readonl
 function transactionOf(
   { signingPolicy }: ProviderAccounts,
   data: Hex,
-  to: Hex = FSP_CONTRACTS.flareSystemsManager,
-): WrittenTransaction {
+  to: Hex = CONTRACTS.flareSystemsManager,
+): UnsignedTx {
   return { from: signingPolicy.address, to, data, gas: GAS }
 }

@@ -5,7 +5,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import { postJson } from '../post.ts'
 
 /** A transaction from any account, without its key. */
-export interface WrittenTransaction {
+export interface UnsignedTx {
   readonly from: Address
   readonly to: Address
   readonly data: Hex
@@ -15,7 +15,7 @@ export interface WrittenTransaction {
 }
 
 /** A transaction; without `to` it creates a contract. */
-export type CallOrCreation = Omit<WrittenTransaction, 'to'> & Partial<Pick<WrittenTransaction, 'to'>>
+export type CallOrCreation = Omit<UnsignedTx, 'to'> & Partial<Pick<UnsignedTx, 'to'>>
 
 /** A local chain to write to. */
 export interface WrittenChain {
@@ -34,7 +34,7 @@ export interface BlockWriter {
   hold(): Promise<void>
   release(): Promise<void>
   /** Creates the next block, at a time later than the last block's; returns the transactions' hashes. */
-  block(at: number, transactions: readonly WrittenTransaction[]): Promise<readonly Hash[]>
+  block(at: number, transactions: readonly UnsignedTx[]): Promise<readonly Hash[]>
   /** Sends transactions into the next block. */
   send(transactions: readonly CallOrCreation[]): Promise<readonly Hash[]>
   /** Creates empty blocks at an interval. */

@@ -9,7 +9,7 @@ import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
 import { beginPaymentScan, chainOf } from './deposits.ts'
-import { type NewPurchase, NewTopup, UNKNOWN_TRANSACTION_REASON, QUOTE_SECONDS, type Topup } from './model.ts'
+import { type NewPurchase, NewTopup, TX_NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
 import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
@@ -336,7 +336,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
 
 /** State of a submitted transaction; `unknown` if no endpoint knows it, also after the search for it has ended. */
 function namedState({ state, reason }: store.SubmissionRow): TopupAttempt['state'] {
-  return state === 'dropped' || reason === UNKNOWN_TRANSACTION_REASON ? 'unknown' : state
+  return state === 'dropped' || reason === TX_NOT_FOUND ? 'unknown' : state
 }
 
 function stateOf({ settledAt, credits }: PaymentRow): TopupAttempt['state'] {

@@ -8,7 +8,7 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
 import * as cursors from './cursor-store.ts'
 import {
-  UNKNOWN_TRANSACTION_REASON,
+  TX_NOT_FOUND,
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
   UNKNOWN_TRANSACTION_SECONDS,
@@ -88,8 +88,8 @@ export async function followTransaction(
     // If payments are stored, an endpoint that is ahead of this one has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
-    if (isOver) await save('dropped', UNKNOWN_TRANSACTION_REASON)
-    else await save('submitted', isSeen ? null : UNKNOWN_TRANSACTION_REASON)
+    if (isOver) await save('dropped', TX_NOT_FOUND)
+    else await save('submitted', isSeen ? null : TX_NOT_FOUND)
   }
   return true
 }
