@@ -214,7 +214,7 @@ function sendTask(
     {
       ...taskOf(channel, rows),
       envelope,
-      keep: {
+      stored: {
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
         // No alert joins the message of a test.
         watchId: kind === 'rollup' || message.test ? null : message.watchId,
@@ -284,7 +284,7 @@ function changeTask(
       partitionKey,
       rows,
       envelope: shown.envelope,
-      keep: {
+      stored: {
         ...{ kind, watchId, recovery, loud, openedAt, states },
         ...pictureIn(shown.envelope, rows),
       },

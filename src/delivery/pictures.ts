@@ -33,13 +33,13 @@ export async function planPictures(
   ended: readonly SendTaskResult[],
 ): Promise<void> {
   for (const { task, attemptResult, at } of ended) {
-    const { keep, rows, recipientId, change, channel } = task
-    if (attemptResult.kind !== 'delivered' || keep?.picture === undefined) continue
-    if (keep.watchId === null || deps.channels[channel].sendPicture === undefined) continue
+    const { stored, rows, recipientId, change, channel } = task
+    if (attemptResult.kind !== 'delivered' || stored?.picture === undefined) continue
+    if (stored.watchId === null || deps.channels[channel].sendPicture === undefined) continue
     const messageId = change?.messageId ?? attemptResult.receipt.messageId
     const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
     if (messageId === undefined || alertId === undefined) continue
-    const about = { recipientId, watchId: keep.watchId, ...keep.picture }
+    const about = { recipientId, watchId: stored.watchId, ...stored.picture }
     if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
     await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }

@@ -26,7 +26,7 @@ const RANDOM_STEPS = 2 ** 32
 /** Outcome of a recording. */
 export interface RecordingOutcome {
   /** Results whose deliveries could not be recorded. */
-  readonly unwritten: readonly SendTaskResult[]
+  readonly unrecorded: readonly SendTaskResult[]
   /** Whether other deliveries may have become due. */
   readonly madeDue: boolean
 }
@@ -41,12 +41,12 @@ export interface RecordingOutcome {
  */
 export async function recordResults(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<RecordingOutcome> {
   try {
-    return { unwritten: [], madeDue: await recordTogether(deps, all) }
+    return { unrecorded: [], madeDue: await recordTogether(deps, all) }
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    const unwritten: SendTaskResult[] = []
-    for (const result of all) if (!(await recordAlone(deps, result))) unwritten.push(result)
-    return { unwritten, madeDue: true }
+    const unrecorded: SendTaskResult[] = []
+    for (const result of all) if (!(await recordAlone(deps, result))) unrecorded.push(result)
+    return { unrecorded, madeDue: true }
   }
 }
 
@@ -182,7 +182,7 @@ function finishedRows(result: SendTaskResult): store.FinishedRow[] {
     switch (attemptResult.kind) {
       case 'delivered': {
         const { statusCode = null, messageId = null } = attemptResult.receipt
-        const carriedBy = task.keep === undefined ? null : carrierOf(task)
+        const carriedBy = task.stored === undefined ? null : carrierOf(task)
         const arrived = { statusCode, messageId, carriedBy, deliveredAt: at }
         return { ...plain, ...arrived, status: 'delivered' }
       }
@@ -227,7 +227,7 @@ async function recordMessages(
   for (const result of over) {
     const { task, attemptResult } = result
     if (task.change !== undefined) await recordChange(tx, result, task.change)
-    else if (task.keep !== undefined && attemptResult.kind === 'delivered') {
+    else if (task.stored !== undefined && attemptResult.kind === 'delivered') {
       await messages.insertMessage(tx, sentMessage(deps, result, attemptResult.receipt.messageId))
     }
   }
@@ -241,7 +241,7 @@ async function recordChange(
   change: NonNullable<SendTask['change']>,
 ): Promise<void> {
   if (attemptResult.kind === 'delivered') {
-    const kind = task.keep?.kind ?? 'alert'
+    const kind = task.stored?.kind ?? 'alert'
     await messages.recordChange(tx, change, { kind, parts: task.rows.length, at })
     return
   }
@@ -260,9 +260,9 @@ function sentMessage(
   { task, at }: SendTaskResult,
   messageId: string | undefined,
 ): messages.SentMessage {
-  const { keep, channel, recipientId, wallet, partitionKey } = task
-  if (keep === undefined) throw new Error('a message that is not stored')
-  const { kind, watchId, recovery, loud, openedAt } = keep
+  const { stored, channel, recipientId, wallet, partitionKey } = task
+  if (stored === undefined) throw new Error('a message that is not stored')
+  const { kind, watchId, recovery, loud, openedAt } = stored
   const isChangeable = channels[channel].edit !== undefined
   return {
     id: carrierOf(task),
@@ -291,7 +291,7 @@ async function reviseLate(deps: RecordDeps, tx: Db, over: readonly SendTaskResul
   const arrived = over.filter(
     ({ task, attemptResult }) =>
       attemptResult.kind === 'delivered' &&
-      task.keep !== undefined &&
+      task.stored !== undefined &&
       deps.channels[task.channel].edit !== undefined,
   )
   const alertIds = arrived.flatMap(({ task }) => task.rows.flatMap(({ alertId }) => alertId ?? []))
@@ -301,7 +301,7 @@ async function reviseLate(deps: RecordDeps, tx: Db, over: readonly SendTaskResul
     task.rows.some(({ alertId, recovery }) => {
       // A recovery never changes, and the line of its alert was written with its current state.
       if (alertId === null || recovery) return false
-      return !isSame(states.get(alertId), task.keep?.states.get(alertId))
+      return !isSame(states.get(alertId), task.stored?.states.get(alertId))
     }),
   )
   await messages.markMessagesStale(

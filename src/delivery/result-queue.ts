@@ -37,13 +37,13 @@ export interface ResultQueue {
  * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
  * results.
  *
- * @param unwritten results whose recording failed, which outlive the queue
+ * @param unrecorded results whose recording failed, which outlive the queue
  * @param on `recorded`: called after each recording, with whether other deliveries may have become due; `release`:
  * called for every result that is recorded or dropped; `idle`: called when nothing waits to be recorded
  */
 export function createResultQueue(
   deps: RecordDeps,
-  unwritten: UnrecordedResult[],
+  unrecorded: UnrecordedResult[],
   on: {
     readonly release: (result: SendTaskResult) => void
     readonly recorded: (batch: readonly SendTaskResult[], madeDue: boolean) => Promise<void>
@@ -76,7 +76,7 @@ export function createResultQueue(
         continue
       }
       againMs = REWRITE_MS.first
-      for (const result of batch) if (!recorded.unwritten.includes(result)) on.release(result)
+      for (const result of batch) if (!recorded.unrecorded.includes(result)) on.release(result)
       recordings += 1
       await on.recorded(batch, recorded.madeDue)
     }
@@ -88,24 +88,24 @@ export function createResultQueue(
   async function tryRecord(batch: readonly SendTaskResult[]): Promise<RecordingOutcome | undefined> {
     try {
       const recorded = await recordResults(deps, batch)
-      const { unwritten: left } = recorded
+      const { unrecorded: left } = recorded
       for (const result of batch) if (!left.includes(result)) logAttemptResult(deps.log, result)
-      keep(left)
+      keepUnrecorded(left)
       return recorded
     } catch (error) {
       const trace = loggableError(error)
       deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')
-      return stopped.signal.aborted ? { unwritten: [], madeDue: false } : undefined
+      return stopped.signal.aborted ? { unrecorded: [], madeDue: false } : undefined
     }
   }
 
   /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
-  function keep(results: readonly SendTaskResult[]): void {
+  function keepUnrecorded(results: readonly SendTaskResult[]): void {
     const now = performance.now()
     for (const ended of results) {
       const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
       untilOf.set(ended, until)
-      unwritten.push({ ended, nextAt: now + REWRITE_MS.max, until })
+      unrecorded.push({ ended, nextAt: now + REWRITE_MS.max, until })
     }
   }
 
@@ -118,8 +118,8 @@ export function createResultQueue(
     add,
     retry() {
       const now = performance.now()
-      for (const failed of unwritten.filter(({ nextAt }) => nextAt <= now)) {
-        unwritten.splice(unwritten.indexOf(failed), 1)
+      for (const failed of unrecorded.filter(({ nextAt }) => nextAt <= now)) {
+        unrecorded.splice(unrecorded.indexOf(failed), 1)
         const { ended, until } = failed
         if (until <= now) on.release(ended)
         else {

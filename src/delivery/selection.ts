@@ -32,17 +32,18 @@ interface DeliveryQueues {
  * wait behind many deliveries of recipients that do not answer. Backlogs have a reserved share, so that
  * backlogs and new deliveries do not wait for each other.
  *
- * @param inHand deliveries that this process has already claimed
+ * @param by `claimedIds`: deliveries that this process has already claimed; `isSingle`: whether the channel sends each
+ * delivery as a separate message
  */
 export function selectDeliveries(
   { front, backlog }: DeliveryQueues,
   by: {
     readonly limiter: ConcurrencyLimiter
-    readonly inHand: ReadonlySet<string>
-    readonly isEach: boolean
+    readonly claimedIds: ReadonlySet<string>
+    readonly isSingle: boolean
   },
 ): DeliverySelection {
-  const { limiter, inHand, isEach } = by
+  const { limiter, claimedIds, isSingle } = by
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])
   const seen = new Set<number>()
@@ -50,9 +51,9 @@ export function selectDeliveries(
   const behind: DueDelivery[] = []
   const left: DueDelivery[] = []
   const offer = (candidate: DueDelivery) => {
-    if (inHand.has(candidate.id)) return
-    if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
-    else if (!isEach && seen.has(candidate.recipientId)) return
+    if (claimedIds.has(candidate.id)) return
+    if (isSingle && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
+    else if (!isSingle && seen.has(candidate.recipientId)) return
     else if (choice.take(candidate)) {
       seen.add(candidate.recipientId)
       taken.push(candidate)

@@ -21,7 +21,7 @@ export interface SendTask {
    * What is stored about the message after it was sent. Undefined for channels whose messages never change,
    * such as webhooks.
    */
-  readonly keep?: StoredMessage
+  readonly stored?: StoredMessage
   /** The message to change; undefined for a new one. */
   readonly change?: MessageChange
   /** Id, at the destination, of the message to which this message replies. */

@@ -18,9 +18,9 @@ export interface ChannelSending {
   /** Ends the pause of the channel's worker. */
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
-  readonly inHand: Set<string>
+  readonly claimedIds: Set<string>
   /** Results that could not be recorded; recording is repeated while their leases last. */
-  readonly unwritten: UnrecordedResult[]
+  readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
   readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
@@ -83,8 +83,8 @@ export function createSending(channels: Channels): SendingState {
         {
           limiter: createConcurrencyLimiter(limits, groupsOf),
           waker: createWaker(),
-          inHand: new Set(),
-          unwritten: [],
+          claimedIds: new Set(),
+          unrecorded: [],
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
           tidiedAt: Number.NEGATIVE_INFINITY,

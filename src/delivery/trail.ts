@@ -15,7 +15,7 @@ interface About extends Record<string, unknown> {
 export function logFieldsOfEach({
   rows,
   change,
-  keep,
+  stored,
   channel,
   recipientId,
 }: SendTask): readonly About[] {
@@ -26,7 +26,7 @@ export function logFieldsOfEach({
     }))
   }
   const deliveryId = change?.id
-  const alertIds = [...(keep?.states.keys() ?? [])]
+  const alertIds = [...(stored?.states.keys() ?? [])]
   if (alertIds.length === 0) return [{ deliveryId, ...common }]
   return alertIds.map((alertId) => ({ deliveryId, alertId, ...common }))
 }

@@ -79,7 +79,7 @@ export function createWorker(
 ): Worker {
   const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
   const deps = { claimsDb: given.db, ...given, stateOf }
-  const { limiter, inHand, waker } = sending
+  const { limiter, claimedIds, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
   /** With fewer in flight the last claim is repeated, because it may have left deliveries without a place. */
@@ -91,12 +91,12 @@ export function createWorker(
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
-  const isEach = !CHANNELS[channel.key].groups
-  const results = createResultQueue(deps, sending.unwritten, {
+  const isSingle = !CHANNELS[channel.key].groups
+  const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
-      if (madeDue || areResumed || !isEach) waker.wake()
+      if (madeDue || areResumed || !isSingle) waker.wake()
     },
     idle: waker.wake,
   })
@@ -151,13 +151,13 @@ export function createWorker(
         return NO_SCAN
       }),
     ])
-    const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
-    if (inHandRows.length > 0)
-      await due.extendLeases(deps.db, deliveryIdsOf(inHandRows), context.leasedUntil)
+    const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
+    if (claimedBefore.length > 0)
+      await due.extendLeases(deps.db, deliveryIdsOf(claimedBefore), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
-    const chosen = selectDeliveries(offered, { limiter, inHand, isEach })
+    const chosen = selectDeliveries(offered, { limiter, claimedIds, isSingle })
     const tidied = await tidy(front, chosen, context)
-    const { tasks, changed, destinations } = isEach
+    const { tasks, changed, destinations } = isSingle
       ? await claimEach(chosen, context)
       : await claimRecipients(chosen, context)
     const inBacklog = new Set(backlog.candidates)
@@ -273,13 +273,13 @@ export function createWorker(
   }
 
   function startAll(tasks: readonly SendTask[], destinations: Opened): void {
-    for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
+    for (const { rows } of tasks) for (const { id } of rows) claimedIds.add(id)
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
   function start(task: SendTask, destination: OpenedDestination | undefined): void {
-    const isRetained = task.keep !== undefined
-    if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
+    const isMessageStored = task.stored !== undefined
+    if (isMessageStored) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
       inFlight.delete(sent)
       results.add(result)
@@ -309,9 +309,9 @@ export function createWorker(
   }
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
-  function release({ rows, keep, recipientId }: SendTask): void {
-    for (const { id } of rows) inHand.delete(id)
-    if (keep === undefined) return
+  function release({ rows, stored, recipientId }: SendTask): void {
+    for (const { id } of rows) claimedIds.delete(id)
+    if (stored === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
     if (others === 0) busy.delete(recipientId)
     else busy.set(recipientId, others)

@@ -98,8 +98,8 @@ export function readPasses(
   const missing = expected.filter((voter) => !byVoter.has(voter))
   if (missing.length * VOTERS_PER_MISSING > expected.length) return
   // A provider whose row cannot be parsed has unknown eligibility.
-  const isEach = rows.length === values.length
-  const unknown = isEach ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
+  const areAllReadable = rows.length === values.length
+  const unknown = areAllReadable ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
   return [...byVoter.values(), ...unknown]
 }
 
