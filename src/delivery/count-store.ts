@@ -3,7 +3,7 @@ import { and, gte, lt, ne, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
-import { RETAINED_MAX } from './model.ts'
+import { KEPT_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
@@ -67,7 +67,7 @@ export async function countWaiting(
 ): Promise<ReadonlyMap<number, number>> {
   if (recipientIds.length === 0) return new Map()
   const rows = await db.execute<{ recipientId: number; waiting: number }>(sql`
-    select recipient_id as "recipientId", least(count(*), ${RETAINED_MAX})::int as waiting
+    select recipient_id as "recipientId", least(count(*), ${KEPT_MAX})::int as waiting
     from deliveries d
     where recipient_id = any(${sql.param([...recipientIds])}::int[])
       and (status in ('pending', 'retrying') or held_until is not null or kept_until > ${now})

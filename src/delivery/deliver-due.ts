@@ -1,5 +1,5 @@
 import { loggableError } from '#src/kernel/loggable-error.ts'
-import { repairDueTimes, repairRetryTimes } from './due-store.ts'
+import { catchUp, catchUpRetries } from './due-store.ts'
 import { createSending, type SendingState } from './sending-state.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
@@ -32,7 +32,7 @@ export async function deliverDue(
   if (channels.length === 0) return
   const sending = deps.sending ?? createSending(deps.channels)
   await readClock(deps, sending)
-  await repairDueTimes(deps.db, deps.clock.now())
+  await catchUp(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
@@ -116,6 +116,6 @@ async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Prom
   await clock.sync?.()
   const now = clock.now()
   const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await repairRetryTimes(db, now)
+  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await catchUpRetries(db, now)
   sending.time = { now, ms }
 }

@@ -13,9 +13,9 @@ import { type deliveries, IS_UNFINISHED } from './tables.ts'
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const SCAN_MAX = 256
 /** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
-const BACKLOG_ROWS_MAX = 4
+const OWN_MAX = 4
 /** Number of due rows from which on they are moved into the backlogs of their recipients. */
-const DEEP_QUEUE_MIN = 10_000
+const DEEP = 10_000
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
 /** A time further in the future than this, in seconds, was written before the clock was set back. */
@@ -39,7 +39,7 @@ export type ClaimedRow = Pick<
 >
 
 /** A due delivery, with the columns that the selection needs. */
-export interface DueDelivery extends Record<string, unknown> {
+export interface Candidate extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
   readonly partitionKey: string
@@ -92,11 +92,11 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
 /**
  * Due deliveries of a channel outside backlogs, by urgency, then by age; at most `SCAN_MAX` per urgency.
  */
-export async function listDueDeliveries(
+export async function listDue(
   db: Db,
   channel: ChannelKey,
   { full, now }: { readonly full: FullDestinations; readonly now: Date },
-): Promise<DueDelivery[]> {
+): Promise<Candidate[]> {
   const ofUrgency = (urgency: number) => sql`(
     select d.* from deliveries d
     where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
@@ -104,7 +104,7 @@ export async function listDueDeliveries(
     order by d.next_attempt_at, d.id
     limit ${SCAN_MAX})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
-  return await db.execute<DueDelivery>(sql`
+  return await db.execute<Candidate>(sql`
     select ${CANDIDATE} from (${sql.join(urgencies, sql` union all `)}) d
     order by d.urgency desc, d.next_attempt_at, d.id`)
 }
@@ -128,7 +128,7 @@ export async function listBacklogs(
     readonly full: FullDestinations
     readonly now: Date
   },
-): Promise<{ readonly candidates: DueDelivery[]; readonly last: number | undefined }> {
+): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
   const { after, recipientsMax, full, now } = of
   const nextAbove = (id: SQL) => sql`
     select d.recipient_id from deliveries d
@@ -140,9 +140,9 @@ export async function listBacklogs(
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
         and hop.recipient_id not in ${fullRecipients(full)}
         and d.urgency = ${urgency} and ${isDue(now)} and ${isOpenPartition(full)}
-      order by d.next_attempt_at, d.id limit ${BACKLOG_ROWS_MAX})`,
+      order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
   )
-  const rows = await db.execute<DueDelivery & { hop: number }>(sql`
+  const rows = await db.execute<Candidate & { hop: number }>(sql`
     with recursive hop(recipient_id, place) as (
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
@@ -221,14 +221,14 @@ export async function moveDeepToBacklog(
   // Counted without locks, because nothing is moved below the limit.
   const [last] = await db.execute(sql`
     select from deliveries d where ${isLeft}
-    order by d.next_attempt_at, d.id offset ${DEEP_QUEUE_MIN - 1} limit 1`)
+    order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
   if (last === undefined) return false
   const moved = await db.execute(sql`
     update deliveries d set backlog = true
     where d.id = any(array(
       select d.id from deliveries d where ${isLeft}
       order by d.next_attempt_at, d.id
-      limit ${DEEP_QUEUE_MIN}
+      limit ${DEEP}
       for update skip locked))
     returning d.id`)
   return moved.length > 0
@@ -250,7 +250,7 @@ export async function extendLeases(
  * Makes deliveries due that were written before the clock was set back, and would otherwise wait until the
  * clock reaches that time.
  */
-export async function repairDueTimes(db: Db, now: Date): Promise<void> {
+export async function catchUp(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
@@ -265,9 +265,9 @@ export async function repairDueTimes(db: Db, now: Date): Promise<void> {
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * Like `repairDueTimes`, for retries that are further away than the longest step, and for messages to be changed.
+ * Like `catchUp`, for retries that are further away than the longest step, and for messages to be changed.
  */
-export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
+export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
   const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await messages.repairMessageTimes(db, now, { sentMax, waitMax: ahead })

@@ -1,7 +1,7 @@
 /** Selection of due deliveries. */
 
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { DueDelivery } from './due-store.ts'
+import type { Candidate } from './due-store.ts'
 
 /**
  * Share of the free places that is reserved for backlogs while deliveries outside backlogs would use more.
@@ -9,20 +9,20 @@ import type { DueDelivery } from './due-store.ts'
 const BACKLOG_SHARE = 1 / 4
 
 /** Result of a selection. */
-export interface DeliverySelection {
-  readonly taken: readonly DueDelivery[]
+export interface DeliveryChoice {
+  readonly taken: readonly Candidate[]
   /** Deliveries behind an earlier delivery of their key. */
-  readonly behind: readonly DueDelivery[]
+  readonly behind: readonly Candidate[]
   /** Deliveries for which no place is available. */
-  readonly left: readonly DueDelivery[]
+  readonly left: readonly Candidate[]
 }
 
 /** Due deliveries, in the order of selection. */
-interface DeliveryQueues {
+interface Offered {
   /** Deliveries outside backlogs. */
-  readonly front: readonly DueDelivery[]
+  readonly front: readonly Candidate[]
   /** Deliveries in backlogs, by recipient, each in the order of selection. */
-  readonly backlog: readonly DueDelivery[]
+  readonly backlog: readonly Candidate[]
 }
 
 /**
@@ -35,22 +35,22 @@ interface DeliveryQueues {
  * @param by `claimedIds`: deliveries that this process has already claimed; `isSingle`: whether the channel sends each
  * delivery as a separate message
  */
-export function selectDeliveries(
-  { front, backlog }: DeliveryQueues,
+export function chooseAmong(
+  { front, backlog }: Offered,
   by: {
     readonly limiter: ConcurrencyLimiter
     readonly claimedIds: ReadonlySet<string>
     readonly isSingle: boolean
   },
-): DeliverySelection {
+): DeliveryChoice {
   const { limiter, claimedIds, isSingle } = by
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])
   const seen = new Set<number>()
-  const taken: DueDelivery[] = []
-  const behind: DueDelivery[] = []
-  const left: DueDelivery[] = []
-  const offer = (candidate: DueDelivery) => {
+  const taken: Candidate[] = []
+  const behind: Candidate[] = []
+  const left: Candidate[] = []
+  const offer = (candidate: Candidate) => {
     if (claimedIds.has(candidate.id)) return
     if (isSingle && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
     else if (!isSingle && seen.has(candidate.recipientId)) return
@@ -71,12 +71,12 @@ export function selectDeliveries(
 }
 
 /** Ids of deliveries. */
-export function deliveryIdsOf(all: readonly DueDelivery[]): readonly string[] {
+export function idsOf(all: readonly Candidate[]): readonly string[] {
   return all.map(({ id }) => id)
 }
 
-function firstOfKeys(all: readonly DueDelivery[]): ReadonlyMap<string, DueDelivery> {
-  const keys = new Map<string, DueDelivery>()
+function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> {
+  const keys = new Map<string, Candidate>()
   for (const candidate of all) {
     const first = keys.get(candidate.orderKey)
     if (first === undefined || compare(candidate, first) < 0)
@@ -90,9 +90,9 @@ function firstOfKeys(all: readonly DueDelivery[]): ReadonlyMap<string, DueDelive
  * then the second of each, and so on.
  */
 function inTurn(
-  candidates: readonly DueDelivery[],
-  rankOf: (candidate: DueDelivery) => number,
-): readonly DueDelivery[] {
+  candidates: readonly Candidate[],
+  rankOf: (candidate: Candidate) => number,
+): readonly Candidate[] {
   const counts = new Map<string, number>()
   return candidates
     .map((candidate) => {
@@ -107,7 +107,7 @@ function inTurn(
 }
 
 /** Compares two candidates by their order within a key. */
-function compare(a: DueDelivery, b: DueDelivery): number {
+function compare(a: Candidate, b: Candidate): number {
   return (
     a.firedAt.getTime() - b.firedAt.getTime() ||
     a.position - b.position ||

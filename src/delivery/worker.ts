@@ -6,7 +6,7 @@ import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
-import { selectDeliveries, type DeliverySelection, deliveryIdsOf } from './selection.ts'
+import { chooseAmong, type DeliveryChoice, idsOf } from './selection.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -15,7 +15,7 @@ import { runScanStep, recordScanStep, type ScanProgress } from './recipient-scan
 import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './result-queue.ts'
 import type { ChannelSending, SendingState } from './sending-state.ts'
-import { singleDeliveryTask } from './single-delivery-task.ts'
+import { singleTask } from './single-delivery-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
@@ -42,11 +42,11 @@ const REFILL_SHARE = 2 / 3
 /** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
 const PAUSE_SHARE = 4
 /** Time after a stop for which sends may continue before they are aborted. */
-const STOP_GRACE_MS = 5000
+const GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
-const PLACE_WAIT_MAX_MS = 20_000
+const PATIENCE_MS = 20_000
 /** Minimum interval between two checks for very long queues. */
-const DEEP_QUEUE_CHECK_MS = 1000
+const TIDY_MS = 1000
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 type Opened = ReadonlyMap<number, OpenedDestination>
@@ -142,7 +142,7 @@ export function createWorker(
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
-      due.listDueDeliveries(deps.claimsDb, channel.key, { full, now: context.now }),
+      due.listDue(deps.claimsDb, channel.key, { full, now: context.now }),
       scanBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.resting()] },
         context,
@@ -153,9 +153,9 @@ export function createWorker(
     ])
     const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
     if (claimedBefore.length > 0)
-      await due.extendLeases(deps.db, deliveryIdsOf(claimedBefore), context.leasedUntil)
+      await due.extendLeases(deps.db, idsOf(claimedBefore), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
-    const chosen = selectDeliveries(offered, { limiter, claimedIds, isSingle })
+    const chosen = chooseAmong(offered, { limiter, claimedIds, isSingle })
     const tidied = await tidy(front, chosen, context)
     const { tasks, changed, destinations } = isSingle
       ? await claimEach(chosen, context)
@@ -178,7 +178,7 @@ export function createWorker(
   async function scanBacklogs(
     full: due.FullDestinations,
     context: ClaimContext,
-  ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
+  ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
     return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async (step) => {
       const of = { ...step, full, now }
@@ -189,8 +189,8 @@ export function createWorker(
 
   /** Moves deliveries into backlogs that have no place and block others. */
   async function tidy(
-    front: readonly due.DueDelivery[],
-    { left }: DeliverySelection,
+    front: readonly due.Candidate[],
+    { left }: DeliveryChoice,
     context: ClaimContext,
   ): Promise<boolean> {
     const crowded = [0, 1, 2].filter(
@@ -202,9 +202,9 @@ export function createWorker(
       ({ backlog, urgency, recipientId }) =>
         !backlog && crowded.includes(urgency) && limiter.isSuspect(recipientId),
     )
-    await due.moveToBacklog(deps.db, deliveryIdsOf(inTheWay))
+    await due.moveToBacklog(deps.db, idsOf(inTheWay))
     let isDeep = false
-    if (performance.now() - sending.tidiedAt >= DEEP_QUEUE_CHECK_MS) {
+    if (performance.now() - sending.tidiedAt >= TIDY_MS) {
       for (const urgency of crowded) {
         isDeep = (await due.moveDeepToBacklog(deps.db, channel.key, urgency, context.now)) || isDeep
       }
@@ -214,21 +214,21 @@ export function createWorker(
   }
 
   /** Claims deliveries that are sent as separate messages. */
-  async function claimEach({ taken, behind }: DeliverySelection, context: ClaimContext) {
+  async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
-      due.claimDue(deps.claimsDb, deliveryIdsOf(taken), context),
+      due.claimDue(deps.claimsDb, idsOf(taken), context),
       openAll(taken),
     ])
-    const parked = [...blocked, ...deliveryIdsOf(behind)]
+    const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
-    const tasks = claimed.map((row) => singleDeliveryTask(channel, row, inBacklog.has(row.id)))
+    const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
     return { tasks, changed: claimed.length + parked.length > 0, destinations }
   }
 
   /** Claims one message per recipient. */
-  async function claimRecipients({ taken }: DeliverySelection, context: ClaimContext) {
+  async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
     const ids = taken.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
     for (const task of obsolete) {
@@ -297,7 +297,7 @@ export function createWorker(
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
     await permit.ready
     const startedAt = performance.now()
-    const isLate = startedAt - claimedAt > PLACE_WAIT_MAX_MS || sendingAbort.signal.aborted
+    const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
     const result: SendTaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
@@ -331,7 +331,7 @@ export function createWorker(
     finish: async () => {
       const quiet = new AbortController()
       const whenStopped = () => {
-        wait(STOP_GRACE_MS, undefined, { signal: quiet.signal }).then(
+        wait(GRACE_MS, undefined, { signal: quiet.signal }).then(
           () => {
             sendingAbort.abort()
             results.giveUp()

@@ -5,7 +5,7 @@ import { listAlertLines } from '#src/alerts/history-view.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
-import { claimDue, listBacklogs, listDueDeliveries, releaseAborted } from '#src/delivery/due-store.ts'
+import { claimDue, listBacklogs, listDue, releaseAborted } from '#src/delivery/due-store.ts'
 import { countFailures, listDeliveryLog } from '#src/delivery/log.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -125,7 +125,7 @@ export const CALLS: readonly Call[] = [
 
 async function claim(db: Db): Promise<void> {
   const now = systemClock.now()
-  const found = await listDueDeliveries(db, 'webhook', { full: NONE_FULL, now })
+  const found = await listDue(db, 'webhook', { full: NONE_FULL, now })
   const ids = found.slice(0, CLAIMED).map(({ id }) => id)
   const { claimed } = await claimDue(db, ids, {
     now,

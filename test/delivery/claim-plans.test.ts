@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { connect, type Db } from '#src/db/connection.ts'
 import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
 import {
-  repairDueTimes,
+  catchUp,
   claimDue,
   extendLeases,
   listBacklogs,
-  listDueDeliveries,
+  listDue,
   moveToBacklog,
   parkBlocked,
   releaseAborted,
@@ -131,7 +131,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
   ['wakeRetries', (db) => wakeRetries(db, [1, 2, 3], now()), ['deliveries_retrying']],
-  ['catchUp', (db) => repairDueTimes(db, now()), ['deliveries_created']],
+  ['catchUp', (db) => catchUp(db, now()), ['deliveries_created']],
 ])('%s reads no unfinished deliveries but its own, with any statistics', async (_, send, own) => {
   const statement = await statementOf(send)
   const rows = await outbox.database.sql<{ part: string; whole: string }[]>`
@@ -149,7 +149,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
 })
 
 test.each([
-  ['listDue', (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() })],
+  ['listDue', (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now() })],
   [
     'listBacklogs',
     (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
