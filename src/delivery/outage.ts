@@ -7,7 +7,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
-import type { ChannelOutage } from './sending-state.ts'
+import type { ChannelOutage } from './sending.ts'
 import type { AttemptResult, SendTaskResult } from './send-task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */

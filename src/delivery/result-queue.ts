@@ -6,7 +6,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
-import type { UnrecordedResult } from './sending-state.ts'
+import type { UnrecordedResult } from './sending.ts'
 import type { SendTaskResult } from './send-task.ts'
 import { logAttemptResult } from './trail.ts'
 

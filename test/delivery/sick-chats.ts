@@ -1,7 +1,7 @@
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
-import { createSending } from '#src/delivery/sending-state.ts'
+import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
