@@ -32,18 +32,17 @@ interface Offered {
  * wait behind many deliveries of recipients that do not answer. Backlogs have a reserved share, so that
  * backlogs and new deliveries do not wait for each other.
  *
- * @param by `claimedIds`: deliveries that this process has already claimed; `isSingle`: whether the channel sends each
- * delivery as a separate message
+ * @param inHand deliveries that this process has already claimed
  */
 export function chooseAmong(
   { front, backlog }: Offered,
   by: {
     readonly limiter: ConcurrencyLimiter
-    readonly claimedIds: ReadonlySet<string>
-    readonly isSingle: boolean
+    readonly inHand: ReadonlySet<string>
+    readonly isEach: boolean
   },
 ): DeliveryChoice {
-  const { limiter, claimedIds, isSingle } = by
+  const { limiter, inHand, isEach } = by
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...backlog])
   const seen = new Set<number>()
@@ -51,9 +50,9 @@ export function chooseAmong(
   const behind: Candidate[] = []
   const left: Candidate[] = []
   const offer = (candidate: Candidate) => {
-    if (claimedIds.has(candidate.id)) return
-    if (isSingle && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
-    else if (!isSingle && seen.has(candidate.recipientId)) return
+    if (inHand.has(candidate.id)) return
+    if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
+    else if (!isEach && seen.has(candidate.recipientId)) return
     else if (choice.take(candidate)) {
       seen.add(candidate.recipientId)
       taken.push(candidate)

@@ -18,7 +18,7 @@ export interface ChannelSending {
   /** Ends the pause of the channel's worker. */
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
-  readonly claimedIds: Set<string>
+  readonly inHand: Set<string>
   /** Results that could not be recorded; recording is repeated while their leases last. */
   readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
@@ -83,7 +83,7 @@ export function createSending(channels: Channels): SendingState {
         {
           limiter: createConcurrencyLimiter(limits, groupsOf),
           waker: createWaker(),
-          claimedIds: new Set(),
+          inHand: new Set(),
           unrecorded: [],
           backlog: newRecipientScan(),
           stale: newRecipientScan(),

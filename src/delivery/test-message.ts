@@ -85,11 +85,11 @@ function testDelivery(
   const now = clock.now()
   const id = newDeliveryId(now)
   const t = translator(locale)
-  const note = t('messages:test.note', { wallet: bare(shortAddress(wallet)) })
+  const said = t('messages:test.note', { wallet: bare(shortAddress(wallet)) })
   const message = {
     ...shown,
     title: t('messages:test.heading', { title: shown.title }),
-    body: [shown.body, note].filter((part) => part !== '').join('\n\n'),
+    body: [shown.body, said].filter((part) => part !== '').join('\n\n'),
     firedAt: now.toISOString(),
     test: true,
   }

@@ -79,7 +79,7 @@ export function createWorker(
 ): Worker {
   const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
   const deps = { claimsDb: given.db, ...given, stateOf }
-  const { limiter, claimedIds, waker } = sending
+  const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
   /** With fewer in flight the last claim is repeated, because it may have left deliveries without a place. */
@@ -91,12 +91,12 @@ export function createWorker(
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
-  const isSingle = !CHANNELS[channel.key].groups
+  const isEach = !CHANNELS[channel.key].groups
   const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
-      if (madeDue || areResumed || !isSingle) waker.wake()
+      if (madeDue || areResumed || !isEach) waker.wake()
     },
     idle: waker.wake,
   })
@@ -151,13 +151,13 @@ export function createWorker(
         return NO_SCAN
       }),
     ])
-    const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
-    if (claimedBefore.length > 0)
-      await due.extendLeases(deps.db, idsOf(claimedBefore), context.leasedUntil)
+    const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
+    if (inHandRows.length > 0)
+      await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
     const offered = { front, backlog: backlog.candidates }
-    const chosen = chooseAmong(offered, { limiter, claimedIds, isSingle })
+    const chosen = chooseAmong(offered, { limiter, inHand, isEach })
     const tidied = await tidy(front, chosen, context)
-    const { tasks, changed, destinations } = isSingle
+    const { tasks, changed, destinations } = isEach
       ? await claimEach(chosen, context)
       : await claimRecipients(chosen, context)
     const inBacklog = new Set(backlog.candidates)
@@ -273,7 +273,7 @@ export function createWorker(
   }
 
   function startAll(tasks: readonly SendTask[], destinations: Opened): void {
-    for (const { rows } of tasks) for (const { id } of rows) claimedIds.add(id)
+    for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
@@ -310,7 +310,7 @@ export function createWorker(
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
   function release({ rows, stored, recipientId }: SendTask): void {
-    for (const { id } of rows) claimedIds.delete(id)
+    for (const { id } of rows) inHand.delete(id)
     if (stored === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
     if (others === 0) busy.delete(recipientId)
