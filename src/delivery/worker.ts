@@ -174,7 +174,7 @@ export function createWorker(
     return changed || tidied || !sending.backlog.quiet
   }
 
-  /** Runs the next step of the scan over recipients with a backlog. */
+  /** Next step of the round over recipients with a backlog. */
   async function scanBacklogs(
     full: due.FullDestinations,
     context: ClaimContext,
