@@ -51,7 +51,7 @@ export function flagArgument(args: Arguments, name: string): boolean {
  * The parameter decoded from JSON; undefined when absent or empty.
  *
  * @param what how the error names it, such as `reply keyboard markup`
- * @throws Refusal 400 when it is no JSON
+ * @throws BotApiRefusal 400 when it is no JSON
  */
 export function jsonArgument(args: Arguments, name: string, what: string): unknown {
   const source = textArgument(args, name)
@@ -71,7 +71,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 /**
  * A text field of a JSON object; empty when absent.
  *
- * @throws Refusal 400 for any other type
+ * @throws BotApiRefusal 400 for any other type
  */
 export function textField(object: Readonly<Record<string, unknown>>, name: string): string {
   const value = object[name]

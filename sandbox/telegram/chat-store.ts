@@ -99,7 +99,7 @@ export function withMember(group: GroupChat, member: Member): GroupChat {
  * The chat of a call, if the bot has the access.
  *
  * @param access `read` reads, `write` sends or changes
- * @throws Refusal 400 `chat not found`, 400 with `migrate_to_chat_id`, or 403
+ * @throws BotApiRefusal 400 `chat not found`, 400 with `migrate_to_chat_id`, or 403
  * @see telegram-bot-api, `check_chat_access`
  */
 export function accessibleChat(chats: Chats, chatId: string, access: 'read' | 'write'): Chat {

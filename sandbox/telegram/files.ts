@@ -39,7 +39,7 @@ export function createFiles(): Files {
 /**
  * The file of a parameter: an upload, `attach://<part>`, or the id of a file sent before.
  *
- * @throws Refusal 400 when it is missing, cannot be fetched, or is not an acceptable photo
+ * @throws BotApiRefusal 400 when it is missing, cannot be fetched, or is not an acceptable photo
  */
 export function readFile(files: Files, args: Arguments, name: 'photo' | 'document'): StoredFile {
   const value = textArgument(args, name)

@@ -15,7 +15,7 @@ const OVERALL: Limit = { burst: 30, perSecond: 30 }
 export interface FloodLimits {
   /**
    * Counts a message.
-   * @throws Refusal 429 with `retry_after` when the chat, the group or the bot sends too fast
+   * @throws BotApiRefusal 429 with `retry_after` when the chat, the group or the bot sends too fast
    */
   spend(chat: { readonly id: number; readonly type: string }): void
 }

@@ -41,7 +41,7 @@ interface OpenTag {
  * As strict as the real parser: only its own tags, properly nested, only `&lt; &gt; &amp; &quot;` and
  * numeric references; a link Telegram would not open is dropped without an error.
  *
- * @throws Refusal 400 `can't parse entities: …`, with byte offsets like the real server
+ * @throws BotApiRefusal 400 `can't parse entities: …`, with byte offsets like the real server
  * @see TDLib, `parse_html`
  */
 export function parseHtml(source: string): FormattedText {

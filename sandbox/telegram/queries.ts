@@ -16,13 +16,13 @@ export interface Queries {
   openPress(press: Omit<OpenPress, 'queryId'>): OpenPress
   /**
    * Answers a press.
-   * @throws Refusal 400 for an unknown query, a late or a second answer
+   * @throws BotApiRefusal 400 for an unknown query, a late or a second answer
    */
   answerPress(queryId: string, answer: Pick<CallbackAnswer, 'text' | 'showAlert' | 'url'>): void
   openInline(personId: number): string
   /**
    * Answers an inline query.
-   * @throws Refusal 400 for an unknown query, a late or a second answer
+   * @throws BotApiRefusal 400 for an unknown query, a late or a second answer
    */
   answerInline(queryId: string, answer: Omit<InlineAnswer, 'queryId' | 'personId'>): void
   answers(): readonly CallbackAnswer[]

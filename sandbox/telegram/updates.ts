@@ -103,7 +103,7 @@ export interface Poller {
   /**
    * Updates from `offset` on; all below are confirmed. A negative offset keeps only the newest ones.
    *
-   * @throws Refusal 409 when another poll or a webhook takes over meanwhile
+   * @throws BotApiRefusal 409 when another poll or a webhook takes over meanwhile
    */
   poll(poll: Poll): Promise<readonly Wire[]>
   /** Ends the waiting poll with a refusal. */

@@ -15,7 +15,7 @@ type TextField = 'text' | 'caption'
 /**
  * The parsed message text of a call, within its limits.
  *
- * @throws Refusal 400 empty, too long, or invalid markup
+ * @throws BotApiRefusal 400 empty, too long, or invalid markup
  */
 export function parseMessageText(backend: Backend, args: Arguments): FormattedText {
   if (textArgument(args, 'text') === '') throw badRequest('message text is empty')
@@ -40,7 +40,7 @@ function formatted(backend: Backend, args: Arguments, field: TextField): Formatt
  * Parses a text: markup removed, cleaned, entities in order.
  *
  * @param given `mode` as in `parse_mode`; `entities` apply only without it
- * @throws Refusal 400 for invalid markup
+ * @throws BotApiRefusal 400 for invalid markup
  */
 export function parseText(
   backend: Backend,
@@ -134,7 +134,7 @@ export function readReplyMarkup(args: Arguments): Markup {
  * Sends a message: checks the bot's rights, and determines its place in the chat.
  *
  * @param kind name of a missing right, such as `text messages`
- * @throws Refusal 400, 403 or 429
+ * @throws BotApiRefusal 400, 403 or 429
  */
 export function sendToChat(
   backend: Backend,

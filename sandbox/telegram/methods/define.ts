@@ -10,7 +10,7 @@ export interface BotApiMethod {
    * @returns content of `result`
    *
    * @param signal aborted when the client disconnects
-   * @throws Refusal with `error_code` and `description`
+   * @throws BotApiRefusal with `error_code` and `description`
    */
   run(backend: Backend, args: Arguments, signal: AbortSignal): unknown
 }

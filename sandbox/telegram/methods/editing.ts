@@ -117,7 +117,7 @@ function readInlineKeyboard(args: Arguments): Keyboard {
 /**
  * Replaces a message.
  *
- * @throws Refusal 400 unknown, not the bot's own, or unchanged
+ * @throws BotApiRefusal 400 unknown, not the bot's own, or unchanged
  */
 function edit(
   backend: Backend,

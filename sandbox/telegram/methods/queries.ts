@@ -73,7 +73,7 @@ function readResult(backend: Backend, value: unknown): Wire {
 /**
  * The text that an inline result posts.
  *
- * @throws Refusal 400 as for a message
+ * @throws BotApiRefusal 400 as for a message
  */
 export function readInlineContent(backend: Backend, result: Wire): FormattedText {
   const content = result.input_message_content
