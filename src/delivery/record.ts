@@ -15,7 +15,7 @@ import { RETAINED_DAYS } from './model.ts'
 import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
-import * as kept from './retained-store.ts'
+import * as retained from './retained-store.ts'
 import { afterFailure, isUnanswered, destinationOutcomesOf, RETRY_SECONDS } from './rules.ts'
 import * as store from './store.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
@@ -117,7 +117,7 @@ export async function retainUnsent(
 ): Promise<void> {
   if (off.length === 0) return
   const ids = off.map(({ id }) => id)
-  await kept.retainUnsent(tx, ids, deps.clock.now())
+  await retained.retainUnsent(tx, ids, deps.clock.now())
   await deps.notices.switchedOff(tx, off)
 }
 

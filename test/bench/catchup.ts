@@ -98,12 +98,12 @@ async function readHour(databaseUrl: string, url: string) {
     watchedProviders: async () => CATCHUP_POLICY.providers.map(({ voter }) => voter),
   })
   const { signal } = new AbortController()
-  const kept = async () => {
+  const countStored = async () => {
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from fsp_rounds`
     return row?.count ?? 0
   }
   await rounds.advance(warm, signal)
-  const [before, asked] = [await kept(), await requestsTo(url)]
+  const [before, asked] = [await countStored(), await requestsTo(url)]
   const cpu = process.cpuUsage()
   const startedAt = performance.now()
   await rounds.advance(tip, signal)
@@ -112,7 +112,7 @@ async function readHour(databaseUrl: string, url: string) {
   const found = {
     seconds,
     requests: (await requestsTo(url)) - asked,
-    rounds: (await kept()) - before,
+    rounds: (await countStored()) - before,
     cpuSeconds: (user + system) / 1e6,
   }
   await close()

@@ -42,7 +42,7 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
       const rounds = { first, last: first + ROUNDS_PER_READ - 1 }
       await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
     }
-    const { rounds } = await replay.kept()
+    const { rounds } = await replay.storedRounds()
     let live = 0
     let differences = 0
     for (const watch of WATCHES) {

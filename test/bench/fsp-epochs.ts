@@ -41,9 +41,9 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
         await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
         await replay.prune()
       }
-      const kept = await replay.kept()
+      const stored = await replay.storedRounds()
       collect()
-      const figures = { ...kept, heap: process.memoryUsage().heapUsed }
+      const figures = { ...stored, heap: process.memoryUsage().heapUsed }
       epochs.push(figures)
       process.stdout.write(
         `fsp: reward epoch ${policy.rewardEpoch}: heap ${inMiB(figures.heap)} MiB, ` +

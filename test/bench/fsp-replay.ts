@@ -43,7 +43,7 @@ export interface Replay {
   /** Prunes as the hourly job does, and vacuums as autovacuum does after it. */
   prune(): Promise<void>
   /** Number of stored rounds, and their size in the database in bytes. */
-  kept(): Promise<{ readonly rounds: number; readonly bytes: number }>
+  storedRounds(): Promise<{ readonly rounds: number; readonly bytes: number }>
   /** Alerts and recoveries so far. */
   raised(): number
   /** Alerts and recoveries of the watch with this label on a provider, in order. */
@@ -139,7 +139,7 @@ export function startReplay(
       await facts.prune()
       await sql`vacuum fsp_rounds`
     },
-    async kept() {
+    async storedRounds() {
       const [found] = await sql<{ rounds: number; bytes: number }[]>`
         select count(*)::int as rounds, pg_total_relation_size('fsp_rounds')::int as bytes
         from fsp_rounds`

@@ -55,7 +55,7 @@ async function benchSpeed(): Promise<readonly Measurement[]> {
       floor.cpuSeconds += (await computeInThread(work)).cpuSeconds
       floor.seconds += (await computeWithPool(work, pool)).seconds
     }
-    const { rounds, bytes } = await replay.kept()
+    const { rounds, bytes } = await replay.storedRounds()
     await Promise.all([replay.close(), pool.close()])
     const perEpoch = (EPOCH_ROUNDS / rounds) * (bytes / 2 ** 20)
     process.stdout.write(
