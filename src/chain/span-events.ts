@@ -31,7 +31,7 @@ export interface BlockLogs {
  *
  * @param rare first topics that need a second endpoint's confirmation
  */
-export async function settleEvents(
+export async function resolveEvents(
   endpoints: Endpoints,
   filter: LogFilter,
   { blocks, logsByEndpoint }: EndpointLogs,

@@ -8,7 +8,7 @@ import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import type { SpanBlock } from './span-block.ts'
-import { type EndpointLogs, settleEvents } from './span-events.ts'
+import { type EndpointLogs, resolveEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
 /** Dependencies of reading a span. */
@@ -99,7 +99,7 @@ export async function readSpan(
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
   const { rare = [] } = range
-  const { blocks, logs } = await settleEvents(source.endpoints, filter, parts, rare, signal)
+  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, rare, signal)
   return {
     blocks,
     logs: logs.toSorted(byPlace),
