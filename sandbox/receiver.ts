@@ -206,7 +206,11 @@ function isRefused(verdicts: SignatureVerdicts | undefined): boolean {
   return verdicts !== undefined && !Object.values(verdicts).some(({ ok }) => ok)
 }
 
-async function give(answer: HookAnswer, response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function give(
+  answer: HookAnswer,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   if (answer === 'hang') return
   if (answer === 'reset') {
     response.socket?.resetAndDestroy()

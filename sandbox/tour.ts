@@ -11,7 +11,7 @@ import {
 import * as api from './tour/alice.ts'
 import { createTourChat, normalizedText, type TourChat } from './tour/chat.ts'
 import * as money from './tour/money.ts'
-import { createSteps, type StepNote, StepFailed, type Steps } from './tour/steps.ts'
+import { createSteps, StepFailed, type StepNote, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -153,7 +153,11 @@ async function pauseAndResume(
 }
 
 /** Alice's token ends with the term, so this comes last. */
-async function letTimePass(world: World, ann: TourChat, { take }: Pick<Steps, 'take'>): Promise<void> {
+async function letTimePass(
+  world: World,
+  ann: TourChat,
+  { take }: Pick<Steps, 'take'>,
+): Promise<void> {
   await take('27 days pass; the renewal of the slot is announced', async () => {
     // The trial ends on the way; notices within ten minutes of each other would be one.
     await world.skip(() => 15 * DAY_S)

@@ -40,7 +40,8 @@ export async function showBacktestResults(
   await deleteExpired(app.db, app.clock.now())
   const work = async () => {
     const options = { leaseMs: LEASE_MS, limit: 1, signal }
-    for await (const row of claimAllDueRows(app, BACKTEST_MESSAGES, options)) await add(notifier, row)
+    for await (const row of claimAllDueRows(app, BACKTEST_MESSAGES, options))
+      await add(notifier, row)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }

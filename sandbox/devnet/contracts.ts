@@ -55,7 +55,8 @@ export function bindContracts(places: PaymentContractAddresses, send: Send): Dev
       sendAll({ from: operator, to: token, data: mintData(to, amountUnits) }),
     setFeed: (name, value, decimals, at) =>
       sendAll({ from: operator, to: ftsoV2, data: setFeedData({ name, value, decimals, at }) }),
-    setAllowed: (token, on) => sendAll({ from: operator, to: router, data: setAllowedData(token, on) }),
+    setAllowed: (token, on) =>
+      sendAll({ from: operator, to: router, data: setAllowedData(token, on) }),
     setPaused: (on) => {
       const call = { functionName: 'setPaused', args: [on] } as const
       return sendAll({

@@ -14,14 +14,19 @@ import {
   installFsp,
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
-import { runInRealTime, LIVE_POLL_MS } from './fsp/real-time.ts'
 import type { KnownPolicy, SimulatedProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
+import { LIVE_POLL_MS, runInRealTime } from './fsp/real-time.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type ProtocolTiming } from './fsp/timing.ts'
-import { createBlockWriter, type MinedReceipt, readReceipts, type UnsignedTx } from './fsp/writer.ts'
+import {
+  createBlockWriter,
+  type MinedReceipt,
+  readReceipts,
+  type UnsignedTx,
+} from './fsp/writer.ts'
 
 /** Options of a simulated provider. */
 export interface ProviderOptions {
@@ -144,7 +149,10 @@ export async function createProviderSimulation(
   )
   let isLive = false
 
-  const commit = async (at: number, transactions: readonly UnsignedTx[]): Promise<readonly MinedReceipt[]> => {
+  const commit = async (
+    at: number,
+    transactions: readonly UnsignedTx[],
+  ): Promise<readonly MinedReceipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)
@@ -223,7 +231,8 @@ export async function createProviderSimulation(
     provider: SimulatedProviderState,
     was: ReadonlySet<Behaviour>,
   ): Promise<void> {
-    const turned = (behaviour: Behaviour) => was.has(behaviour) !== provider.behaviours.has(behaviour)
+    const turned = (behaviour: Behaviour) =>
+      was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1
       provider.accounts = providerAccounts(provider.name, version)
@@ -243,7 +252,8 @@ export async function createProviderSimulation(
     const provider = stateOf(name)
     const was = new Set(provider.behaviours)
     change(provider.behaviours)
-    const isMined = (behaviour: Behaviour) => was.has(behaviour) !== provider.behaviours.has(behaviour)
+    const isMined = (behaviour: Behaviour) =>
+      was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (isMined('changed-submit-address')) return playing(() => apply(provider, was))
     return inTurn(() => apply(provider, was))
   }

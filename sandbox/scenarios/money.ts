@@ -117,7 +117,11 @@ function pay(world: WorldParts, { part, asset, ...shown }: Pay): Scenario {
   }
 }
 
-async function amountOf({ topups }: WorldParts, topup: RequestedTopup, units: bigint): Promise<string> {
+async function amountOf(
+  { topups }: WorldParts,
+  topup: RequestedTopup,
+  units: bigint,
+): Promise<string> {
   const { decimals, asset } = await topups.state(topup)
   return `${formatUnits(units, decimals)} ${asset}`
 }

@@ -58,7 +58,10 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
   })
 }
 
-function shown({ id, label, follows, look, lasting }: Scenario, newestFirst: readonly ScenarioLogEntry[]) {
+function shown(
+  { id, label, follows, look, lasting }: Scenario,
+  newestFirst: readonly ScenarioLogEntry[],
+) {
   const last = newestFirst.find(({ scenario }) => scenario === id)
   return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
 }

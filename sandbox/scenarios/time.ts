@@ -1,5 +1,5 @@
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, INDEX, type ScenarioProgress, type Scenario, type ScenarioGroup } from './define.ts'
+import { CHAT, INDEX, type Scenario, type ScenarioGroup, type ScenarioProgress } from './define.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE

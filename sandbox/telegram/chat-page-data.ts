@@ -11,8 +11,8 @@ import type {
 import type {
   Call,
   CallbackAnswer,
-  ChatChange,
   Chat,
+  ChatChange,
   ChatMessage,
   InlineAnswer,
   InlineButton,

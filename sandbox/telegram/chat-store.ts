@@ -1,6 +1,6 @@
 import type { ChangeHub } from './change-hub.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
-import { badRequest, forbidden, type BotApiRefusal } from './refusal.ts'
+import { type BotApiRefusal, badRequest, forbidden } from './refusal.ts'
 
 /** All chats of this server, with their members. */
 export interface Chats {

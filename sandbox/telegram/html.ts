@@ -1,6 +1,6 @@
 import { checkLink } from './links.ts'
 import type { Entity, FormattedText } from './model.ts'
-import { badRequest, type BotApiRefusal } from './refusal.ts'
+import { type BotApiRefusal, badRequest } from './refusal.ts'
 
 const ENTITY_OF_TAG: Readonly<Record<string, string>> = {
   b: 'bold',

@@ -15,7 +15,10 @@ export class BotApiRefusal extends Error {
  * A 400. Server codes in capitals keep their case, other texts begin in lower case, like on the real
  * server.
  */
-export function badRequest(text: string, parameters?: Readonly<Record<string, number>>): BotApiRefusal {
+export function badRequest(
+  text: string,
+  parameters?: Readonly<Record<string, number>>,
+): BotApiRefusal {
   const isCode = /^.[_A-Z]/.test(text)
   const worded = isCode ? text : text.charAt(0).toLowerCase() + text.slice(1)
   return new BotApiRefusal(400, `Bad Request: ${worded}`, parameters)

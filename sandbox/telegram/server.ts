@@ -14,7 +14,7 @@ import type { Backend } from './backend.ts'
 import type { Fault } from './faults.ts'
 import { REGISTRY } from './methods/index.ts'
 import type { Wire } from './model.ts'
-import { badRequest, BotApiRefusal } from './refusal.ts'
+import { BotApiRefusal, badRequest } from './refusal.ts'
 
 /** The HTTP server. */
 export interface BotApiServer {

@@ -51,11 +51,9 @@ describe('entities', () => {
     const bold = { type: 'bold', offset: 0, length: 10 }
     const code = { type: 'code', offset: 2, length: 3 }
     const link = { type: 'text_link', offset: 3, length: 1, url: 'https://a.example/' }
-    expect(storedEntities([bold, code, link], [{ type: 'mention', offset: 2, length: 3 }])).toEqual([
-      { type: 'bold', offset: 0, length: 2 },
-      code,
-      { type: 'bold', offset: 5, length: 5 },
-    ])
+    expect(storedEntities([bold, code, link], [{ type: 'mention', offset: 2, length: 3 }])).toEqual(
+      [{ type: 'bold', offset: 0, length: 2 }, code, { type: 'bold', offset: 5, length: 5 }],
+    )
   })
 
   test('joins equal neighbours', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { ChangeHub } from './change-hub.ts'
 import type { Wire } from './model.ts'
-import { conflict, type BotApiRefusal } from './refusal.ts'
+import { type BotApiRefusal, conflict } from './refusal.ts'
 
 /** An unconfirmed update. */
 export interface PendingUpdate {

@@ -60,7 +60,11 @@ export function configFor(places: PartAddresses, botToken: string): Config {
 }
 
 /** Settings of all payment assets and metered resources. */
-function paymentSettings({ contracts, xrpl, dataUrls }: PartAddresses): Readonly<Record<string, string>> {
+function paymentSettings({
+  contracts,
+  xrpl,
+  dataUrls,
+}: PartAddresses): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,
     FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,

@@ -88,7 +88,9 @@ export function createHistory(address: string, balanceDrops: bigint, clock: Cloc
   const close = () => {
     const index = FIRST_INDEX + ledgers.length
     const parentHash = ledgers.at(-1)?.hash ?? hashOf('genesis')
-    const hash = hashOf(`ledger ${parentHash} ${waiting.map((transaction) => transaction.hash).join()}`)
+    const hash = hashOf(
+      `ledger ${parentHash} ${waiting.map((transaction) => transaction.hash).join()}`,
+    )
     const closedAt = new Date(Math.floor(clock.now().getTime() / 1000) * 1000)
     const ledger: Ledger = { index, hash, parentHash, closedAt }
     ledgers.push(ledger)

@@ -1,4 +1,4 @@
-import type { Deposit, Ledger, PlacedTransaction, LedgerTransaction } from './ledger.ts'
+import type { Deposit, Ledger, LedgerTransaction, PlacedTransaction } from './ledger.ts'
 
 /** JSON in the server's notation. */
 export type JsonObject = Readonly<Record<string, unknown>>

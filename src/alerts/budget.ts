@@ -127,7 +127,10 @@ export async function sendThrottleSummaries(
   const { quarantine } = deps
   const idOf = (due: store.DueSummary) => keyOf(due.watchId, due.recipientId)
   while (!signal.aborted) {
-    const due = await listDueKeys(deps.db, store.SUMMARIES, { now: deps.clock.now(), limit: AT_ONCE })
+    const due = await listDueKeys(deps.db, store.SUMMARIES, {
+      now: deps.clock.now(),
+      limit: AT_ONCE,
+    })
     const options = { quarantine, kind: 'throttle-summary', idOf }
     const done = await isolateEach(due, options, async (dueSummary) => {
       if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, dueSummary))

@@ -7,7 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { ACTIVE_TOKENS_MAX, type IssuedToken, type StoredChallenge } from './model.ts'
 import { tokenExpiry } from './rules.ts'
 import * as store from './store.ts'
-import { createToken, hashToken, displayPrefixOf } from './token.ts'
+import { createToken, displayPrefixOf, hashToken } from './token.ts'
 
 interface Deps {
   readonly db: Db

@@ -1,8 +1,8 @@
 /** Records when tokens were used. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { LAST_USE_PRECISION_MS } from './model.ts'
 import * as store from './store.ts'
 

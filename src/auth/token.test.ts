@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createToken, formatToken, hashToken, hasTokenForm, displayPrefixOf } from './token.ts'
+import { createToken, displayPrefixOf, formatToken, hashToken, hasTokenForm } from './token.ts'
 
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
@@ -51,7 +51,9 @@ describe('a token', () => {
         const token = formatToken(bytes)
         const [one, other] = [token.charAt(at), token.charAt(at + 1)]
         fc.pre(one !== other)
-        expect(hasTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(false)
+        expect(hasTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(
+          false,
+        )
         expect(hasTokenForm(token.slice(0, at))).toBe(false)
         expect(hasTokenForm(`${token}\n`)).toBe(false)
         expect(hasTokenForm(` ${token}`)).toBe(false)

@@ -5,8 +5,8 @@ import type { BalanceQuery, BlockRef } from './chain.ts'
 import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
-import { type ContractCall, readBatch, readWord } from './multicall.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
+import { type ContractCall, readBatch, readWord } from './multicall.ts'
 
 /** Dependencies of reading balances. */
 export interface BalanceSource {
@@ -60,8 +60,10 @@ export async function readBalances(
 
   const native = asked.filter(({ asset }) => asset === 'FLR')
   const tokens = asked.filter(({ asset }) => asset !== 'FLR')
-  await forEachConcurrently([...inBatches(native), ...inBatches(tokens)], BATCHES_AT_ONCE, (batch) =>
-    read(batch, (query) => failed.push(query)),
+  await forEachConcurrently(
+    [...inBatches(native), ...inBatches(tokens)],
+    BATCHES_AT_ONCE,
+    (batch) => read(batch, (query) => failed.push(query)),
   )
   const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
   await forEachConcurrently(apart, BATCHES_AT_ONCE, async (queries) => {

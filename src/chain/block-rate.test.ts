@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BlockRate, updateRate, UNKNOWN_RATE, nextTipReadMs } from './block-rate.ts'
+import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
 
 const LONGEST_MS = 2000
 

@@ -45,7 +45,9 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
     id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
   const feed = feeds.find(fits)
   if (feed !== undefined) return feed
-  const old = [...renamed.keys()].find((renamedId) => fits({ id: renamedId, name: feedName(renamedId) ?? '' }))
+  const old = [...renamed.keys()].find((renamedId) =>
+    fits({ id: renamedId, name: feedName(renamedId) ?? '' }),
+  )
   return old === undefined ? undefined : followed(old, { feeds, renamed })
 }
 

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import { type BlockRate, updateRate, UNKNOWN_RATE, nextTipReadMs } from './block-rate.ts'
+import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
 import { confirmedNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 

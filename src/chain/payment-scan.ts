@@ -3,18 +3,18 @@ import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBlock, requireBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import type { Log, LogFilter, LogReader } from './logs.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
+import type { Log, LogFilter, LogReader } from './logs.ts'
 import {
   blockReplacedError,
   hasSucceeded,
   nativePayment,
   PAID_TOPIC,
-  routerPayment,
   RpcTransaction,
+  routerPayment,
 } from './payments.ts'
 import type { SpanBlock } from './span-block.ts'
-import { readLogsFromAny, blocksLackingEvents } from './span-events.ts'
+import { blocksLackingEvents, readLogsFromAny } from './span-events.ts'
 import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
 /** Dependencies of a scan. */
@@ -95,7 +95,9 @@ async function readStep(
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
   const native = await transfers(client, blocks, destinations)
   const doubtful =
-    router === undefined ? [] : blocksLackingEvents(blocks, logs, paidBy(router)).map(({ ref }) => ref)
+    router === undefined
+      ? []
+      : blocksLackingEvents(blocks, logs, paidBy(router)).map(({ ref }) => ref)
   return { found: [...routed(logs, refs, destinations), ...native], logs, doubtful, upTo }
 }
 

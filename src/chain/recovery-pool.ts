@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { SignedDigest } from './recover.ts'
 import { packSignatures, recoverPacked, unpackKeys } from './recovery-batch.ts'
 

@@ -34,12 +34,15 @@ describe("a plain account's signature", () => {
 
   test('is valid for its own message and signer only', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: anyUnicodeCharacter, maxLength: 200 }), async (message) => {
-        const signature = await account.signMessage({ message })
-        expect(isPlainSigner(account.address, message, signature)).toBe(true)
-        expect(isPlainSigner(OTHER, message, signature)).toBe(false)
-        expect(isPlainSigner(account.address, `${message} `, signature)).toBe(false)
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: anyUnicodeCharacter, maxLength: 200 }),
+        async (message) => {
+          const signature = await account.signMessage({ message })
+          expect(isPlainSigner(account.address, message, signature)).toBe(true)
+          expect(isPlainSigner(OTHER, message, signature)).toBe(false)
+          expect(isPlainSigner(account.address, `${message} `, signature)).toBe(false)
+        },
+      ),
       { numRuns: 30 },
     )
   })

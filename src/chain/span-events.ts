@@ -97,7 +97,8 @@ async function proveEvents(
 
 function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
   const fits = (choice: Hex | readonly Hex[] | null, value: Hex | undefined) =>
-    choice === null || choicesOf(choice).some((topic) => topic.toLowerCase() === value?.toLowerCase())
+    choice === null ||
+    choicesOf(choice).some((topic) => topic.toLowerCase() === value?.toLowerCase())
   return (
     fits(filter.address, address) && filter.topics.every((topic, at) => fits(topic, topics[at]))
   )
@@ -161,7 +162,10 @@ export function blocksLackingEvents(
         : choicesOf(kinds).some(
             (kind) => !seen.has(`${ref.number} ${kind}`) && mayContainEvent(logsBloom, kind),
           )
-    return isMissed && otherChoices.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
+    return (
+      isMissed &&
+      otherChoices.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
+    )
   })
 }
 

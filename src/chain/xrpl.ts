@@ -4,12 +4,12 @@ import type { BlockRef, Payment, PaymentTransactionStatus } from './chain.ts'
 import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
-  transactionFailureOf,
   isPaymentTo,
   LedgerHead,
   receiptWithoutPayment,
   toBlockOfLedger,
   toXrplPayment,
+  transactionFailureOf,
   type ValidatedTransaction,
   XrplTransaction,
 } from './xrpl-transactions.ts'
@@ -70,7 +70,9 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
     signal: AbortSignal | undefined,
   ): Promise<readonly Payment[]> {
     if (!isPaymentTo(transaction, address)) {
-      const receipt = transactionFailureOf(transaction) ? undefined : receiptWithoutPayment(transaction, address)
+      const receipt = transactionFailureOf(transaction)
+        ? undefined
+        : receiptWithoutPayment(transaction, address)
       return receipt === undefined ? [] : [receipt(await ledgerOf(rpc, transaction, signal))]
     }
     const payment = toXrplPayment(transaction, await ledgerOf(rpc, transaction, signal))

@@ -366,7 +366,10 @@ describe('alertMail', () => {
   })
 
   test('keeps subject, size and markup whatever the message holds', () => {
-    const anyText = fc.oneof(fc.string({ unit: anyUnicodeCharacter }), fc.constantFrom(...HOSTILE_TEXTS))
+    const anyText = fc.oneof(
+      fc.string({ unit: anyUnicodeCharacter }),
+      fc.constantFrom(...HOSTILE_TEXTS),
+    )
     const field = fc.record({
       key: fc.constant('x'),
       label: anyText,

@@ -584,7 +584,10 @@ describe('every view', () => {
   const KINDS = ['alert', 'raised', 'reminder', 'group', 'rollup', 'summary', 'notice'] as const
 
   test('is markup Telegram takes, within the limit, whatever it holds', () => {
-    const anyText = fc.oneof(fc.string({ unit: anyUnicodeCharacter }), fc.constantFrom(...HOSTILE_TEXTS))
+    const anyText = fc.oneof(
+      fc.string({ unit: anyUnicodeCharacter }),
+      fc.constantFrom(...HOSTILE_TEXTS),
+    )
     const anyField = fc.record({
       key: fc.constantFrom('x', 'sender'),
       label: anyText,

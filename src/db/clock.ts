@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { Db } from './connection.ts'
 
 /** Interval between two reads of the database's time. */

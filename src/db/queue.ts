@@ -228,7 +228,11 @@ function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Dat
       and (${ids(other)} < ${ids(column)} or ${isLeased(queue, other(leaseOf(queue)), now)}))`
 }
 
-function isUnleased<Table extends PgTable>(queue: Queue<Table>, leasedUntil: PgColumn, now: Date): SQL {
+function isUnleased<Table extends PgTable>(
+  queue: Queue<Table>,
+  leasedUntil: PgColumn,
+  now: Date,
+): SQL {
   const latest = latestEnd(queue, now)
   const isTooLate = latest && sql` or ${leasedUntil} > ${latest}`
   return sql`(${leasedUntil} is null or ${lte(leasedUntil, now)}${isTooLate ?? sql``})`

@@ -1,8 +1,8 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { isConnectionFailure, postgresError } from './session.ts'
 
 const RETRY_AFTER_SECONDS = 5

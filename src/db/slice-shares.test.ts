@@ -30,7 +30,11 @@ function settle(members: readonly string[], leases: SliceLease[], order: Iterato
         leases[index] = { ...lease, owner: me, isOwnerLive: true, number: lease.number + 1 }
     }
     const isQuiet = members.every((member) => {
-      const { giveUp: spare, free: open, take: wanted } = planShare(member, new Set(members), leases)
+      const {
+        giveUp: spare,
+        free: open,
+        take: wanted,
+      } = planShare(member, new Set(members), leases)
       return spare.length === 0 && Math.min(open.length, wanted) === 0
     })
     if (isQuiet) return turns

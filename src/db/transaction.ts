@@ -8,7 +8,11 @@ import {
   sendStatement,
   startStatement,
 } from './pooled-connection.ts'
-import { runInSavepointScope, runInTransactionScope, transactionEndSignal } from './transaction-scope.ts'
+import {
+  runInSavepointScope,
+  runInTransactionScope,
+  transactionEndSignal,
+} from './transaction-scope.ts'
 
 /** The part of a transaction's client that Drizzle uses. */
 export interface TransactionClient {
@@ -87,7 +91,9 @@ async function runScope<T>(
       context.savepoints += 1
       const name = `savepoint_${context.savepoints}`
       await client.unsafe(`savepoint ${name}`)
-      return await runInSavepointScope(() => runScope(context, `rollback to savepoint ${name}`, inner))
+      return await runInSavepointScope(() =>
+        runScope(context, `rollback to savepoint ${name}`, inner),
+      )
     },
   }
 

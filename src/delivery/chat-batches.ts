@@ -16,10 +16,10 @@ import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertIdsIn, groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
+import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
+import type { SendTask, StoredMessage } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { StoredMessage, SendTask } from './send-task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {

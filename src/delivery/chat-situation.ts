@@ -7,11 +7,11 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import {
-  type RepliedToGroup,
   isWithinGroupTime,
   type planNext,
   RECENT_SECONDS,
   type RecentMessage,
+  type RepliedToGroup,
 } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertIdsIn, isOpenIn, type ShownPart } from './message-sync.ts'
@@ -63,9 +63,10 @@ export async function readSituations(
     behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
     situationOf: (recipientId) => ({
       waiting: waiting.filter(isOf(recipientId)),
-      recent: recent
-        .filter(isOf(recipientId))
-        .map((message) => ({ ...toRecent(message, now), orderKeys: orderKeys.get(message.id) ?? new Set() })),
+      recent: recent.filter(isOf(recipientId)).map((message) => ({
+        ...toRecent(message, now),
+        orderKeys: orderKeys.get(message.id) ?? new Set(),
+      })),
       groups: new Map(
         answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
           const group = id === null ? undefined : groups.get(id)

@@ -210,7 +210,8 @@ export function createConcurrencyLimiter(
           const unproved = counts.unproved + taken.unproved
           const hasPlace =
             left > 0 &&
-            (partition === undefined ? 0 : messagesIn(partition)) + inChoice(partitionId) < partitionPlaces &&
+            (partition === undefined ? 0 : messagesIn(partition)) + inChoice(partitionId) <
+              partitionPlaces &&
             takenByRecipient + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
             (state === 'answers' || unproved < unprovedMax) &&
             (state !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
@@ -254,9 +255,9 @@ export function createConcurrencyLimiter(
           // The limit does not grow while the channel is full, because more waiting messages would not
           // help.
           const isRoom = free() > 0
-          if (result !== undefined) recordResponse(recipient, result, isRoom ? limitMax : recipient.limit)
-          if (recipient.hangs >= HANGS_MIN)
-            pauseEnds.set(recipientId, pauseEndOf(recipient.hangs))
+          if (result !== undefined)
+            recordResponse(recipient, result, isRoom ? limitMax : recipient.limit)
+          if (recipient.hangs >= HANGS_MIN) pauseEnds.set(recipientId, pauseEndOf(recipient.hangs))
           else pauseEnds.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
@@ -270,7 +271,8 @@ export function createConcurrencyLimiter(
             partition.waiting.shift()?.()
           }
           countAgain(partition)
-          if (messagesIn(partition) === 0 && partition.limit === initialLimit) partitions.delete(partitionKey)
+          if (messagesIn(partition) === 0 && partition.limit === initialLimit)
+            partitions.delete(partitionKey)
         },
       }
     },
@@ -304,7 +306,10 @@ function recordResponse(recipient: Recipient, result: number | 'none', max: numb
 }
 
 function pauseEndOf(hangs: number): number {
-  return performance.now() + Math.min(BACKLOG_PAUSE_MS.max, BACKLOG_PAUSE_MS.first * 2 ** (hangs - HANGS_MIN))
+  return (
+    performance.now() +
+    Math.min(BACKLOG_PAUSE_MS.max, BACKLOG_PAUSE_MS.first * 2 ** (hangs - HANGS_MIN))
+  )
 }
 
 function newPartition(limit: number): Partition {

@@ -281,7 +281,8 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
 }
 
 /** Columns that a worker reads of a leased delivery, besides the id. */
-export const CLAIMED_COLUMNS = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
+export const CLAIMED_COLUMNS =
+  sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.created_at as "createdAt", d.kind, d.recovery`)
 

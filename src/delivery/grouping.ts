@@ -171,10 +171,7 @@ function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
   return b.urgency - a.urgency || dueMs(a) - dueMs(b)
 }
 
-function stepFor(
-  lead: WaitingDelivery,
-  situation: RecipientSituation,
-): Step {
+function stepFor(lead: WaitingDelivery, situation: RecipientSituation): Step {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
   const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
   if (lead.recovery && group !== undefined) {
@@ -197,10 +194,7 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
  * Plans recoveries of a group. They change the lines of its message; one further message is sent when all
  * alerts have recovered.
  */
-function endOfGroup(
-  group: RepliedToGroup,
-  situation: RecipientSituation,
-): Step | undefined {
+function endOfGroup(group: RepliedToGroup, situation: RecipientSituation): Step | undefined {
   const belongs = ({ recovery, answers }: WaitingDelivery) =>
     recovery && answers !== null && situation.groups.get(answers)?.id === group.id
   const ids = inOrder(situation.waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)

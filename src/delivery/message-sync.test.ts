@@ -4,7 +4,7 @@ import { alertMail } from '#src/channels/mail-content.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { groupEnvelope, currentContent, type ShownPart } from './message-sync.ts'
+import { currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 
 const READER = {
   address: 'ops@example.org',

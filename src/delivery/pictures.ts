@@ -12,9 +12,9 @@ import { translator, typed } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { loggableError } from '#src/kernel/loggable-error.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
@@ -23,7 +23,12 @@ import { listAllRecipients } from '#src/recipients/service.ts'
 import type { WatchFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
-import { findPicture, type OutagePictureRow, putPicture, takePlannedPictures } from './picture-store.ts'
+import {
+  findPicture,
+  type OutagePictureRow,
+  putPicture,
+  takePlannedPictures,
+} from './picture-store.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
@@ -106,7 +111,10 @@ async function sendPicture(
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
-    deps.log.warn({ alertId, recipientId, watchId, error: loggableError(error) }, 'picture was not sent')
+    deps.log.warn(
+      { alertId, recipientId, watchId, error: loggableError(error) },
+      'picture was not sent',
+    )
   }
 }
 

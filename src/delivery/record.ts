@@ -16,9 +16,9 @@ import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
 import * as retained from './retained-store.ts'
-import { afterFailure, isUnanswered, destinationOutcomesOf, RETRY_SECONDS } from './rules.ts'
-import * as store from './store.ts'
+import { afterFailure, destinationOutcomesOf, isUnanswered, RETRY_SECONDS } from './rules.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
+import * as store from './store.ts'
 import { logFieldsOfEach, logUnrecorded } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32
@@ -39,7 +39,10 @@ export interface RecordingOutcome {
  * @throws errors that concern no single result, such as a lost connection: the results may be recorded or not, and
  * must be recorded again, which changes nothing where they are recorded
  */
-export async function recordResults(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<RecordingOutcome> {
+export async function recordResults(
+  deps: RecordDeps,
+  all: readonly SendTaskResult[],
+): Promise<RecordingOutcome> {
   try {
     return { unrecorded: [], madeDue: await recordTogether(deps, all) }
   } catch (error) {
@@ -132,7 +135,10 @@ function isUndone({ attemptResult, task }: SendTaskResult): boolean {
   )
 }
 
-async function releaseUndone({ db, clock }: RecordDeps, undone: readonly SendTaskResult[]): Promise<void> {
+async function releaseUndone(
+  { db, clock }: RecordDeps,
+  undone: readonly SendTaskResult[],
+): Promise<void> {
   const rows = undone.flatMap(({ task }) =>
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
@@ -287,7 +293,11 @@ function sentMessage(
 }
 
 /** Updates messages whose alerts changed while the message was in progress, before its id was known. */
-async function reviseLate(deps: RecordDeps, tx: Db, over: readonly SendTaskResult[]): Promise<void> {
+async function reviseLate(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly SendTaskResult[],
+): Promise<void> {
   const arrived = over.filter(
     ({ task, attemptResult }) =>
       attemptResult.kind === 'delivered' &&

@@ -1,13 +1,13 @@
 /** Records results of attempts, and keeps results that cannot be recorded yet. */
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { pause } from '#src/kernel/pause.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import { pause } from '#src/kernel/pause.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
-import type { UnrecordedResult } from './sending.ts'
 import type { SendTaskResult } from './send-task.ts'
+import type { UnrecordedResult } from './sending.ts'
 import { logAttemptResult } from './trail.ts'
 
 /**
@@ -85,7 +85,9 @@ export function createResultQueue(
   }
 
   /** @returns undefined if nothing was recorded, because of a failure that concerns no single result */
-  async function tryRecord(batch: readonly SendTaskResult[]): Promise<RecordingOutcome | undefined> {
+  async function tryRecord(
+    batch: readonly SendTaskResult[],
+  ): Promise<RecordingOutcome | undefined> {
     try {
       const recorded = await recordResults(deps, batch)
       const { unrecorded: left } = recorded

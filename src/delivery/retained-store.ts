@@ -6,7 +6,7 @@ import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { KEPT_MAX } from './model.ts'
-import { RETAINED_INTERVAL, notifyWorkers } from './store.ts'
+import { notifyWorkers, RETAINED_INTERVAL } from './store.ts'
 
 /**
  * Retains all unsent deliveries of destinations that were switched off, except those in progress. Tests and

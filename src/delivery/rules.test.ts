@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
-import { afterFailure, canBeSentTo, destinationOutcomesOf, RETRY_SECONDS, waitSeconds } from './rules.ts'
+import {
+  afterFailure,
+  canBeSentTo,
+  destinationOutcomesOf,
+  RETRY_SECONDS,
+  waitSeconds,
+} from './rules.ts'
 
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const HOUR = 3600
@@ -96,13 +102,15 @@ describe('canBeSentTo', () => {
 
 describe('outcomesOf', () => {
   test('returns a success, with the new address of a moved destination', () => {
-    expect(destinationOutcomesOf(7, NOW, { statusCode: 200 })).toEqual([{ recipientId: 7, at: NOW, ok: true }])
+    expect(destinationOutcomesOf(7, NOW, { statusCode: 200 })).toEqual([
+      { recipientId: 7, at: NOW, ok: true },
+    ])
     expect(destinationOutcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
       { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
     ])
-    expect(destinationOutcomesOf(7, NOW, { movedTo: { chatId: -100 }, moved: 'migrated' })).toEqual([
-      { recipientId: 7, at: NOW, ok: true },
-    ])
+    expect(destinationOutcomesOf(7, NOW, { movedTo: { chatId: -100 }, moved: 'migrated' })).toEqual(
+      [{ recipientId: 7, at: NOW, ok: true }],
+    )
   })
 
   test('returns a failure, and switches off a destination that is gone', () => {
@@ -116,7 +124,9 @@ describe('outcomesOf', () => {
   })
 
   test('does not count a fault of this service against the destination', () => {
-    expect(destinationOutcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true }))).toEqual([])
+    expect(
+      destinationOutcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true })),
+    ).toEqual([])
   })
 })
 

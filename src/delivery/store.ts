@@ -147,7 +147,11 @@ export const EARLY_RETRY_MIN_WAIT = sql.raw(`interval '10 seconds'`)
  *
  * @returns whether others became due
  */
-export async function finishDeliveries(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<boolean> {
+export async function finishDeliveries(
+  tx: Db,
+  rows: readonly FinishedRow[],
+  now: Date,
+): Promise<boolean> {
   const finished = rows.filter(({ status }) => status !== 'retrying')
   const answering = finished.filter(({ status }) => status === 'delivered')
   const keys = finished.map(({ orderKey }) => orderKey)

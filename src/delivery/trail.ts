@@ -1,6 +1,7 @@
 /** The log lines of deliveries: those of an alert carry `alertId`. */
-import type { Logger } from '#src/kernel/logger.ts'
+
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */

@@ -10,9 +10,9 @@ import {
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
 import { getQuotaStatus } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
-import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
 

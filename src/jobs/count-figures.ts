@@ -1,6 +1,6 @@
 import { refreshStats } from '#src/operations/figures.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 const HALF_MINUTE_MS = 30_000
 

@@ -1,6 +1,6 @@
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /**
  * Suspends watches of wallets that have lost slots, and resumes watches of wallets that have got slots. Woken

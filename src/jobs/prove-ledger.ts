@@ -1,6 +1,6 @@
 import { proveNightly } from '#src/billing/account/proof.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 const TEN_MINUTES_MS = 600_000
 

@@ -11,8 +11,8 @@ import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /** Deletes data that is older than its retention. Skipped while the clock is wrong. */
 export const prune: Job = {

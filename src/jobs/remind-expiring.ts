@@ -1,6 +1,6 @@
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /**
  * Reminds of slots and trials that end soon. All other notices are written in the transaction that causes

@@ -1,6 +1,6 @@
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /** Renews subscriptions. Skipped while the clock is wrong. */
 export const renewSubscriptions: Job = {

@@ -1,8 +1,8 @@
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /**
  * Creates partitions for future alerts and deliveries, and deletes the oldest. Skipped while the clock is

@@ -1,6 +1,6 @@
 import { sendReminders as send } from '#src/alerts/reminders.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /** Sends reminders of unacknowledged alerts, and ends mutes. Skipped while the clock is wrong. */
 export const sendReminders: Job = {

@@ -1,7 +1,7 @@
 import { sendThrottleSummaries } from '#src/alerts/budget.ts'
 import { sendSummaries as send } from '#src/alerts/summaries.ts'
-import type { Job } from './define.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
+import type { Job } from './define.ts'
 
 /**
  * Sends the deliveries deferred by quiet hours, digests, mutes and hourly limits when these end. Skipped

@@ -244,7 +244,9 @@ export function createBatcher<Item, Result extends object>(
   }
 }
 
-function itemsOf<Item, Result>({ entries: [first, ...others] }: Taken<Item, Result>): BatchGroup<Item> {
+function itemsOf<Item, Result>({
+  entries: [first, ...others],
+}: Taken<Item, Result>): BatchGroup<Item> {
   return [first.item, ...others.map(({ item }) => item)]
 }
 

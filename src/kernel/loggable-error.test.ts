@@ -5,7 +5,9 @@ import { loggableError } from './loggable-error.ts'
 describe('what a log says of an error', () => {
   test('is the first cause, with its code and stack', () => {
     const first = Object.assign(new Error('deadlock detected'), { code: '40P01' })
-    const trace = loggableError(new Error('around it', { cause: new Error('nearer', { cause: first }) }))
+    const trace = loggableError(
+      new Error('around it', { cause: new Error('nearer', { cause: first }) }),
+    )
     const [head, ...calls] = trace.split('\n')
     expect(head).toBe('Error 40P01: deadlock detected')
     expect(calls[0]).toContain('loggable-error.test.ts')

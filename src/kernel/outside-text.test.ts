@@ -24,12 +24,16 @@ test('line breaks become spaces', () => {
 
 test('the result for any text is well-formed, has no controls, and is not changed by cleaning it again', () => {
   fc.assert(
-    fc.property(fc.string({ unit: anyUnicodeCharacter, maxLength: 80 }), fc.nat(50), (text, max) => {
-      const clean = cleanOutsideText(text, max)
-      expect(clean.isWellFormed()).toBe(true)
-      expect(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(clean)).toBe(false)
-      expect(cleanOutsideText(clean, max)).toBe(clean)
-    }),
+    fc.property(
+      fc.string({ unit: anyUnicodeCharacter, maxLength: 80 }),
+      fc.nat(50),
+      (text, max) => {
+        const clean = cleanOutsideText(text, max)
+        expect(clean.isWellFormed()).toBe(true)
+        expect(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(clean)).toBe(false)
+        expect(cleanOutsideText(clean, max)).toBe(clean)
+      },
+    ),
   )
 })
 

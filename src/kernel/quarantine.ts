@@ -1,6 +1,6 @@
 import { HOUR_MS } from './durations.ts'
-import type { Logger } from './logger.ts'
 import { loggableError } from './loggable-error.ts'
+import type { Logger } from './logger.ts'
 
 /**
  * Counts and logs the rows that were set aside because they could not be read or processed, so that the

@@ -1,7 +1,7 @@
 /** Counts of requests that all processes on a database share. */
 import type { Db } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
-import { createBatcher, type BatchGroup } from '#src/kernel/batcher.ts'
+import { type BatchGroup, createBatcher } from '#src/kernel/batcher.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { RequestCount } from '#src/kernel/rate-limit.ts'

@@ -17,7 +17,10 @@ export function answerFailure(
   const problem = toAppError(error)
   const { kind } = problem
   if (kind === 'internal') {
-    app.log.error({ requestId: request.id, error: loggableError(error) }, 'page answered with an error')
+    app.log.error(
+      { requestId: request.id, error: loggableError(error) },
+      'page answered with an error',
+    )
   } else if (problem !== error) logDatabaseFailure(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))

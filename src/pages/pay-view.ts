@@ -3,10 +3,10 @@ import { encodeFunctionData, numberToHex } from 'viem/utils'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { PaymentPage } from '#src/billing/topups/linked-topups.ts'
 import {
-  TX_NOT_FOUND,
   QUOTE_SECONDS,
   type Topup,
   type TopupStatus,
+  TX_NOT_FOUND,
 } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'

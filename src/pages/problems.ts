@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
-import { ERROR_CODES, isErrorCode, errorStatusOf } from '#src/kernel/problems.ts'
+import { ERROR_CODES, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 import { apiReference } from './api-reference.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '#src/kernel/errors.ts'
 import { clientNetworkOf } from '#src/kernel/client-network.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'

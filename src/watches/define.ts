@@ -205,6 +205,10 @@ export function defineWatchType<
 export function defineLedgerWatchType<Settings>(
   type: Omit<LedgerWatchType<Settings>, 'reads' | 'target' | 'observation' | 'check'>,
 ): LedgerWatchType<Settings> {
-  const fixedParts = { target: z.strictObject({}), observation: CreditsObservation, check: async () => [] }
+  const fixedParts = {
+    target: z.strictObject({}),
+    observation: CreditsObservation,
+    check: async () => [],
+  }
   return { ...type, ...fixedParts, reads: 'ledger' }
 }

@@ -12,7 +12,11 @@ import {
   type PublicationFetcher,
   type PublicationSource,
 } from '#src/fsp/indexer/publications.ts'
-import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/round-facts.ts'
+import {
+  createRoundFacts,
+  type EpochReward,
+  type RoundFacts,
+} from '#src/fsp/indexer/round-facts.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'

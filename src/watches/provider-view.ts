@@ -170,7 +170,10 @@ export async function getProviderView(
   signal?: AbortSignal,
 ): Promise<ProviderView> {
   const { facts, clock } = deps
-  const live = await undefinedIfUnavailable(() => readLiveProvider(deps, query.provider, signal), signal)
+  const live = await undefinedIfUnavailable(
+    () => readLiveProvider(deps, query.provider, signal),
+    signal,
+  )
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(
     provider,

@@ -19,7 +19,9 @@ export async function* readTargetPages(
     const found = Map.groupBy(rows, ({ slice }) => slice)
     pages = pages.flatMap(({ slice }) => {
       const sliceRows = found.get(slice) ?? []
-      return sliceRows.length < rowsPerSlice ? [] : [{ slice, after: Math.max(...sliceRows.map(({ id }) => id)) }]
+      return sliceRows.length < rowsPerSlice
+        ? []
+        : [{ slice, after: Math.max(...sliceRows.map(({ id }) => id)) }]
     })
     waiting = [...waiting, ...rows]
     while (waiting.length >= limit) yield waiting.splice(0, limit)

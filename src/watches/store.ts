@@ -1,6 +1,6 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
-import type { Db } from '#src/db/connection.ts'
 import { batchedRead } from '#src/db/batched-read.ts'
+import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
@@ -196,7 +196,11 @@ export async function notifyLedgerJudge(db: Db, wallet: Address): Promise<void> 
  * The state of an open episode stays unchanged, so that the next observation ends or continues the episode.
  * The state of the chain outage belongs to no signal and stays.
  */
-export async function deleteStatesWithoutEpisode(db: Db, watchId: number, signals?: readonly string[]) {
+export async function deleteStatesWithoutEpisode(
+  db: Db,
+  watchId: number,
+  signals?: readonly string[],
+) {
   const ofWatch = and(
     eq(signalStates.watchId, watchId),
     ne(signalStates.signal, OUTAGE_STATE_KEY),

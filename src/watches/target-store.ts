@@ -193,7 +193,10 @@ const BLOCKS_CHANNEL = 'blocks'
 export const TIP_CURSOR = 'chain'
 
 /** Progress of a type; undefined before its first observation. */
-export async function findObservationCursor(db: Db, type: string): Promise<ObservationCursor | undefined> {
+export async function findObservationCursor(
+  db: Db,
+  type: string,
+): Promise<ObservationCursor | undefined> {
   const [row] = await db.select().from(observationCursors).where(eq(observationCursors.type, type))
   return row
 }

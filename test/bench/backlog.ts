@@ -112,7 +112,11 @@ async function measure(connection: Connection, { databaseUrl, url, hooks }: Scen
 
 async function sendAll(
   { db }: Connection,
-  run: { readonly url: string; readonly hooks: readonly WalletWithHook[]; readonly seconds: number },
+  run: {
+    readonly url: string
+    readonly hooks: readonly WalletWithHook[]
+    readonly seconds: number
+  },
 ): Promise<Latencies> {
   const count = run.seconds * ALERTS_PER_SECOND
   const writtenAt = new Map<string, number>()

@@ -79,7 +79,11 @@ function answerTo(method: string, params: readonly unknown[]): string {
 function answersOf(block: ProtocolBlock): Answers {
   const { number, at, ref } = block
   const sent = [
-    ...block.submissions.map(({ from, input }) => ({ from, input, to: PROTOCOL_CONTRACTS.Submission })),
+    ...block.submissions.map(({ from, input }) => ({
+      from,
+      input,
+      to: PROTOCOL_CONTRACTS.Submission,
+    })),
     ...block.fastUpdates.map(({ sender }) => ({
       from: sender?.toLowerCase(),
       input: '0x833bf6c0',
@@ -133,7 +137,9 @@ function answersOf(block: ProtocolBlock): Answers {
         merkleRoot,
       }),
     ),
-    ...block.requests.map((data) => logOf('AttestationRequest', PROTOCOL_CONTRACTS.FdcHub, { data, fee: 1n })),
+    ...block.requests.map((data) =>
+      logOf('AttestationRequest', PROTOCOL_CONTRACTS.FdcHub, { data, fee: 1n }),
+    ),
     ...block.fastUpdates.map(({ signingPolicy }, index) => ({
       ...logOf('FastUpdateFeedsSubmitted', PROTOCOL_CONTRACTS.FastUpdater, {
         votingRoundId: 1,

@@ -22,7 +22,7 @@ import {
   WARM_ROUNDS,
 } from './catchup-chain.ts'
 import { withDatabase } from './database.ts'
-import { FLARE_CLOCK, BENCH_PROVIDERS } from './fsp-blocks.ts'
+import { BENCH_PROVIDERS, FLARE_CLOCK } from './fsp-blocks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 

@@ -5,9 +5,14 @@ import type { Connection } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { coresLine, cpuPerItemLine, ownCpuMs, measureCores } from './core-shares.ts'
+import { coresLine, cpuPerItemLine, measureCores, ownCpuMs } from './core-shares.ts'
 import type { WalletWithHook } from './delivery-hooks.ts'
-import { type Arrival, waitForArrivals, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
+import {
+  type Arrival,
+  type DeliveryScene,
+  takeArrivals,
+  waitForArrivals,
+} from './delivery-scene.ts'
 import { type Measurement, median } from './report.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import { startServer } from './start-server.ts'
@@ -98,7 +103,10 @@ async function recorded({ sql }: Connection): Promise<void> {
   })
 }
 
-async function fillOutbox({ db, sql }: Connection, hooks: readonly WalletWithHook[]): Promise<void> {
+async function fillOutbox(
+  { db, sql }: Connection,
+  hooks: readonly WalletWithHook[],
+): Promise<void> {
   await sql`truncate deliveries`
   const now = systemClock.now()
   const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {

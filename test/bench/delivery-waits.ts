@@ -5,9 +5,9 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { coresLine, ownCpuMs, measureCores } from './core-shares.ts'
+import { coresLine, measureCores, ownCpuMs } from './core-shares.ts'
 import type { WalletWithHook } from './delivery-hooks.ts'
-import { waitForArrivals, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
+import { type DeliveryScene, takeArrivals, waitForArrivals } from './delivery-scene.ts'
 import type { Measurement } from './report.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
@@ -126,7 +126,11 @@ async function latenciesOf(
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-async function raiseOne({ connection: { db } }: DeliveryScene, hook: WalletWithHook, position: number) {
+async function raiseOne(
+  { connection: { db } }: DeliveryScene,
+  hook: WalletWithHook,
+  position: number,
+) {
   const deps = {
     clock: systemClock,
     box: createSecretBox(Buffer.alloc(32, 7)),

@@ -3,7 +3,7 @@ import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { withDatabase } from './database.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
-import { fillProviderWatches, EPOCH_ROUNDS, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
+import { EPOCH_ROUNDS, fillProviderWatches, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const FIRST_EPOCH = 452

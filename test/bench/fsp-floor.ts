@@ -6,7 +6,7 @@ import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signat
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type TimeTaken, measureTime } from './fsp-replay.ts'
+import { measureTime, type TimeTaken } from './fsp-replay.ts'
 
 /** Inputs of the cryptography that every reader of these blocks must compute. */
 export interface Cryptography {

@@ -2,12 +2,12 @@ import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { withDatabase } from './database.ts'
 import { benchFspBacktest } from './fsp-backtest.ts'
-import { benchBlocks, benchPolicy, FLARE_CLOCK, BENCH_PROVIDERS } from './fsp-blocks.ts'
+import { BENCH_PROVIDERS, benchBlocks, benchPolicy, FLARE_CLOCK } from './fsp-blocks.ts'
 import { benchEpochs } from './fsp-epochs.ts'
-import { computeWithPool, computeInThread, cryptographyIn } from './fsp-floor.ts'
+import { computeInThread, computeWithPool, cryptographyIn } from './fsp-floor.ts'
 import {
-  fillProviderWatches,
   EPOCH_ROUNDS,
+  fillProviderWatches,
   ROUNDS_PER_READ,
   startReplay,
   type TimeTaken,

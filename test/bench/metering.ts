@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { formatToken } from '#src/auth/token.ts'
 import { connect } from '#src/db/connection.ts'
-import { type CoreShares, busyLine, measureSides } from './core-shares.ts'
+import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
 import { runLoad } from './load.ts'
 import { type Measurement, median } from './report.ts'
@@ -140,7 +140,10 @@ function measurement(measure: string, result: Comparison, goal: number): Measure
 }
 
 /** Writes wallets with credits and a token, whose free calls of the day are used up. */
-export async function fillWallets(databaseUrl: string, count = WALLETS): Promise<readonly TokenOwner[]> {
+export async function fillWallets(
+  databaseUrl: string,
+  count = WALLETS,
+): Promise<readonly TokenOwner[]> {
   const owners = Array.from({ length: count }, (_, index) => ({
     wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
     token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),

@@ -1,5 +1,5 @@
 import { connect } from '#src/db/connection.ts'
-import { type CoreShares, busyLine, measureSides } from './core-shares.ts'
+import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
 import { type LoadResult, runLoad } from './load.ts'
 import { fillWallets, type TokenOwner } from './metering.ts'

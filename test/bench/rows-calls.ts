@@ -12,7 +12,14 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { readStats, refreshStats } from '#src/operations/figures.ts'
 import { listWatches } from '#src/watches/manage/service.ts'
-import { addressOf, LARGE_WALLET, LARGE_RECIPIENTS, recipientOf, WATCH_COUNT, walletOf } from './rows-fill.ts'
+import {
+  addressOf,
+  LARGE_RECIPIENTS,
+  LARGE_WALLET,
+  recipientOf,
+  WATCH_COUNT,
+  walletOf,
+} from './rows-fill.ts'
 
 const CLAIMED = 64
 const HOPS = 32

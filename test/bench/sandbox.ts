@@ -5,8 +5,8 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
-import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import { databaseFolder } from '../support/database-folder.ts'
+import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
 import type { Measurement } from './report.ts'
 import { waitUntil } from './wait-until.ts'
 

@@ -1,4 +1,4 @@
-import type { CpuCost, WorkUnit, UnitCosts } from './scale-units.ts'
+import type { CpuCost, UnitCosts, WorkUnit } from './scale-units.ts'
 import { WORK_UNITS } from './scale-units.ts'
 
 /** Units of work in a time span, measured or to be predicted. */
@@ -42,7 +42,11 @@ export function predict(model: CostModel, { processes, seconds, units }: WorkLoa
   )
 }
 
-function combine(one: CpuCost, other: CpuCost, of: (one: number, other: number) => number): CpuCost {
+function combine(
+  one: CpuCost,
+  other: CpuCost,
+  of: (one: number, other: number) => number,
+): CpuCost {
   return { service: of(one.service, other.service), database: of(one.database, other.database) }
 }
 

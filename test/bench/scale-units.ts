@@ -6,7 +6,13 @@ import type { ServiceProcess } from '../support/service-process.ts'
 import { runLoad } from './load.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import type { WorkLoad } from './scale-model.ts'
-import { addressOf, HOOK_COUNT, TOKEN_OWNER_COUNT, type ScaleWorld, TARGET_COUNT } from './scale-world.ts'
+import {
+  addressOf,
+  HOOK_COUNT,
+  type ScaleWorld,
+  TARGET_COUNT,
+  TOKEN_OWNER_COUNT,
+} from './scale-world.ts'
 import { waitUntil } from './wait-until.ts'
 
 /** The counted units of work. */

@@ -7,9 +7,9 @@ import {
   EXTERNAL_UNITS,
   measureMixed,
   measureUnits,
+  type UnitCosts,
   WORK_UNITS,
   type WorkUnit,
-  type UnitCosts,
 } from './scale-units.ts'
 import { type ScaleWorld, withScaleWorld } from './scale-world.ts'
 
@@ -93,7 +93,9 @@ interface Prediction {
  * processes.
  */
 function predicted(part: (typeof PARTS)[number], predictions: readonly Prediction[]): Measurement {
-  const ratio = median(predictions.map((prediction) => prediction.measured[part] / prediction.predicted[part]))
+  const ratio = median(
+    predictions.map((prediction) => prediction.measured[part] / prediction.predicted[part]),
+  )
   return {
     bench: 'scale',
     measure: `model: ${part} CPU of mixed work in 4 processes, beside its prediction from 1 and 2`,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeToken, activeTokenQuery } from '#src/auth/store.ts'
+import { activeTokenQuery, revokeToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
 import { getQuotaStatus, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'

@@ -27,7 +27,8 @@ const deps = () => ({
   clock: { ...clock, sync: async () => undefined },
   log: silentLogger,
 })
-const take = () => claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
+const take = () =>
+  claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
 const rowOf = async (updateId: number) => {
   const [row] = await database.sql`
     select attempts, leased_until, handled_at from telegram_updates where update_id = ${updateId}`

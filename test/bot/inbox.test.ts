@@ -43,7 +43,8 @@ const deps = () => ({
   clock: { ...clock, sync: async () => undefined },
   log,
 })
-const take = (leaseMs: number) => claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
+const take = (leaseMs: number) =>
+  claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
 
 /** A message of a chat, as Telegram sends it. */
 function message(chatId: number, text = 'hello'): Update {

@@ -1,11 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { batchedRead } from '#src/db/batched-read.ts'
 import { connect, type Db, transact } from '#src/db/connection.ts'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
-import { batchedRead } from '#src/db/batched-read.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { runOutsideTransaction, forgetViolations } from '../support/transaction-guard.ts'
+import { forgetViolations, runOutsideTransaction } from '../support/transaction-guard.ts'
 
 let database: FreshDatabase
 let db: Db

@@ -119,7 +119,11 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
         ids.map((id) => ({ id, attempt: 1 })),
       ),
   ],
-  ['finish', (db) => finishDeliveries(db, ended() as unknown as Parameters<typeof finishDeliveries>[1], now())],
+  [
+    'finish',
+    (db) =>
+      finishDeliveries(db, ended() as unknown as Parameters<typeof finishDeliveries>[1], now()),
+  ],
 ])('%s finds deliveries by their primary key with any statistics of the table', async (_, send) => {
   const statement = await statementOf(send)
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/test-send.ts'
-import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
+import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'

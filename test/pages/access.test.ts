@@ -223,7 +223,8 @@ const unfold = (page: Page) =>
   })
 
 /** The locales of every test; for pictures also Chinese, whose lines are the shortest. */
-const LOOKED_AT: readonly Locale[] = PICTURES === undefined ? SCREEN_LOCALES : [...SCREEN_LOCALES, 'zh']
+const LOOKED_AT: readonly Locale[] =
+  PICTURES === undefined ? SCREEN_LOCALES : [...SCREEN_LOCALES, 'zh']
 
 describe.each(LOOKED_AT)('in %s', (locale) => {
   test('every page fits, is small, and passes the accessibility rules', async () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { ERROR_CODES, isErrorCode, errorKindOf, errorStatusOf } from '#src/kernel/problems.ts'
+import { ERROR_CODES, errorKindOf, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import texts from '../../locales/en/errors.json' with { type: 'json' }
 import { openSite, type Site } from './site.ts'
 

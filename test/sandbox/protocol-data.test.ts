@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { nodeIdText } from '#sandbox/devnet/fsp/encode.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
+import { nodeIdText } from '#sandbox/devnet/fsp/encode.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,

@@ -2,21 +2,21 @@ import { type Hex, hashMessage, recoverMessageAddress, serializeSignature } from
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import {
-  encodeBitVote,
   commitHash,
-  fastUpdateHash,
+  encodeBitVote,
   encodeFeedValues,
+  fastUpdateHash,
   messageBytes,
   messageDigest,
   nodeIdText,
   policyBytes,
   policyHash,
-  signedHashOf,
   relayData,
   revealPayload,
   type Signature,
   signaturePayload,
   signBytes,
+  signedHashOf,
   submissionData,
 } from '#sandbox/devnet/fsp/encode.ts'
 import {

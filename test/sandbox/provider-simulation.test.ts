@@ -104,7 +104,11 @@ async function submissionsOf(name: string, since: bigint, round: number): Promis
     const block = await devnet.client.getBlock({ blockNumber: number, includeTransactions: true })
     for (const { from, to, input, hash } of block.transactions) {
       const what = SUBMISSIONS[input.slice(0, 10)]
-      if (what === undefined || !senders.includes(from) || to !== CONTRACTS.submission.toLowerCase()) {
+      if (
+        what === undefined ||
+        !senders.includes(from) ||
+        to !== CONTRACTS.submission.toLowerCase()
+      ) {
         continue
       }
       const { status } = await devnet.client.getTransactionReceipt({ hash })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { NAMESPACES } from '#src/i18n/catalogue.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { textFaultsOf, placeholdersOf } from './text-rules.ts'
+import { placeholdersOf, textFaultsOf } from './text-rules.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -25,7 +25,10 @@ export function problemsOf(locale: Locale): readonly string[] {
       ...Object.entries(texts).flatMap(([key, text]) => {
         const { base } = formOf(key)
         const place = { locale, file, key: base.replace(CONTEXT, '') }
-        const faults = [...textFaultsOf(text, place), ...strayPlaceholders(locale, key, texts, english)]
+        const faults = [
+          ...textFaultsOf(text, place),
+          ...strayPlaceholders(locale, key, texts, english),
+        ]
         return faults.map((fault) => `${key}: ${fault}`)
       }),
     ].map(line)

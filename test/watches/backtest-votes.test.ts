@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { EpochVotes, SigningProtocol, VoteSignature, VoteKind } from '#src/fsp/reader/signing-protocol.ts'
+import type {
+  EpochVotes,
+  SigningProtocol,
+  VoteKind,
+  VoteSignature,
+} from '#src/fsp/reader/signing-protocol.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'

@@ -8,8 +8,8 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
-import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
+import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /**

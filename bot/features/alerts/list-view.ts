@@ -98,7 +98,9 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX))
+  const title = escapeHtml(
+    cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
+  )
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.

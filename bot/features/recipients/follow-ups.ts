@@ -5,7 +5,7 @@
  */
 
 import type { Api } from 'grammy'
-import { claimDueRows, claimAllDueRows } from '#src/db/queue.ts'
+import { claimAllDueRows, claimDueRows } from '#src/db/queue.ts'
 import { translator, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -73,7 +73,11 @@ export async function followLinked(changer: FollowUpDeps, wallet: string): Promi
   const of = { wallet, kind: 'chat' }
   const now = clock.now()
   await hurryFollowUps(db, of, now)
-  const rows = await claimDueRows(db, followUpsOf(of), { now, leaseMs: LEASE_MS, limit: AT_ONCE_MAX })
+  const rows = await claimDueRows(db, followUpsOf(of), {
+    now,
+    leaseMs: LEASE_MS,
+    limit: AT_ONCE_MAX,
+  })
   for (const row of rows) await followAlone(changer, row)
 }
 

@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { flare } from '../flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
-import { type EpochVoteKind, createOpenVotes } from './open-votes.ts'
-import { policyBytes } from './encode.ts'
-import { setUpCall, setManagerContracts, setGeneration } from './install.ts'
-import { createPayouts } from './payouts.ts'
 import { CONTRACTS } from './contract-addresses.ts'
+import { policyBytes } from './encode.ts'
+import { setGeneration, setManagerContracts, setUpCall } from './install.ts'
+import { createOpenVotes, type EpochVoteKind } from './open-votes.ts'
+import { createPayouts } from './payouts.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
@@ -48,7 +48,10 @@ export interface EpochDaemon {
 }
 
 /** Writes transactions in one or more blocks, from a time on. */
-export type WriteTransactions = (at: number, transactions: readonly UnsignedTx[]) => Promise<readonly MinedReceipt[]>
+export type WriteTransactions = (
+  at: number,
+  transactions: readonly UnsignedTx[],
+) => Promise<readonly MinedReceipt[]>
 
 export interface EpochDaemonOptions {
   readonly timing: ProtocolTiming
@@ -180,7 +183,10 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     if (policy !== undefined) ballots.open(kind, policy, vote)
   }
 
-  async function write(at: number, transactions: readonly UnsignedTx[]): Promise<readonly ProtocolEvent[]> {
+  async function write(
+    at: number,
+    transactions: readonly UnsignedTx[],
+  ): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
     for (const said of receipts) take(said)
     return receipts
@@ -232,7 +238,10 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
           voters.map(({ weight }) => weight),
         ],
       })
-      return [setUpCall(CONTRACTS.relay, seedPolicy, SEED_GAS), setManagerContracts(CONTRACTS.relay, false)]
+      return [
+        setUpCall(CONTRACTS.relay, seedPolicy, SEED_GAS),
+        setManagerContracts(CONTRACTS.relay, false),
+      ]
     }
     if (said.what === 'started' && said.epoch === newerFrom) {
       return setGeneration({ relay: false, registries: false })

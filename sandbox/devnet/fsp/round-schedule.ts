@@ -1,7 +1,7 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
 import type { TimedTransactions } from './round.ts'
-import { roundAt, roundStart, type ProtocolTiming } from './timing.ts'
+import { type ProtocolTiming, roundAt, roundStart } from './timing.ts'
 import type { BlockWriter, UnsignedTx } from './writer.ts'
 
 /** Sequence of rounds, in the time of the chain. */

@@ -2,18 +2,18 @@ import { encodeFunctionData, type Hex, slice } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUNDS_ABI } from './abi.ts'
 import type { Behaviour } from './behaviours.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import {
-  encodeBitVote,
   commitHash,
+  encodeBitVote,
+  encodeFeedValues,
   FDC_PROTOCOL,
   type Frame,
   FTSO_PROTOCOL,
-  encodeFeedValues,
   type IndexedSignature,
   messageBytes,
   type ProtocolMessage,
   policyBytes,
-  signedHashOf,
   type Reveal,
   relayData,
   requestData,
@@ -22,11 +22,11 @@ import {
   type SigningPolicy,
   signaturePayload,
   signBytes,
+  signedHashOf,
   submissionData,
 } from './encode.ts'
-import { CONTRACTS } from './contract-addresses.ts'
-import { seededHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
-import { roundStart, type ProtocolTiming } from './timing.ts'
+import { type ProviderAccounts, pseudoRandom, seededHash } from './provider.ts'
+import { type ProtocolTiming, roundStart } from './timing.ts'
 import type { UnsignedTx } from './writer.ts'
 
 /** A member of the signing policy of a round. */

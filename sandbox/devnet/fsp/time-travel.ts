@@ -1,6 +1,6 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import type { RoundSchedule } from './round-schedule.ts'
-import { epochStart, roundStart, type ProtocolTiming } from './timing.ts'
+import { epochStart, type ProtocolTiming, roundStart } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Simulated rounds. */

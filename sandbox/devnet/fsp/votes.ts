@@ -1,6 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Hash } from '#src/kernel/units.ts'
 import { FSP_ABI, REWARDS_ABI, VOTERS_ABI } from './abi.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import {
   policyHash,
   registrationHash,
@@ -10,8 +11,7 @@ import {
   type WeightBasedClaims,
 } from './encode.ts'
 import { setUpCall, UPTIME_HASH } from './install.ts'
-import { CONTRACTS } from './contract-addresses.ts'
-import { seededHash, type ProviderAccounts } from './provider.ts'
+import { type ProviderAccounts, seededHash } from './provider.ts'
 import { ownRewardClaims } from './reward-tree.ts'
 import type { UnsignedTx } from './writer.ts'
 
@@ -64,7 +64,11 @@ export function preRegistration(accounts: ProviderAccounts, epoch: number, to: H
 }
 
 /** Votes that sign the policy of the next epoch. */
-export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): VoteTransactionBuilder {
+export function policyVote(
+  epoch: number,
+  bytes: Hex,
+  chainId: number | undefined,
+): VoteTransactionBuilder {
   const hash = policyHash(bytes, chainId)
   return (accounts) => {
     const signature = signBytes(accounts.signingPolicy.privateKey, hash)

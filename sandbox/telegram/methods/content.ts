@@ -1,4 +1,11 @@
-import { type Arguments, flagArgument, integerArgument, isObject, jsonArgument, textArgument } from '../arguments.ts'
+import {
+  type Arguments,
+  flagArgument,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
 import { storedEntities } from '../entities.ts'

@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Arguments, integerArgument, isObject, jsonArgument, textArgument, textField } from '../arguments.ts'
+import {
+  type Arguments,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'
-import { badRequest, type BotApiRefusal } from '../refusal.ts'
+import { type BotApiRefusal, badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
 import { parseMessageText, readCaption, readLinkPreview, readReplyMarkup } from './content.ts'
 import type { BotApiMethod } from './define.ts'
@@ -153,7 +160,11 @@ function withoutAbsent(message: ChatMessage) {
   return { shown, entities, keyboard, file: file?.id }
 }
 
-function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): BotApiRefusal | undefined {
+function refusedDeletion(
+  backend: Backend,
+  chat: Chat,
+  message: ChatMessage,
+): BotApiRefusal | undefined {
   const isOwn = message.from === backend.bot.id
   const mayDelete = isOwn || chat.type === 'private' || chat.bot === 'administrator'
   if (!mayDelete) return badRequest("message can't be deleted")

@@ -1,4 +1,11 @@
-import { type Arguments, integerArgument, isObject, jsonArgument, textArgument, textField } from '../arguments.ts'
+import {
+  type Arguments,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
 import type { BotCommand, CommandScope, ProfileText } from '../profile.ts'

@@ -1,4 +1,11 @@
-import { flagArgument, integerArgument, isObject, jsonArgument, textArgument, textField } from '../arguments.ts'
+import {
+  flagArgument,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { readMarkup } from '../keyboard.ts'
 import type { FormattedText, Wire } from '../model.ts'

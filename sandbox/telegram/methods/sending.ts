@@ -3,7 +3,7 @@ import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
-import { sendToChat, parseMessageText, readCaption, readLinkPreview } from './content.ts'
+import { parseMessageText, readCaption, readLinkPreview, sendToChat } from './content.ts'
 import type { BotApiMethod } from './define.ts'
 
 const ACTIONS: readonly string[] = [

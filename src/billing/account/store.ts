@@ -208,10 +208,13 @@ export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
   const { type, deltaCredits: delta, createdAt } = ledgerEntries
   const [ledger] = await db
     .select({
-      sold: sql`coalesce(sum(${delta}) filter (where ${isSoldCondition(sql`${type}`)}), 0)`.mapWith(Number),
-      spent: sql`coalesce(-sum(${delta}) filter (where ${isSpentCondition(sql`${type}`)}), 0)`.mapWith(
+      sold: sql`coalesce(sum(${delta}) filter (where ${isSoldCondition(sql`${type}`)}), 0)`.mapWith(
         Number,
       ),
+      spent:
+        sql`coalesce(-sum(${delta}) filter (where ${isSpentCondition(sql`${type}`)}), 0)`.mapWith(
+          Number,
+        ),
       topups: sql`count(*) filter (where ${type} = 'topup')`.mapWith(Number),
     })
     .from(ledgerEntries)

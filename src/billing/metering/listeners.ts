@@ -1,6 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import { NOTIFY_INTERVAL_MS } from './model.ts'
 import { notifyLedger } from './store.ts'
 

@@ -65,7 +65,9 @@ describe('listCallOutcomes', () => {
         const charges = outcomes.flatMap((outcome) => (outcome.ok ? outcome.charge : []))
         expect(charges.filter(({ kind }) => kind === 'free')).toHaveLength(free)
         const entries = outcomes.flatMap((outcome) =>
-          outcome.ok && outcome.charge.kind === 'paid' ? { ...outcome.charge, after: outcome.balanceCredits } : [],
+          outcome.ok && outcome.charge.kind === 'paid'
+            ? { ...outcome.charge, after: outcome.balanceCredits }
+            : [],
         )
         expect(new Set(entries.map(({ reference }) => reference)).size).toBe(paid)
         expect(entries.map(({ after }) => after)).toEqual(

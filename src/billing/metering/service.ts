@@ -8,9 +8,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { findAccount } from '../account/store.ts'
 import {
   type FoundToken,
-  settleTokenCalls,
   settleCallsTogether,
   settleNetworkCalls,
+  settleTokenCalls,
   type TokenCall,
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'

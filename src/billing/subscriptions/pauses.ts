@@ -6,7 +6,12 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { lockAccount } from '../account/store.ts'
-import { subscriptionAfterPause, dueAt, nextSubscriptionReminder, pauseExtensionMs } from './rules.ts'
+import {
+  dueAt,
+  nextSubscriptionReminder,
+  pauseExtensionMs,
+  subscriptionAfterPause,
+} from './rules.ts'
 import * as store from './store.ts'
 
 interface Deps {

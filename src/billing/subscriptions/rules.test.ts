@@ -9,8 +9,8 @@ import {
   dueStep,
   firstReminder,
   missingCredits,
-  nextSubscriptionReminder,
   nextRenewal,
+  nextSubscriptionReminder,
   priceSlots,
   type RenewableSubscription,
   type SubscriptionState,
@@ -197,7 +197,9 @@ describe('a reminder', () => {
     [0.5, undefined],
     [-3, undefined],
   ])('planned %s days before the end is sent %s days before the end', (days, next) => {
-    expect(nextSubscriptionReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
+    expect(nextSubscriptionReminder('term', endsAt, daysBefore(days))).toEqual(
+      next && daysBefore(next),
+    )
   })
 })
 

@@ -5,7 +5,12 @@
 import type { Payment } from '#src/chain/chain.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
-import { type CursorRow, findPaymentCursor, lockPaymentCursor, saveExplainedBalance } from './cursor-store.ts'
+import {
+  type CursorRow,
+  findPaymentCursor,
+  lockPaymentCursor,
+  saveExplainedBalance,
+} from './cursor-store.ts'
 import { findFirstGap } from './gap-store.ts'
 import type { PaymentSetup } from './model.ts'
 import { listCoinPayments } from './payment-store.ts'

@@ -2,14 +2,25 @@ import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
 import { compareBalance } from './balance-comparison.ts'
-import { type CursorRow, findPaymentCursor, insertPaymentCursor, movePaymentCursor, saveTip } from './cursor-store.ts'
+import {
+  type CursorRow,
+  findPaymentCursor,
+  insertPaymentCursor,
+  movePaymentCursor,
+  saveTip,
+} from './cursor-store.ts'
 import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
-import { type FollowDeps, followTransaction, isChainUnavailable, startSettling } from './transactions.ts'
+import {
+  type FollowDeps,
+  followTransaction,
+  isChainUnavailable,
+  startSettling,
+} from './transactions.ts'
 
 /** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000

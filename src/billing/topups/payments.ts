@@ -11,11 +11,11 @@ import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
 import { carryOutPurchase, type PurchaseOutcome } from './purchases.ts'
 import {
+  type CreditRate,
   type CreditsWithBonus,
   exceedsPriceLock,
   judgePayment,
   type PaymentVerdict,
-  type CreditRate,
   usdRateOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
@@ -306,7 +306,12 @@ async function pricingOf(
   return isLate ? { rate: now, beyond: undefined } : { rate: lockedRate(topup), beyond: now }
 }
 
-function lockedRate({ asset, priceValue, priceDecimals, usdPer1000CreditsMicros }: TopupRow): CreditRate {
+function lockedRate({
+  asset,
+  priceValue,
+  priceDecimals,
+  usdPer1000CreditsMicros,
+}: TopupRow): CreditRate {
   const rate = usdRateOf(asset, { value: priceValue, decimals: priceDecimals })
   return { ...rate, usdPer1000CreditsMicros }
 }

@@ -17,7 +17,10 @@ export async function findPurchase(db: Db, handle: string): Promise<PurchaseRow 
 }
 
 /** The pending purchase of a top-up, locked (`FOR UPDATE`). */
-export async function lockPendingPurchase(tx: Db, handle: string): Promise<PurchaseRow | undefined> {
+export async function lockPendingPurchase(
+  tx: Db,
+  handle: string,
+): Promise<PurchaseRow | undefined> {
   const [row] = await tx.select().from(topupPurchases).where(isWaiting(handle)).for('update')
   return row
 }

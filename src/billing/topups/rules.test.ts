@@ -4,15 +4,15 @@ import { type AssetKey, PAYMENT_ASSETS } from '../price-list.ts'
 import { TOPUP_CREDITS_MAX } from './model.ts'
 import {
   bonusFor,
+  type CreditRate,
   creditsFor,
+  creditsWithBonusOf,
   judgePayment,
   payerProblem,
   quotedUnitsFor,
-  type CreditRate,
   symbolOf,
   unitsFor,
   usdRateOf,
-  creditsWithBonusOf,
   xrpWalletLink,
 } from './rules.ts'
 

@@ -9,25 +9,25 @@ import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
 import { beginPaymentScan, chainOf } from './deposits.ts'
-import { type NewPurchase, NewTopup, TX_NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
+import { type NewPurchase, NewTopup, QUOTE_SECONDS, type Topup, TX_NOT_FOUND } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
-import { type TopupContext, toTopup } from './topup-view.ts'
 import {
   assetOf,
   capUnits,
+  creditsWithBonusOf,
   fitsHoldingsCap,
   type OpenQuotes,
   quotedUnitsFor,
   symbolOf,
   transactionHashOf,
   usdRateOf,
-  creditsWithBonusOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
+import { type TopupContext, toTopup } from './topup-view.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
 
 /** Dependencies of top-ups. */

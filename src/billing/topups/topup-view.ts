@@ -6,9 +6,9 @@ import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import { type Purchase, SETTLEMENTS, type Topup } from './model.ts'
-import type { TopupOutcome } from './topup-outcome.ts'
 import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
+import type { TopupOutcome } from './topup-outcome.ts'
 
 /** The service's settings that a top-up in responses contains. */
 export interface TopupContext {

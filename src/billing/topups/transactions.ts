@@ -8,9 +8,9 @@ import { storedAddress } from '#src/kernel/units.ts'
 import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
 import * as cursors from './cursor-store.ts'
 import {
-  TX_NOT_FOUND,
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
+  TX_NOT_FOUND,
   UNKNOWN_TRANSACTION_SECONDS,
 } from './model.ts'
 import {
@@ -20,10 +20,10 @@ import {
   type PaymentRow,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
-import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 import { assetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
+import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 
 /** Dependencies of following transactions. */
 export interface FollowDeps extends SettleDeps {

@@ -3,19 +3,19 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type EpochClock, roundAt, roundStart } from '../protocol/epochs.ts'
+import { judgeRound } from '../protocol/judge-round.ts'
 import { firstSignatures, type RecoveredSigners } from '../protocol/judged-signatures.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { signerOf } from '../protocol/signatures.ts'
-import { judgeRound } from '../protocol/judge-round.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
+import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts } from './rewards.ts'
-import { type StateBetweenRounds, watchedPartsOf, silenceOfMember } from './observation-parts.ts'
 import { type RoundRecord, recordOf } from './round-record.ts'
-import type { RoundSource, IndexingSession } from './round-session.ts'
+import type { IndexingSession, RoundSource } from './round-session.ts'
 import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -111,7 +111,9 @@ async function judgedRow(
     Object.entries(chain.rounds.contracts()).map(([name, all]) => [name, [...all]]),
   )
   forgetOtherProviders(state, {
-    members: new Set(policies.policies.flatMap((policy) => policy.providers.map(({ voter }) => voter))),
+    members: new Set(
+      policies.policies.flatMap((policy) => policy.providers.map(({ voter }) => voter)),
+    ),
     active: new Set(evidence.policy.providers.map(({ voter }) => voter)),
     watched: new Set(current.watched),
     nodeIds: system && nodesOf(system),

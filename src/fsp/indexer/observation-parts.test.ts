@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
 import { indexPolicy } from '../protocol/policy.ts'
 import { EMPTY_STATE } from './carried-state.ts'
-import { type KnownPolicies, watchedPartsOf, silenceOfMember } from './observation-parts.ts'
+import { type KnownPolicies, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 
 const [ALPHA, BRAVO] = [1, 2].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [Address, Address]
 const FIRST = 1_519_400

@@ -11,7 +11,13 @@ import type { CarriedState } from './carried-state.ts'
 import type { ProviderObservation, TransactionPart } from './provider-observation.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
-import { dropRecentSilence, longestSilenceOf, currentSilenceOf, takeCalls, takeNodePolls } from './round-state.ts'
+import {
+  currentSilenceOf,
+  dropRecentSilence,
+  longestSilenceOf,
+  takeCalls,
+  takeNodePolls,
+} from './round-state.ts'
 
 /** Maximum probability that a watch can set for silence. */
 const PROBABILITY_MAX = 0.1
@@ -141,7 +147,9 @@ export function watchedPartsOf(
   for (const nodeId of nodeIds) {
     state.polls[nodeId] ??= { polls: 0, connectedPolls: 0, absentPolls: 0, endsAt: null }
   }
-  const nodes = takeNodePolls(state, nodeIds)?.filter(({ polls, isListed }) => polls > 0 || !isListed)
+  const nodes = takeNodePolls(state, nodeIds)?.filter(
+    ({ polls, isListed }) => polls > 0 || !isListed,
+  )
   const registration = registrationOf({ state, policies }, voter, { nowSeconds, known, policy })
   const between = momentsOf(state.registrationMoments[voter], registration, peak)
   return {

@@ -133,7 +133,10 @@ export function withEarlierContent(
 }
 
 /** The content of a row at a time. */
-export function eligibilityAt(row: StoredPasses[number], at: Date): z.output<typeof EligibilityAnswer> {
+export function eligibilityAt(
+  row: StoredPasses[number],
+  at: Date,
+): z.output<typeof EligibilityAnswer> {
   return row.earlier.find(({ until }) => until > at) ?? row
 }
 

@@ -2,10 +2,19 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
-import { type CompleteRound, judgeAndStoreRounds, recoverSigners } from './judge-and-store-rounds.ts'
+import {
+  type CompleteRound,
+  judgeAndStoreRounds,
+  recoverSigners,
+} from './judge-and-store-rounds.ts'
 import { addRefusedUpdates } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
-import { openIndexingSession, type RoundSource, renewIndexingSession, type IndexingSession } from './round-session.ts'
+import {
+  type IndexingSession,
+  openIndexingSession,
+  type RoundSource,
+  renewIndexingSession,
+} from './round-session.ts'
 import { addBlock, addPoll, addUncertainBlock } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -72,7 +81,11 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
     yield* ahead
   }
 
-  async function readOn(current: IndexingSession, tip: BlockRef, signal: AbortSignal): Promise<void> {
+  async function readOn(
+    current: IndexingSession,
+    tip: BlockRef,
+    signal: AbortSignal,
+  ): Promise<void> {
     await renewIndexingSession(source, current, tip, signal)
     await countPolls(current)
     const watched = new Set(current.owners.byAccount.keys())

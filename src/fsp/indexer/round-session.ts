@@ -13,7 +13,7 @@ import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { type KnownPolicies, accountOwnersOf } from './observation-parts.ts'
+import { accountOwnersOf, type KnownPolicies } from './observation-parts.ts'
 import { sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 

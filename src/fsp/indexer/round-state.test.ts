@@ -8,10 +8,10 @@ import {
   addBlock,
   addPoll,
   addUncertainBlock,
+  currentSilenceOf,
   forgetOtherProviders,
   longestSilenceOf,
   sendersOf,
-  currentSilenceOf,
   takeNodePolls,
 } from './round-state.ts'
 
@@ -73,7 +73,10 @@ test('the silence of fast updates grows with the blocks read, and an update rese
   expect(after).toMatchObject({ blocks: 50, lastUpdateBlock: null })
   expect(after.exponent).toBeCloseTo(-100 * 50 * Math.log1p(-1.5 / 4096), 9)
   addBlock(carried, block(51, true), OWNERS)
-  expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
+  expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({
+    blocks: 0,
+    lastUpdateBlock: 51,
+  })
 })
 
 test('blocks in which a provider is in no policy do not count as silence', () => {
@@ -89,7 +92,9 @@ test('the end of a validator’s stake stays known after it left', () => {
   addPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
     addPoll(carried, { 'NodeID-A': null })
-    expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
+    expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([
+      { isListed, endsAt: 1_790_000_060 },
+    ])
   }
 })
 
@@ -102,12 +107,18 @@ test('state of providers in no policy is deleted', () => {
   carried.refused = { [ALPHA]: 1, [BRAVO]: 1 }
   carried.refusals = { [ALPHA]: [], [BRAVO]: [] }
   addPoll(carried, { 'NodeID-A': null, 'NodeID-B': null })
-  forgetOtherProviders(carried, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
+  forgetOtherProviders(
+    carried,
+    remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }),
+  )
   expect(Object.keys(carried.silence)).toEqual([BRAVO, ALPHA].toSorted())
   expect(carried.calls).toEqual({})
   expect(Object.keys(carried.polls)).toEqual(['NodeID-A'])
   expect(carried.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
-  forgetOtherProviders(carried, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
+  forgetOtherProviders(
+    carried,
+    remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }),
+  )
   expect(carried.senders).toEqual({})
   expect(Object.keys(carried.silence)).toEqual([BRAVO])
   expect(carried.refused).toEqual({ [BRAVO]: 1 })
@@ -171,7 +182,11 @@ test('a provider is registered or not by its last registration or removal', () =
   const registration = { voter: ALPHA, epoch: 7, isRegistered: true }
   addBlock(carried, { ...block(1), registrations: [registration] }, OWNERS)
   expect(carried.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: true })
-  addBlock(carried, { ...block(2), registrations: [{ ...registration, isRegistered: false }] }, OWNERS)
+  addBlock(
+    carried,
+    { ...block(2), registrations: [{ ...registration, isRegistered: false }] },
+    OWNERS,
+  )
   expect(carried.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: false })
   expect(carried.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
 })

@@ -55,7 +55,12 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
     const { voter, role } = owner
-    const recorded = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
+    const recorded = {
+      ...call,
+      role,
+      isBenign: isBenign(call),
+      function: functionNameOf(call.selector),
+    }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(recorded)]
   }
 }
@@ -70,7 +75,8 @@ function countUpdate(state: CarriedState, voter: Address, sender: Address | null
   const before = state.updates[voter] ?? { total: 0, byAccount: {} }
   const updatesOfSender = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
   const total = before.total + 1
-  const byAccount = sender === null ? before.byAccount : { ...before.byAccount, [sender]: updatesOfSender }
+  const byAccount =
+    sender === null ? before.byAccount : { ...before.byAccount, [sender]: updatesOfSender }
   state.updates[voter] =
     total <= UPDATES_COUNTED_MAX ? { total, byAccount } : halved({ total, byAccount })
   return updatesOfSender >= SENDER_UPDATES_MIN && updatesOfSender >= total * SENDER_SHARE_MIN
@@ -182,7 +188,11 @@ export function currentSilenceOf(
 }
 
 /** Records the silence that an update ends, if it is the longest since the last round. */
-function recordEndedSilence(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
+function recordEndedSilence(
+  state: CarriedState,
+  voter: Address,
+  { number, at }: ProtocolBlock,
+): void {
   const ended = state.silence[voter]
   if (ended === undefined) return
   const { exponent, lastUpdateBlock, lastUpdateAt } = ended

@@ -8,9 +8,9 @@ import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
   VOTE_KINDS,
-  type VoteSignature,
   type VoteKind,
   type VoterSignedAt,
+  type VoteSignature,
 } from '../reader/signing-protocol.ts'
 import { REWARDS_KIND } from './publication-data.ts'
 import { addRange, missingRanges } from './ranges.ts'
@@ -327,6 +327,9 @@ function rangesOf(epoch: number): string {
   return `votes ${epoch}`
 }
 
-function toStored(epoch: number, { kind, voter, hash, at, isLast }: VoteSignature): store.StoredSignature {
+function toStored(
+  epoch: number,
+  { kind, voter, hash, at, isLast }: VoteSignature,
+): store.StoredSignature {
   return { rewardEpochId: epoch, kind, voter, hash, signedAt: at, isLast }
 }

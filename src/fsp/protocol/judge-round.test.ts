@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest'
 import { windowsOf } from './epochs.ts'
 import { FDC, FTSO } from './framing.ts'
 import { commitHash } from './ftso.ts'
+import { judgeRound } from './judge-round.ts'
 import { indexPolicy } from './policy.ts'
 import { createRoundCollector, type RoundBlock } from './round-collector.ts'
 import { digestsOf } from './signatures.ts'
-import type { ProviderRound, NotCountedReason } from './verdict.ts'
-import { judgeRound } from './judge-round.ts'
+import type { NotCountedReason, ProviderRound } from './verdict.ts'
 
 /** Clock of Flare mainnet. */
 const FLARE_CLOCK = {

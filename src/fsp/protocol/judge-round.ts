@@ -10,7 +10,7 @@ import {
 } from './fdc.ts'
 import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
 import { FDC, FTSO } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, decodeFeedValues } from './ftso.ts'
+import { commitHash, decodeCommit, decodeFeedValues, decodeReveal } from './ftso.ts'
 import {
   type JudgedSignatures,
   judgeSignatures,
@@ -21,7 +21,6 @@ import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
 import { decodeSigned } from './signatures.ts'
 import {
   ANCHOR_BAND,
-  whyNotCounted,
   bad,
   type FdcCheck,
   GOOD,
@@ -30,6 +29,7 @@ import {
   type RoundCheckVerdict,
   type RoundContext,
   UNKNOWN,
+  whyNotCounted,
 } from './verdict.ts'
 
 /**
@@ -270,7 +270,12 @@ function judgeFdc(
       : seen.inTime !== undefined
         ? GOOD
         : bad({
-            ...whyNotCounted(evidence, 'submit2', seen, evidence.elsewhere.get(policyIndex)?.bitVote.inTime),
+            ...whyNotCounted(
+              evidence,
+              'submit2',
+              seen,
+              evidence.elsewhere.get(policyIndex)?.bitVote.inTime,
+            ),
             requests: requests.length,
           }),
     bitVoteLength:

@@ -5,9 +5,9 @@ import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
   decodeSigned,
   digestsOf,
-  signedBytesOf,
   recoverSigner,
   type SignedResult,
+  signedBytesOf,
 } from './signatures.ts'
 
 /** A provider's signatures of one protocol, judged. */

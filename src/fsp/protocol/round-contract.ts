@@ -80,7 +80,10 @@ function heaviest(
     const submitting = [...all].filter(([, evidence]) => HAS_ANY[name](evidence))
     return {
       address,
-      weight: submitting.reduce((sum, [policyIndex]) => sum + (providers[policyIndex]?.weight ?? 0), 0),
+      weight: submitting.reduce(
+        (sum, [policyIndex]) => sum + (providers[policyIndex]?.weight ?? 0),
+        0,
+      ),
     }
   })
   const [most] = weights.toSorted((a, b) => b.weight - a.weight)

@@ -10,9 +10,9 @@ import {
   requestKind,
 } from './fdc.ts'
 import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, decodeFeedValues, weightedMedian } from './ftso.ts'
+import { commitHash, decodeCommit, decodeFeedValues, decodeReveal, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
-import { decodeSigned, digestsOf, signedBytesOf, recoverSigner } from './signatures.ts'
+import { decodeSigned, digestsOf, recoverSigner, signedBytesOf } from './signatures.ts'
 import {
   chanceOfSilence,
   isSilenceImprobable,

@@ -1,12 +1,12 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { readViews, contractView } from '#src/chain/contract-views.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
-import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
+import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {
@@ -90,7 +90,12 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
         const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-        const [answer] = await readViews(client, multicallAddress, [[manager, currentEpochView]], block.number)
+        const [answer] = await readViews(
+          client,
+          multicallAddress,
+          [[manager, currentEpochView]],
+          block.number,
+        )
         const currentEpoch = currentEpochView.of(answer)
         if (currentEpoch === undefined) return undefined
         // A fixed policy does not change.
@@ -178,8 +183,16 @@ async function readPolicy(
   const start = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
   const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
   const submit = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitAddresses', id)
-  const submitSignatures = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
-  const signingPolicy = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const submitSignatures = contractView(
+    VOTER_REGISTRY_POLICY_ABI,
+    'getRegisteredSubmitSignaturesAddresses',
+    id,
+  )
+  const signingPolicy = contractView(
+    VOTER_REGISTRY_POLICY_ABI,
+    'getRegisteredSigningPolicyAddresses',
+    id,
+  )
   const sums = contractView(VOTER_REGISTRY_POLICY_ABI, 'getWeightsSums', id)
   const fixed = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
   // Each registry knows only its own reward epochs: an empty result means that another registry has the
@@ -248,7 +261,9 @@ async function readRegistration(
   epochs: readonly number[],
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
-  const views = epochs.map((epoch) => contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]))
+  const views = epochs.map((epoch) =>
+    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
+  )
   const questions = views.map((view) => [manager, view] as const)
   const answers = await readViews(client, multicallAddress, questions, block)
   return views.flatMap((view, index) => {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { type ContractView, contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
-import { readViews, type ContractView, contractView } from '#src/chain/contract-views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
@@ -12,8 +12,8 @@ import {
   FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
-  SYSTEMS_MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
+  SYSTEMS_MANAGER_POLICY_ABI,
   VOTER_REGISTRY_POLICY_ABI,
 } from './provider-abi.ts'
 
@@ -180,7 +180,9 @@ async function readHolders(
 ): Promise<Holders> {
   if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
   const rows = epochs.flatMap((epoch) => {
-    const count = contractView(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+    const count = contractView(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [
+      BigInt(epoch),
+    ])
     return registries.map((registry) => ({ epoch, registry, count }))
   })
   const questions = rows.map(({ registry, count }) => [registry, count] as const)
@@ -205,14 +207,24 @@ async function readProviders(
     const { voter, addresses } = entity
     const member = members.get(voter)
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
-    const addressesOfProvider = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const addressesOfProvider = [
+      ...(inForce ?? []),
+      ...Object.values(addresses ?? {}),
+      ...(extra.get(voter) ?? []),
+    ]
     const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
     const accounts = [...new Set(addressesOfProvider)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,
-      registered: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
-      registeredNext: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      registered: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
+        voter,
+        BigInt(currentEpoch),
+      ]),
+      registeredNext: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
+        voter,
+        BigInt(next),
+      ]),
       preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
       weight: contractView(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
@@ -246,7 +258,8 @@ async function readProviders(
         nodeIds: row.nodeIds,
         isRegistered: row.registered.of(answersOfRow[0]) ?? null,
         isRegisteredNext: row.registeredNext.of(answersOfRow[1]) ?? null,
-        isPreRegistered: row.preRegistered.of(answersOfRow[2]) ?? row.formerly.of(answersOfRow[3]) ?? null,
+        isPreRegistered:
+          row.preRegistered.of(answersOfRow[2]) ?? row.formerly.of(answersOfRow[3]) ?? null,
         sortitionWeight: weight === undefined ? null : Number(weight),
         balancesWei: new Map(balances),
       },

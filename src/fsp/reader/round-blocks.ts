@@ -7,10 +7,16 @@ import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { SUBMIT_UPDATES_SELECTOR } from '../protocol/fast-update.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
-import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'
-import { createCallReader, type ProtocolCall, BlockTransaction } from './round-calls.ts'
-import { protocolEventsIn, NO_EVENTS, type ProtocolEvents, RARE_TOPICS, ROUND_TOPICS } from './round-events.ts'
+import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
+import { BlockTransaction, createCallReader, type ProtocolCall } from './round-calls.ts'
+import {
+  NO_EVENTS,
+  type ProtocolEvents,
+  protocolEventsIn,
+  RARE_TOPICS,
+  ROUND_TOPICS,
+} from './round-events.ts'
 
 /** A block of a span, with the protocol's events and submissions. */
 export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
@@ -159,7 +165,9 @@ function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal)
     const emitting = await Promise.all(EMITTING.map((name) => contracts.all(client, name)))
     return {
       called: new Map(
-        named.flatMap(([name, all]) => all.map((address) => [address.toLowerCase(), name] as const)),
+        named.flatMap(([name, all]) =>
+          all.map((address) => [address.toLowerCase(), name] as const),
+        ),
       ),
       emitting: emitting.flat(),
     }

@@ -1,13 +1,13 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { type ContractView, contractView } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
-import { type ContractView, contractView } from '#src/chain/contract-views.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
+import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** The two votes on an ended reward epoch. */
 export const VOTE_KINDS = ['uptime', 'rewards'] as const
@@ -171,8 +171,16 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await ask(client, MANAGER, [current], 'latest')
     const epoch = current.of(answers?.[0])
     if (epoch === undefined) return false
-    const registeredView = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [address, BigInt(epoch)])
-    const found = await askRegistries(client, registeredView, (isRegistered) => isRegistered, 'latest')
+    const registeredView = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
+      address,
+      BigInt(epoch),
+    ])
+    const found = await askRegistries(
+      client,
+      registeredView,
+      (isRegistered) => isRegistered,
+      'latest',
+    )
     return found === true
   }
 
@@ -185,8 +193,15 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
         async (client) => {
           const rewardEpochId = await readEpoch(client, block)
           if (rewardEpochId === undefined) return undefined
-          const votersView = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [BigInt(rewardEpochId)])
-          const voters = await askRegistries(client, votersView, (found) => found.length > 0, block.number)
+          const votersView = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [
+            BigInt(rewardEpochId),
+          ])
+          const voters = await askRegistries(
+            client,
+            votersView,
+            (found) => found.length > 0,
+            block.number,
+          )
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
@@ -250,7 +265,9 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     async signings(epoch, kind, voters, block, signal) {
       const functionName =
         kind === 'uptime' ? 'getVoterUptimeVoteSignInfo' : 'getVoterRewardsSignInfo'
-      const views = voters.map((voter) => contractView(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]))
+      const views = voters.map((voter) =>
+        contractView(SYSTEMS_MANAGER_ABI, functionName, [epoch, voter]),
+      )
       const heard = voters.map((): VoterSignedAt => undefined)
       const { isSure } = await endpoints.askForMost(
         async (client) => {
@@ -279,7 +296,9 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       endpoints.ask(async (client) => {
         if (await isVoter(client, address)) return address
         const tip = BigInt(await client.request({ method: 'eth_blockNumber' }))
-        const views = OWNER_VIEWS.map((name) => contractView(ENTITY_MANAGER_ABI, name, [address, tip]))
+        const views = OWNER_VIEWS.map((name) =>
+          contractView(ENTITY_MANAGER_ABI, name, [address, tip]),
+        )
         const answers = (await ask(client, 'EntityManager', views, 'latest')) ?? []
         const owners = views.flatMap((view, index) => view.of(answers[index]) ?? [])
         return owners.find((owner) => owner !== address && owner !== ZERO_ADDRESS) ?? address

@@ -172,7 +172,10 @@ function live(
   let position = 0
   const judge = (observation: Observed) => {
     position += 1
-    const stored = states.map((state) => ({ ...state, state: JSON.parse(JSON.stringify(state.state)) }))
+    const stored = states.map((state) => ({
+      ...state,
+      state: JSON.parse(JSON.stringify(state.state)),
+    }))
     const outcome = evaluateWatch(
       type,
       target,

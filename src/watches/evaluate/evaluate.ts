@@ -9,8 +9,8 @@ import {
 } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import {
-  type FoldResult,
   type FoldedCandidate,
+  type FoldResult,
   type FoldStart,
   foldKey,
   foldSignal,

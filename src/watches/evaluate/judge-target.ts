@@ -34,7 +34,10 @@ export interface JudgeDeps {
 }
 
 /** Writes in a transaction, under the fence if there is one. */
-export function transactUnderFence<T>({ db, fence }: JudgeDeps, work: (tx: Db) => Promise<T>): Promise<T> {
+export function transactUnderFence<T>(
+  { db, fence }: JudgeDeps,
+  work: (tx: Db) => Promise<T>,
+): Promise<T> {
   return fence === undefined ? db.transaction(work) : fence.transact(db, work)
 }
 
@@ -227,7 +230,13 @@ async function listBatch({ quarantine }: JudgeDeps, tx: Db, targetId: number, af
     quarantine.add('watch', watchId, error)
     lastId = Math.max(lastId, watchId)
   }
-  const watches = await listEvaluatedWatches(tx, targetId, after, WATCHES_PER_WRITE, quarantineWatch)
+  const watches = await listEvaluatedWatches(
+    tx,
+    targetId,
+    after,
+    WATCHES_PER_WRITE,
+    quarantineWatch,
+  )
   lastId = Math.max(lastId, watches.at(-1)?.id ?? 0)
   return lastId === after ? undefined : { watches, lastId }
 }
@@ -277,7 +286,8 @@ export function createPrefilterSummary(type: ChainWatchType, observation: Observ
       if (prefilter === undefined) return
       const added = [settings, ...states.flatMap(({ signal, state }) => [signal, state])]
       // Neighbours often have the same settings and states, which need not be added again.
-      if (added.length === last.length && added.every((value, place) => value === last[place])) return
+      if (added.length === last.length && added.every((value, place) => value === last[place]))
+        return
       last = added
       const byId = new Map(states.map(({ signal, state }) => [signal, state]))
       summary = prefilter.add(summary, { settings, states: byId }, observation)

@@ -5,17 +5,17 @@ import { FenceError } from '#src/db/lock.ts'
 import { earliest } from '#src/kernel/clock.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { lockFreeTargets, type ObservedTarget, saveObservations } from '../target-batch-store.ts'
 import type { Observed } from '../signal.ts'
 import { listEvaluatedWatchesOf, saveStates } from '../state-store.ts'
+import { lockFreeTargets, type ObservedTarget, saveObservations } from '../target-batch-store.ts'
 import type { TargetRow } from '../target-store.ts'
 import { startFolding } from './evaluate.ts'
 import {
   createEventLoopYield,
+  createPrefilterSummary,
   type JudgeDeps,
   lastObservationOf,
   newObservations,
-  createPrefilterSummary,
   transactUnderFence,
 } from './judge-target.ts'
 

@@ -6,8 +6,8 @@ import type { HeldSlices, Slices } from '#src/db/slices.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
+import type { Logger } from '#src/kernel/logger.ts'
 import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
 import {
   type JudgeDeps,
@@ -23,9 +23,9 @@ import * as store from '../target-store.ts'
 import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import {
   createPassProgress,
+  type GroupProgress,
   type PassProgress,
   readGroups,
-  type GroupProgress,
   type SliceGroup,
 } from './slice-progress.ts'
 
@@ -124,7 +124,10 @@ async function observeType(
 
 function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
-  const fields = { type: type.name, error: loggableError(isUpstream ? (error.cause ?? error) : error) }
+  const fields = {
+    type: type.name,
+    error: loggableError(isUpstream ? (error.cause ?? error) : error),
+  }
   if (isUpstream)
     log.warn(
       fields,

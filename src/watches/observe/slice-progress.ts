@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../slice-cursor-store.ts'
-import { type ObservationCursor, listObservationCursors } from '../target-store.ts'
+import { listObservationCursors, type ObservationCursor } from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
 export interface SliceGroup {
@@ -12,7 +12,10 @@ export interface SliceGroup {
 }
 
 /** Progress of the slices of a group. */
-export type GroupProgress = Pick<ObservationCursor, 'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'>
+export type GroupProgress = Pick<
+  ObservationCursor,
+  'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'
+>
 
 const NEVER: GroupProgress = {
   blockNumber: null,
@@ -33,7 +36,10 @@ export async function readGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {
-  const [wholes, cursors] = await Promise.all([listObservationCursors(db), store.listSliceCursors(db, held)])
+  const [wholes, cursors] = await Promise.all([
+    listObservationCursors(db),
+    store.listSliceCursors(db, held),
+  ])
   return (type) => {
     const whole = wholes.find((cursor) => cursor.type === type)
     const own = new Map(
@@ -61,7 +67,10 @@ function groupsOf(
   return [...groups.values()]
 }
 
-function furthest(own: GroupProgress | undefined, whole: ObservationCursor | undefined): GroupProgress {
+function furthest(
+  own: GroupProgress | undefined,
+  whole: ObservationCursor | undefined,
+): GroupProgress {
   const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
   const cursor = (isBehind ? whole : (own ?? whole)) ?? NEVER
   // While the outage of a type is notified, the next successful observation has to end the outage.

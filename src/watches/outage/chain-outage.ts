@@ -90,7 +90,10 @@ async function fireForType(
   await save(deps, { type, outageNotified: severity })
 }
 
-function save({ db, fence }: ChainOutageDeps, cursor: Parameters<typeof store.saveObservationCursor>[1]) {
+function save(
+  { db, fence }: ChainOutageDeps,
+  cursor: Parameters<typeof store.saveObservationCursor>[1],
+) {
   return transactUnder(fence, db, (tx) => store.saveObservationCursor(tx, cursor))
 }
 
@@ -102,7 +105,8 @@ async function fireChainOutage(
   now: Date,
 ): Promise<void> {
   const data = z.encode(OutageData, outage)
-  const list = (page: BatchPage) => outages.listUnnotifiedWatches(deps.db, severity, { ...page, type })
+  const list = (page: BatchPage) =>
+    outages.listUnnotifiedWatches(deps.db, severity, { ...page, type })
   const notified = await inBatches(deps, list, async (tx, watches) => {
     const states = watches.map(({ id, state }) => ({
       watchId: id,

@@ -54,7 +54,11 @@ const columns = sql`
   )) end as states`
 
 /** Running watches of a type that were not notified of this severity yet. */
-export function listUnnotifiedWatches(db: Db, severity: Severity, page: PageOf): Promise<OutageWatchPage> {
+export function listUnnotifiedWatches(
+  db: Db,
+  severity: Severity,
+  page: PageOf,
+): Promise<OutageWatchPage> {
   const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
     and (s.watch_id is null or s.severity <> ${severity})`
   return list(db, isUnnotified, page)

@@ -308,7 +308,8 @@ describe('watches on one feed', () => {
     let states: readonly StoredState[] = []
     const settings = settingsOf({ windowSeconds: 3600 })
     const notified = observations(seen, 3600).flatMap((look, index) => {
-      const before = index === 1 ? states.map((state) => ({ ...state, lastFiredAt: at(0) })) : states
+      const before =
+        index === 1 ? states.map((state) => ({ ...state, lastFiredAt: at(0) })) : states
       const watch = { ...watchOf(settings, before), cooldownSeconds: 600 }
       const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
       states = outcome.states

@@ -8,7 +8,7 @@ import type { SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { exampleMove, PERCENT_ALL, PERCENT_DECIMALS, PRICE_EXAMPLE } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
-import { decimalOf, movePercent, PricePoint, Price, toCommonDecimals } from './feed-prices.ts'
+import { decimalOf, movePercent, Price, PricePoint, toCommonDecimals } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000

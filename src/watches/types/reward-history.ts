@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History } from '../history.ts'
-import type { ObservedEpoch, RewardVoteObservation, ObservedVote } from './reward-votes.ts'
+import type { ObservedEpoch, ObservedVote, RewardVoteObservation } from './reward-votes.ts'
 
 /** Interval at which votes are observed. */
 const STEP_MS = MINUTE_MS
@@ -44,7 +44,10 @@ export const rewardHistory: History<{ provider: Address }, unknown, RewardVoteOb
 }
 
 /** The votes of an epoch as they stood at a time. */
-function epochAt({ publishedAt, uptime, rewards, ...epoch }: ObservedEpoch, at: Date): ObservedEpoch {
+function epochAt(
+  { publishedAt, uptime, rewards, ...epoch }: ObservedEpoch,
+  at: Date,
+): ObservedEpoch {
   return {
     ...epoch,
     publishedAt: nullIfAfter(publishedAt, at),

@@ -14,16 +14,16 @@ import {
 } from './provider-target.ts'
 import { rewardHistory } from './reward-history.ts'
 import {
-  REMINDER_GAP_MS,
-  ObservedEpoch,
-  isAnswered,
   FIRST_ALERT_AFTER_MS,
+  isAnswered,
+  ObservedEpoch,
+  type ObservedVote,
   REMINDER_AFTER_MS,
+  REMINDER_GAP_MS,
   RewardVoteObservation,
   RewardVoteState,
   rewardSigningStatus,
   SigningData,
-  type ObservedVote,
   voteData,
 } from './reward-votes.ts'
 
@@ -74,7 +74,10 @@ function after(time: Date, ms: number): Date {
 /** Everything in the observation except the time. */
 function fingerprint({ epochs }: RewardVoteObservation): string {
   const votes = epochs.map(({ uptime, rewards, ...epoch }) => ({
-    ...z.encode(ObservedEpoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }), epoch),
+    ...z.encode(
+      ObservedEpoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }),
+      epoch,
+    ),
     votes: [uptime, rewards].map(({ isKnown, isConcluded, openedAt, signedAt }) => [
       isKnown,
       isConcluded,

@@ -255,7 +255,9 @@ function stepEpoch(
   const isPast = (kind: Kind) =>
     isFirst || wasConcluded(epoch, kind, { firstAt, isKnown: before !== undefined })
   const nextUptime = nextStage(state.uptime, epoch.uptime, isPast('uptime'), (stage) =>
-    stage === 'waiting' && epoch.uptime.openedAt !== null && since(endedAt, at) >= FIRST_ALERT_AFTER_MS
+    stage === 'waiting' &&
+    epoch.uptime.openedAt !== null &&
+    since(endedAt, at) >= FIRST_ALERT_AFTER_MS
       ? 'open'
       : stage,
   )

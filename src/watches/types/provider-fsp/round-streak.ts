@@ -223,7 +223,12 @@ function judge(
     rounds,
     ...check.values,
   }
-  return { state, phase: 'firing', streak, firings: [{ event: `fsp.${signal.id}`, severity, data }] }
+  return {
+    state,
+    phase: 'firing',
+    streak,
+    firings: [{ event: `fsp.${signal.id}`, severity, data }],
+  }
 }
 
 /** An alert with the number of rounds that failed since its outage began. */

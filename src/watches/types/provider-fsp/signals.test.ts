@@ -102,7 +102,11 @@ function fold(
   const notified: string[] = []
   const steps = observations.map((observation, index) => {
     const watch = { target: { provider: PROVIDER }, settings: {}, parameters } as const
-    const step = signal.evaluate(z.decode(signal.state, z.encode(signal.state, state)), observation, watch)
+    const step = signal.evaluate(
+      z.decode(signal.state, z.encode(signal.state, state)),
+      observation,
+      watch,
+    )
     state = step.state
     for (const { event, severity, data } of step.firings) {
       signal.present(event, JSON.parse(JSON.stringify(data)))
