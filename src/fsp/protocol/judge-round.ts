@@ -48,12 +48,12 @@ export function judgeRound(
     [FTSO]: judgeSignatures(chainId, evidence, FTSO, signers),
     [FDC]: judgeSignatures(chainId, evidence, FDC, signers),
   }
-  const reveals = policy.providers.map((provider, policyIndex) =>
-    judgeReveal(provider, evidence.round, providers.get(policyIndex)),
+  const reveals = policy.providers.map((provider, index) =>
+    judgeReveal(provider, evidence.round, providers.get(index)),
   )
   const matched = new Map(
-    reveals.flatMap(({ values }, policyIndex) =>
-      values === undefined ? [] : [[policyIndex, values] as const],
+    reveals.flatMap(({ values }, index) =>
+      values === undefined ? [] : [[index, values] as const],
     ),
   )
   const feedCount = countFeeds(matched, policy.providers)
@@ -69,29 +69,29 @@ export function judgeRound(
     priced: pricedFeeds(medians),
     matched,
   }
-  return policy.providers.map((provider, policyIndex) =>
-    judgeProvider(common, provider, policyIndex, reveals[policyIndex]?.offence ?? UNKNOWN),
+  return policy.providers.map((provider, index) =>
+    judgeProvider(common, provider, index, reveals[index]?.offence ?? UNKNOWN),
   )
 }
 
 function judgeProvider(
   common: RoundContext,
   provider: PolicyProvider,
-  policyIndex: number,
+  index: number,
   revealOffence: RoundCheckVerdict,
 ): ProviderRound {
-  const sent = common.evidence.providers.get(policyIndex)
-  const anchors = anchorsOf(common, policyIndex)
+  const sent = common.evidence.providers.get(index)
+  const anchors = anchorsOf(common, index)
   return {
     checks: {
-      commit: judgeCommit(common.evidence, policyIndex),
-      reveal: judgeRevealSent(common.evidence, policyIndex),
+      commit: judgeCommit(common.evidence, index),
+      reveal: judgeRevealSent(common.evidence, index),
       revealOffence,
-      feedValues: judgeFeedValues(common, policyIndex),
-      signature: judgeSignatureSent(common, policyIndex, FTSO),
-      mismatch: judgeMismatch(common, provider, policyIndex, FTSO),
-      grace: judgeGrace(common, policyIndex, FTSO),
-      ...judgeFdc(common, provider, policyIndex),
+      feedValues: judgeFeedValues(common, index),
+      signature: judgeSignatureSent(common, index, FTSO),
+      mismatch: judgeMismatch(common, provider, index, FTSO),
+      grace: judgeGrace(common, index, FTSO),
+      ...judgeFdc(common, provider, index),
       strayCommit:
         sent?.strayCommit === undefined
           ? sent?.commit.inTime === undefined
@@ -103,19 +103,19 @@ function judgeProvider(
   }
 }
 
-function judgeCommit(evidence: RoundEvidence, policyIndex: number): RoundCheckVerdict {
-  const commit = evidence.providers.get(policyIndex)?.commit ?? {}
-  const elsewhere = evidence.elsewhere.get(policyIndex)?.commit.inTime
+function judgeCommit(evidence: RoundEvidence, index: number): RoundCheckVerdict {
+  const commit = evidence.providers.get(index)?.commit ?? {}
+  const elsewhere = evidence.elsewhere.get(index)?.commit.inTime
   if (commit.inTime === undefined) return bad(whyNotCounted(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
   if (decodeCommit(payload) !== undefined) return GOOD
   return bad({ reason: 'bad-length', tx, length: payload.length })
 }
 
-function judgeRevealSent(evidence: RoundEvidence, policyIndex: number): RoundCheckVerdict {
-  const sent = evidence.providers.get(policyIndex)
+function judgeRevealSent(evidence: RoundEvidence, index: number): RoundCheckVerdict {
+  const sent = evidence.providers.get(index)
   const reveal = sent?.reveal ?? {}
-  const elsewhere = evidence.elsewhere.get(policyIndex)?.reveal.inTime
+  const elsewhere = evidence.elsewhere.get(index)?.reveal.inTime
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
   if (reveal.inTime === undefined)
@@ -143,16 +143,16 @@ function judgeReveal(
 
 function judgeSignatureSent(
   { evidence, signed }: RoundContext,
-  policyIndex: number,
+  index: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
-  if (signed[protocol].get(policyIndex)?.first !== undefined) return GOOD
-  const sent = evidence.providers.get(policyIndex)
+  if (signed[protocol].get(index)?.first !== undefined) return GOOD
+  const sent = evidence.providers.get(index)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
   const finalised = evidence.finalised[protocol] !== undefined
   if (malformed !== undefined) return bad({ reason: 'malformed', tx: malformed.tx, finalised })
-  const elsewhere = evidence.elsewhere.get(policyIndex)?.signatures[protocol][0]
+  const elsewhere = evidence.elsewhere.get(index)?.signatures[protocol][0]
   const seen = early === undefined ? {} : { early }
   return bad({ ...whyNotCounted(evidence, 'submitSignatures', seen, elsewhere), finalised })
 }
@@ -161,10 +161,10 @@ function judgeSignatureSent(
  * Judges the signature of the FDC result. The bit vote that comes with a valid signature must be the
  * consensus; otherwise the signature earns nothing and is penalized. A malformed bit vote is not judged.
  */
-function judgeFdcSignature(common: RoundContext, policyIndex: number): RoundCheckVerdict {
+function judgeFdcSignature(common: RoundContext, index: number): RoundCheckVerdict {
   const { consensus, signed } = common
-  const sent = judgeSignatureSent(common, policyIndex, FDC)
-  const valid = signed[FDC].get(policyIndex)?.valid
+  const sent = judgeSignatureSent(common, index, FDC)
+  const valid = signed[FDC].get(index)?.valid
   const vote = valid && decodeBitVote(valid.signed.unsigned)
   if (sent.verdict === 'bad' || vote === undefined || consensus === undefined) return sent
   if (vote.count === consensus.count && vote.bits === consensus.bits) return sent
@@ -174,11 +174,11 @@ function judgeFdcSignature(common: RoundContext, policyIndex: number): RoundChec
 function judgeMismatch(
   { evidence, signed }: RoundContext,
   { signingPolicy }: PolicyProvider,
-  policyIndex: number,
+  index: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
-  const judged = signed[protocol].get(policyIndex)
+  const judged = signed[protocol].get(index)
   if (result === undefined || judged === undefined) return UNKNOWN
   if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
     const { sent, reason, recovered } = judged.wrong
@@ -203,11 +203,11 @@ function isTwice({ wrong }: JudgedSignatures): boolean {
 
 function judgeGrace(
   { clock, evidence, signed }: RoundContext,
-  policyIndex: number,
+  index: number,
   protocol: typeof FTSO | typeof FDC,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
-  const judged = signed[protocol].get(policyIndex)
+  const judged = signed[protocol].get(index)
   const first = result === undefined ? judged?.first : judged?.valid?.sent
   if (first === undefined) return UNKNOWN
   const { graceEnd } = windowsOf(clock, evidence.round)
@@ -232,12 +232,12 @@ function findConsensus(
   { policy, finalised, providers }: RoundEvidence,
   signed: ReadonlyMap<number, JudgedSignatures>,
 ): BitVote | undefined {
-  const votes = [...signed].flatMap(([policyIndex, { first, valid }]) => {
+  const votes = [...signed].flatMap(([index, { first, valid }]) => {
     if (finalised[FDC] !== undefined) {
       const vote = valid && decodeBitVote(valid.signed.unsigned)
-      return vote ? [{ vote, weight: policy.providers[policyIndex]?.weight ?? 0 }] : []
+      return vote ? [{ vote, weight: policy.providers[index]?.weight ?? 0 }] : []
     }
-    const last = first && providers.get(policyIndex)?.signatures[FDC].at(-1)
+    const last = first && providers.get(index)?.signatures[FDC].at(-1)
     const decoded = last && decodeSigned(last.payload)
     const vote = decoded && decodeBitVote(decoded.unsigned)
     return vote ? [{ vote, weight: 1 }] : []
@@ -248,17 +248,19 @@ function findConsensus(
 function judgeFdc(
   common: RoundContext,
   provider: PolicyProvider,
-  policyIndex: number,
+  index: number,
 ): Readonly<Record<FdcCheck, RoundCheckVerdict>> {
   const { evidence, requests, consensus, signed } = common
   if (requests.length === 0) return NOTHING_REQUESTED
-  const seen = evidence.providers.get(policyIndex)?.bitVote ?? {}
+  const [own, elsewhere] = [evidence.providers.get(index), evidence.elsewhere.get(index)]
+  const seen = own?.bitVote ?? {}
   const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
   const isValid = vote !== undefined && fitsRequests(vote, requests.length)
   const isJudged = consensus !== undefined
-  const isDominant = isValid && consensus !== undefined && dominates(vote, consensus)
-  const isSigned = signed[FDC].get(policyIndex)?.isSigned ?? false
-  const signature = judgeFdcSignature(common, policyIndex)
+  const isDominant = isValid && isJudged && dominates(vote, consensus)
+  const isSigned = signed[FDC].get(index)?.isSigned ?? false
+  const signature = judgeFdcSignature(common, index)
+  const lengths = { sentLength: vote?.count ?? null, expectedLength: requests.length }
   const about = {
     bitvotePresent: seen.inTime !== undefined,
     dominated: isDominant,
@@ -270,12 +272,7 @@ function judgeFdc(
       : seen.inTime !== undefined
         ? GOOD
         : bad({
-            ...whyNotCounted(
-              evidence,
-              'submit2',
-              seen,
-              evidence.elsewhere.get(policyIndex)?.bitVote.inTime,
-            ),
+            ...whyNotCounted(evidence, 'submit2', seen, elsewhere?.bitVote.inTime),
             requests: requests.length,
           }),
     bitVoteLength:
@@ -283,11 +280,7 @@ function judgeFdc(
         ? UNKNOWN
         : isValid
           ? GOOD
-          : bad({
-              sentLength: vote?.count ?? null,
-              expectedLength: requests.length,
-              tx: seen.inTime.tx,
-            }),
+          : bad({ ...lengths, tx: seen.inTime.tx }),
     consensus:
       !isJudged || !isValid
         ? UNKNOWN
@@ -306,8 +299,8 @@ function judgeFdc(
         : isSigned
           ? GOOD
           : UNKNOWN,
-    fdcMismatch: isJudged ? judgeMismatch(common, provider, policyIndex, FDC) : UNKNOWN,
-    fdcGrace: isJudged ? judgeGrace(common, policyIndex, FDC) : UNKNOWN,
+    fdcMismatch: isJudged ? judgeMismatch(common, provider, index, FDC) : UNKNOWN,
+    fdcGrace: isJudged ? judgeGrace(common, index, FDC) : UNKNOWN,
   }
 }
 
@@ -335,10 +328,10 @@ function countBits(bits: bigint): number {
 
 function anchorsOf(
   { medians, priced, matched }: RoundContext,
-  policyIndex: number,
+  index: number,
 ): ProviderRound['anchors'] {
   if (priced.length === 0) return undefined
-  const values = matched.get(policyIndex)
+  const values = matched.get(index)
   let hits = 0
   for (const feed of priced) {
     const [median, value] = [medians[feed], values?.[feed]]

@@ -70,8 +70,8 @@ export function judgeSignatures(
   const digests = result && digestsOf(result, chainId)
   const message = result && signedBytesOf(result)
   const judged = new Map<number, JudgedSignatures>()
-  for (const [policyIndex, { signatures, signaturesWithReveals }] of providers) {
-    const expected = policy.providers[policyIndex]?.signingPolicy
+  for (const [index, { signatures, signaturesWithReveals }] of providers) {
+    const expected = policy.providers[index]?.signingPolicy
     const isOwn = (signed: SignedResult): boolean => {
       if (digests === undefined) return true
       const statedMessage = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
@@ -106,7 +106,7 @@ export function judgeSignatures(
       else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }
     }
     const isSignedInTime = digests === undefined ? first !== undefined : valid !== undefined
-    judged.set(policyIndex, { first, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
+    judged.set(index, { first, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
   }
   return judged
 }

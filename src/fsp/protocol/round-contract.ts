@@ -80,10 +80,7 @@ function heaviest(
     const submitting = [...all].filter(([, evidence]) => HAS_ANY[name](evidence))
     return {
       address,
-      weight: submitting.reduce(
-        (sum, [policyIndex]) => sum + (providers[policyIndex]?.weight ?? 0),
-        0,
-      ),
+      weight: submitting.reduce((sum, [index]) => sum + (providers[index]?.weight ?? 0), 0),
     }
   })
   const [most] = weights.toSorted((a, b) => b.weight - a.weight)
@@ -98,17 +95,17 @@ function assembled(
   contracts: OpenRound['contracts'],
   contractsOf: (name: SubmitFunction) => readonly (Submissions | undefined)[],
 ): Submissions {
-  const policyIndexes = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
+  const indexes = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
   return new Map(
-    [...policyIndexes].map((policyIndex) => {
+    [...indexes].map((index) => {
       const partOf = <Name extends SubmitFunction>(name: Name) => {
         const found = contractsOf(name)
-          .flatMap((all) => all?.get(policyIndex) ?? [])
+          .flatMap((all) => all?.get(index) ?? [])
           .find(HAS_ANY[name])
         return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
       }
       return [
-        policyIndex,
+        index,
         { ...partOf('submit1'), ...partOf('submit2'), ...partOf('submitSignatures') },
       ] as const
     }),

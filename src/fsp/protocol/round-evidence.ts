@@ -116,12 +116,12 @@ export function addSubmission(
     if (evidence === undefined) continue
     const { bySubmit, bySubmitSignatures } = evidence.policy
     const isSignature = submission.function === 'submitSignatures'
-    const policyIndex = (isSignature ? bySubmitSignatures : bySubmit).get(from.toLowerCase())
-    if (policyIndex === undefined) continue
+    const index = (isSignature ? bySubmitSignatures : bySubmit).get(from.toLowerCase())
+    if (index === undefined) continue
     const submissions = evidence.contracts.get(contract) ?? new Map<number, ProviderEvidence>()
     evidence.contracts.set(contract, submissions)
-    const provider = submissions.get(policyIndex) ?? emptyEvidence()
-    submissions.set(policyIndex, provider)
+    const provider = submissions.get(index) ?? emptyEvidence()
+    submissions.set(index, provider)
     const sent = { payload: frame.payload, tx: hash, at, to: contract }
     const windows = windowsOf(clock, frame.round)
     if (submission.function === 'submit1') {

@@ -5,7 +5,7 @@ import { EndpointError } from '#src/chain/failures.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
-import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
+import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** A signing policy with the data of fast updates. */
@@ -135,14 +135,14 @@ async function readTimes(
   { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
 ): Promise<Times> {
   const views = [
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
+    contractView(MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
+    contractView(MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
   ]
-  const expiry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
+  const expiry = contractView(MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
   const answers = await readViews(
     client,
     multicallAddress,
@@ -180,21 +180,17 @@ async function readPolicy(
 ): Promise<LoadedPolicy | undefined> {
   const { multicallAddress } = source
   const id = [BigInt(epoch)] as const
-  const start = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
+  const start = contractView(MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
   const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = contractView(VOTER_REGISTRY_POLICY_ABI, 'getRegisteredSubmitAddresses', id)
+  const submit = contractView(VOTER_DATA_ABI, 'getRegisteredSubmitAddresses', id)
   const submitSignatures = contractView(
-    VOTER_REGISTRY_POLICY_ABI,
+    VOTER_DATA_ABI,
     'getRegisteredSubmitSignaturesAddresses',
     id,
   )
-  const signingPolicy = contractView(
-    VOTER_REGISTRY_POLICY_ABI,
-    'getRegisteredSigningPolicyAddresses',
-    id,
-  )
-  const sums = contractView(VOTER_REGISTRY_POLICY_ABI, 'getWeightsSums', id)
-  const fixed = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
+  const signingPolicy = contractView(VOTER_DATA_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
+  const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
   // Each registry knows only its own reward epochs: an empty result means that another registry has the
   // epoch.
   for (const registry of await registriesOf(source, client, manager, block)) {
@@ -241,8 +237,8 @@ async function registriesOf(
   manager: Address,
   block: number,
 ): Promise<readonly Address[]> {
-  const registry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
-  const relay = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
+  const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
+  const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
   const questions = [
     [manager, registry],
     [manager, relay],
@@ -262,7 +258,7 @@ async function readRegistration(
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
   const views = epochs.map((epoch) =>
-    contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
+    contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
   )
   const questions = views.map((view) => [manager, view] as const)
   const answers = await readViews(client, multicallAddress, questions, block)

@@ -6,7 +6,7 @@ import { parseAbi } from 'viem'
  */
 
 /** FlareSystemsManager: time, registration, policies. */
-export const SYSTEMS_MANAGER_POLICY_ABI = parseAbi([
+export const MANAGER_POLICY_ABI = parseAbi([
   'function firstVotingRoundStartTs() view returns (uint64)',
   'function votingEpochDurationSeconds() view returns (uint64)',
   'function firstRewardEpochStartTs() view returns (uint64)',
@@ -22,7 +22,7 @@ export const SYSTEMS_MANAGER_POLICY_ABI = parseAbi([
 ])
 
 /** VoterRegistry: registered voters, and once the policy is fixed their addresses and weights. */
-export const VOTER_REGISTRY_POLICY_ABI = parseAbi([
+export const VOTER_DATA_ABI = parseAbi([
   'function isVoterRegistered(address voter, uint256 rewardEpochId) view returns (bool)',
   'function getNumberOfRegisteredVoters(uint256 rewardEpochId) view returns (uint256)',
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',

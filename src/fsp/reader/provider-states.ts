@@ -12,9 +12,9 @@ import {
   FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
+  MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
-  SYSTEMS_MANAGER_POLICY_ABI,
-  VOTER_REGISTRY_POLICY_ABI,
+  VOTER_DATA_ABI,
 } from './provider-abi.ts'
 
 /** State of a provider at the end of a block. A field is null if the chain returned no value. */
@@ -83,7 +83,7 @@ export async function readStates(
       configuration: await find('FastUpdatesConfiguration'),
     }
     const next = currentEpoch + 1
-    const opened = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
+    const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
     const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
     const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
     const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
@@ -180,9 +180,7 @@ async function readHolders(
 ): Promise<Holders> {
   if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
   const rows = epochs.flatMap((epoch) => {
-    const count = contractView(VOTER_REGISTRY_POLICY_ABI, 'getNumberOfRegisteredVoters', [
-      BigInt(epoch),
-    ])
+    const count = contractView(VOTER_DATA_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
     return registries.map((registry) => ({ epoch, registry, count }))
   })
   const questions = rows.map(({ registry, count }) => [registry, count] as const)
@@ -207,24 +205,14 @@ async function readProviders(
     const { voter, addresses } = entity
     const member = members.get(voter)
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
-    const addressesOfProvider = [
-      ...(inForce ?? []),
-      ...Object.values(addresses ?? {}),
-      ...(extra.get(voter) ?? []),
-    ]
+    const all = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
     const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
-    const accounts = [...new Set(addressesOfProvider)].filter((account) => account !== ZERO_ADDRESS)
+    const accounts = [...new Set(all)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,
-      registered: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
-        voter,
-        BigInt(currentEpoch),
-      ]),
-      registeredNext: contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
-        voter,
-        BigInt(next),
-      ]),
+      registered: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
+      registeredNext: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
       preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
       weight: contractView(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),

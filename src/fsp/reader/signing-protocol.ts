@@ -6,7 +6,7 @@ import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
-import { SYSTEMS_MANAGER_POLICY_ABI, VOTER_REGISTRY_POLICY_ABI } from './provider-abi.ts'
+import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** The two votes on an ended reward epoch. */
@@ -151,8 +151,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
     const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-    const registry = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'voterRegistry', [])
-    const relay = contractView(SYSTEMS_MANAGER_POLICY_ABI, 'relay', [])
+    const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
+    const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
     const answers = await ask(client, MANAGER, [currentEpochView, registry, relay], block.number)
     const epoch = currentEpochView.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
@@ -171,7 +171,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await ask(client, MANAGER, [current], 'latest')
     const epoch = current.of(answers?.[0])
     if (epoch === undefined) return false
-    const registeredView = contractView(VOTER_REGISTRY_POLICY_ABI, 'isVoterRegistered', [
+    const registeredView = contractView(VOTER_DATA_ABI, 'isVoterRegistered', [
       address,
       BigInt(epoch),
     ])

@@ -183,12 +183,8 @@ function judge(
   if (check.verdict === 'not-applicable') {
     const kept = follows ? previous.streak : 0
     const phase = previous.isBroken ? 'firing' : kept > 0 ? 'pending' : 'unknown'
-    return {
-      state: { ...previous, lastRound: round, streak: kept, silent },
-      phase,
-      streak: kept,
-      firings: [],
-    }
+    const state = { ...previous, lastRound: round, streak: kept, silent }
+    return { state, phase, streak: kept, firings: [] }
   }
   if (check.verdict === 'unknown') {
     const state = { ...previous, lastRound: round, streak: 0, bad, silent }
@@ -223,12 +219,8 @@ function judge(
     rounds,
     ...check.values,
   }
-  return {
-    state,
-    phase: 'firing',
-    streak,
-    firings: [{ event: `fsp.${signal.id}`, severity, data }],
-  }
+  const firing = { event: `fsp.${signal.id}`, severity, data }
+  return { state, phase: 'firing', streak, firings: [firing] }
 }
 
 /** An alert with the number of rounds that failed since its outage began. */
