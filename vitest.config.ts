@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { COMPILE_CACHE, QUICK_MODULES } from './test/support/compile-cache.ts'
+import { COMPILE_CACHE, QUICK_START_FLAG } from './test/support/compile-cache.ts'
 import { needsOf } from './test/support/test-needs.ts'
 
 const UNIT = '{src,bot,sandbox}/**/*.test.ts'
@@ -25,8 +25,8 @@ export default defineConfig({
     // Node loads them, and compiles each once for all runs, in place of vite: no test replaces a module.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Processes that tests start read their modules compiled from there.
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_MODULES },
-    execArgv: [QUICK_MODULES, SMALL_NURSERY],
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_START_FLAG },
+    execArgv: [QUICK_START_FLAG, SMALL_NURSERY],
     // Files wait for processes, blocks and time-outs as well as they compute; those of a fast run mostly compute,
     // and each worker first loads a thousand modules.
     maxWorkers: availableParallelism() + (isFast ? 1 : 2),

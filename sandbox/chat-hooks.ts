@@ -198,7 +198,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
     if (removed.has(event.routing_key)) return invalidEvent("'routing_key' is invalid")
     const { event_action: action, dedup_key: key, routing_key: hook } = event
     const known = messages.findIndex(
-      (one) => one.hook === hook && one.id === key && one.action !== 'resolve',
+      (message) => message.hook === hook && message.id === key && message.action !== 'resolve',
     )
     const before = messages[known]
     if (before !== undefined) {

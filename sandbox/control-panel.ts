@@ -184,7 +184,7 @@ async function readState(alice: Customer): Promise<ControlPanelState> {
     hasWatch(alice),
     alice.call('GET', '/alerts?limit=1', { status: 200, body: Listed }),
   ])
-  const statusOf = (key: string) => channels.data.find((one) => one.key === key)?.status
+  const statusOf = (key: string) => channels.data.find((channel) => channel.key === key)?.status
   const mail = statusOf('email')
   return {
     linked: statusOf('telegram') === 'active',

@@ -50,7 +50,7 @@ export function createReceivedItems<Item>(
     all,
     add: (item) => {
       all.push(item)
-      for (const one of waiting) if (one.fits(item)) one.resolve(item)
+      for (const waiter of waiting) if (waiter.fits(item)) waiter.resolve(item)
       announce()
     },
     clear: () => {
@@ -61,14 +61,14 @@ export function createReceivedItems<Item>(
       const here = all.find(fits)
       if (here !== undefined) return here
       const { promise, resolve, reject } = Promise.withResolvers<Item>()
-      const one: Waiting<Item> = { fits, resolve, reject: (reason) => reject(failure(reason)) }
-      const timer = setTimeout(() => one.reject(`within ${timeoutMs} ms`), timeoutMs)
-      waiting.add(one)
+      const waiter: Waiting<Item> = { fits, resolve, reject: (reason) => reject(failure(reason)) }
+      const timer = setTimeout(() => waiter.reject(`within ${timeoutMs} ms`), timeoutMs)
+      waiting.add(waiter)
       try {
         return await promise
       } finally {
         clearTimeout(timer)
-        waiting.delete(one)
+        waiting.delete(waiter)
       }
     },
     subscribe: (listener) => {
@@ -79,7 +79,7 @@ export function createReceivedItems<Item>(
     },
     announce,
     close: () => {
-      for (const one of waiting) one.reject('before it closed')
+      for (const waiter of waiting) waiter.reject('before it closed')
       listeners.clear()
     },
   }

@@ -12,9 +12,9 @@ import {
 } from './verify.ts'
 
 /** Response to a delivery: a status, a full answer, none, or a broken connection. */
-export type Answer = number | 'hang' | 'reset' | FullAnswer
+export type HookAnswer = number | 'hang' | 'reset' | FullHookAnswer
 
-export interface FullAnswer {
+export interface FullHookAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -23,7 +23,7 @@ export interface FullAnswer {
 }
 
 /** The signatures of a delivery, each verified as by a customer with the secret of its hook. */
-export interface Verdicts {
+export interface SignatureVerdicts {
   readonly watchdog: SignatureVerdict
   /** Signature with the next secret, which is sent during a rotation of the secret only. */
   readonly watchdogNext: SignatureVerdict
@@ -43,9 +43,9 @@ export interface ReceivedRequest {
   /** Undefined if the body is not JSON. */
   readonly json: unknown
   /** Undefined while the hook has no secret. */
-  readonly verdicts: Verdicts | undefined
+  readonly verdicts: SignatureVerdicts | undefined
   /** The response that was sent or will be sent. */
-  readonly answer: Answer
+  readonly answer: HookAnswer
 }
 
 /** A customer's web server that receives webhooks. */
@@ -55,18 +55,18 @@ export interface Receiver {
   /** Received deliveries, oldest first. */
   readonly deliveries: readonly ReceivedRequest[]
   /** Responses for the next deliveries. */
-  readonly nextAnswers: readonly Answer[]
+  readonly nextAnswers: readonly HookAnswer[]
   /** Secrets by hook. */
   readonly secrets: ReadonlyMap<string, string>
   /** Sets the responses to the next deliveries, one each; afterwards the default applies again. */
-  answerNext(...answers: readonly Answer[]): void
+  answerNext(...answers: readonly HookAnswer[]): void
   /** Removes the remaining responses. */
   cancelAnswers(): void
   /**
    * Sets the default response; `undefined` resets it: 200, but 401 if the hook has a secret and no
    * signature matches.
    */
-  answerAlways(answer: Answer | undefined): void
+  answerAlways(answer: HookAnswer | undefined): void
   /** Sets the secret with which a hook verifies; `undefined` disables verification. */
   setSecret(hook: string, secret: string | undefined): void
   /** The first matching delivery, received before or later; rejects after the timeout, by default 5 s. */
@@ -99,12 +99,12 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   const { port = 0, secret, clock = systemClock } = options
   const received = createReceivedItems<ReceivedRequest>('delivery', describe)
   const secrets = new Map<string, string>(secret === undefined ? [] : [[MAIN_HOOK, secret]])
-  const nextAnswers: Answer[] = []
+  const nextAnswers: HookAnswer[] = []
   const stopping = new AbortController()
-  let usual: Answer | undefined
+  let usual: HookAnswer | undefined
   let count = 0
 
-  const receive = async (request: IncomingMessage, hook: string): Promise<Answer> => {
+  const receive = async (request: IncomingMessage, hook: string): Promise<HookAnswer> => {
     const rawBody = await buffer(request)
     const receivedAt = clock.now()
     const verdicts = check(request.headers, rawBody, secrets.get(hook), receivedAt)
@@ -169,7 +169,7 @@ interface HookServer {
 async function serveHooks(
   port: number,
   stopping: AbortSignal,
-  receive: (request: IncomingMessage, hook: string) => Promise<Answer>,
+  receive: (request: IncomingMessage, hook: string) => Promise<HookAnswer>,
 ): Promise<HookServer> {
   const server = createServer(async (request, response) => {
     try {
@@ -193,7 +193,7 @@ function check(
   body: Buffer,
   secret: string | undefined,
   now: Date,
-): Verdicts | undefined {
+): SignatureVerdicts | undefined {
   if (secret === undefined) return undefined
   return {
     watchdog: verifyWatchdog(headers, body, secret, now),
@@ -202,11 +202,15 @@ function check(
   }
 }
 
-function isRefused(verdicts: Verdicts | undefined): boolean {
+function isRefused(verdicts: SignatureVerdicts | undefined): boolean {
   return verdicts !== undefined && !Object.values(verdicts).some(({ ok }) => ok)
 }
 
-async function give(answer: Answer, response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function give(
+  answer: HookAnswer,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
   if (answer === 'hang') return
   if (answer === 'reset') {
     response.socket?.resetAndDestroy()
@@ -217,7 +221,7 @@ async function give(answer: Answer, response: ServerResponse, signal: AbortSigna
   response.writeHead(status, headers).end(body)
 }
 
-function fullAnswer(answer: number | FullAnswer): FullAnswer {
+function fullAnswer(answer: number | FullHookAnswer): FullHookAnswer {
   return typeof answer === 'number' ? { status: answer } : answer
 }
 

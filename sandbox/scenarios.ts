@@ -50,7 +50,7 @@ export function createScenarios(world: WorldParts): Scenarios {
     groups,
     log,
     start: (id) => {
-      const scenario = groups.flatMap((group) => group.scenarios).find((one) => one.id === id)
+      const scenario = groups.flatMap((group) => group.scenarios).find((known) => known.id === id)
       if (scenario === undefined) return false
       const lasting = scenario.lasting?.()
       if (lasting !== undefined) {
@@ -76,7 +76,7 @@ export function createScenarios(world: WorldParts): Scenarios {
       return true
     },
     dismiss: (entry) => {
-      const found = [...running.values()].find((one) => one.entry === entry)
+      const found = [...running.values()].find((started) => started.entry === entry)
       found?.stop.abort()
       return found !== undefined
     },

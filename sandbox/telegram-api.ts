@@ -5,14 +5,14 @@ import type {
   BotAccount,
   Call,
   CallbackAnswer,
-  Change,
+  ChatChange,
   ChatMessage,
   InlineAnswer,
   StoredFile,
 } from './telegram/model.ts'
 import { createPeople, type People } from './telegram/people.ts'
 import type { BotCommand, ProfileText } from './telegram/profile.ts'
-import { startServer } from './telegram/server.ts'
+import { startBotApiServer } from './telegram/server.ts'
 import { createUserActions, type UserActions } from './telegram/user-actions.ts'
 
 /** Options of a local Bot API. */
@@ -59,7 +59,7 @@ export interface TelegramApi extends People, UserActions {
   /** First truthy value of `look`, evaluated now and after every change; rejects after 5 s by default. */
   waitFor<T>(look: () => T | undefined | null | false, timeoutMs?: number): Promise<T>
   /** Calls the listener with every change; returns a function that ends it. */
-  onChange(listener: (change: Change) => void): () => void
+  onChange(listener: (change: ChatChange) => void): () => void
   /** Makes the next calls fail, or the next calls of one method. */
   failNext(filter: FaultFilter, fault: Fault): void
   /** Removes unused faults. */
@@ -84,7 +84,7 @@ export async function startTelegramApi(options: TelegramApiOptions): Promise<Tel
     rates: options.rates ?? false,
     webhookPauseMs: options.webhookPauseMs ?? 1000,
   })
-  const server = await startServer(backend, options.port ?? 0)
+  const server = await startBotApiServer(backend, options.port ?? 0)
   const { bot, calls, changes, chats, faults, messages, profile, queries, updates } = backend
   return {
     ...createPeople(backend),

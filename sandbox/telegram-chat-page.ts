@@ -3,8 +3,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
-import { ChatAction, perform } from './telegram/chat-page-actions.ts'
-import { changeData, createOldButtons, snapshot } from './telegram/chat-page-data.ts'
+import { ChatAction, performChatAction } from './telegram/chat-page-actions.ts'
+import { changeData, createReplacedButtons, pageSnapshot } from './telegram/chat-page-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
 /** HTML around the chat, inserted unescaped. */
@@ -35,7 +35,7 @@ const AboutQuery = z.object({ chat: z.coerce.number().int(), person: z.coerce.nu
  */
 export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): FastifyPluginAsync {
   return async (app) => {
-    const old = createOldButtons()
+    const old = createReplacedButtons()
     for (const chat of api.chats()) api.messages(chat.id).forEach(old.see)
     const stop = api.onChange((change) => {
       if (change.kind === 'message') old.see(change.message)
@@ -64,11 +64,11 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
         if (data) send(data)
       }),
     )
-    app.get('/chat/all', async () => snapshot(api, old))
+    app.get('/chat/all', async () => pageSnapshot(api, old))
     app.get('/chat/about', async (request, reply) => {
       const query = AboutQuery.safeParse(request.query)
-      const chat = api.chats().find((one) => one.id === query.data?.chat)
-      const person = api.chats().find((one) => one.id === query.data?.person)
+      const chat = api.chats().find((known) => known.id === query.data?.chat)
+      const person = api.chats().find((known) => known.id === query.data?.person)
       if (!chat || person?.type !== 'private') return reply.code(404).send({ error: 'not found' })
       return {
         commands: api.commandsFor(chat.id, person.id),
@@ -96,7 +96,7 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
       const act = ChatAction.safeParse(request.body)
       if (!act.success) return reply.code(400).send({ error: z.prettifyError(act.error) })
       try {
-        return perform(api, act.data)
+        return performChatAction(api, act.data)
       } catch (problem) {
         const error = problem instanceof Error ? problem.message : 'that did not work'
         return reply.code(400).send({ error })

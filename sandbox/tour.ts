@@ -9,9 +9,9 @@ import {
   openAlertPages,
 } from './tour/alert.ts'
 import * as api from './tour/alice.ts'
-import { createPhone, normalizedText, type Phone } from './tour/chat.ts'
+import { createTourChat, normalizedText, type TourChat } from './tour/chat.ts'
 import * as money from './tour/money.ts'
-import { createSteps, type Note, StepFailed, type Steps } from './tour/steps.ts'
+import { createSteps, StepFailed, type StepNote, type Steps } from './tour/steps.ts'
 import { openPage, pressButton } from './tour/web-page.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -67,7 +67,7 @@ function isAboutMove({ subject }: { readonly subject: string }): boolean {
 }
 
 async function walk(world: World, { take }: Steps): Promise<void> {
-  const ann = createPhone(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
+  const ann = createTourChat(world.telegram, world.telegramAccounts.people.get('ann')?.id ?? 0)
   const alice = await take('Alice signs in with her wallet', () =>
     signIn(world.service.publicUrl, world.devnet.people.alice, {
       scopes: ['write', 'spend'],
@@ -136,7 +136,7 @@ async function spend(world: World, alice: Customer, { take }: Pick<Steps, 'take'
 }
 
 async function pauseAndResume(
-  ann: Phone,
+  ann: TourChat,
   alice: Customer,
   { id, take }: Pick<Steps, 'take'> & { readonly id: number },
 ): Promise<void> {
@@ -153,7 +153,11 @@ async function pauseAndResume(
 }
 
 /** Alice's token ends with the term, so this comes last. */
-async function letTimePass(world: World, ann: Phone, { take }: Pick<Steps, 'take'>): Promise<void> {
+async function letTimePass(
+  world: World,
+  ann: TourChat,
+  { take }: Pick<Steps, 'take'>,
+): Promise<void> {
   await take('27 days pass; the renewal of the slot is announced', async () => {
     // The trial ends on the way; notices within ten minutes of each other would be one.
     await world.skip(() => 15 * DAY_S)
@@ -168,7 +172,7 @@ async function letTimePass(world: World, ann: Phone, { take }: Pick<Steps, 'take
 
 /** Gives consent: looking at the page changes nothing, pressing its button does. */
 async function consent({ inbox }: World, alice: Customer): Promise<void> {
-  const mail = await inbox.waitFor((one) => confirmLinkOf(one) !== undefined, PATIENCE_MS)
+  const mail = await inbox.waitFor((received) => confirmLinkOf(received) !== undefined, PATIENCE_MS)
   const page = await openPage(confirmLinkOf(mail) ?? '')
   await api.checkChannel(alice, 'email', 'pending')
   await pressButton(page, 'Yes, send alerts')
@@ -181,7 +185,7 @@ async function setUpHook({ receiver }: World, alice: Customer): Promise<void> {
   checkSignatures(await receiver.waitFor(({ hook }) => hook === HOOK))
 }
 
-async function linkChat(ann: Phone, alice: Customer, link: string): Promise<void> {
+async function linkChat(ann: TourChat, alice: Customer, link: string): Promise<void> {
   ann.open(link)
   await ann.press('Link this chat')
   await ann.read('This chat is linked')
@@ -189,7 +193,7 @@ async function linkChat(ann: Phone, alice: Customer, link: string): Promise<void
 }
 
 /** @returns when it was sent, on the scale of `performance.now()` */
-async function move({ devnet }: World, note: Note): Promise<number> {
+async function move({ devnet }: World, note: StepNote): Promise<number> {
   const { alice, bob } = devnet.people
   const since = performance.now()
   const mined = await devnet.transfer(bob.account.address, alice.account.address, MOVED_WEI)

@@ -9,7 +9,7 @@ import { createHistory, type Deposit } from './xrpl/ledger.ts'
 import { METHODS, type ServerView } from './xrpl/methods.ts'
 
 /** Options of a server of the XRP Ledger. */
-export interface XrplOptions {
+export interface XrplServerOptions {
   /** The account that receives deposits; `XRPL_DEPOSIT_ADDRESS` by default. */
   readonly address?: string
   /** The account's initial balance; 10 XRP by default. With 0 the account does not exist until it is paid. */
@@ -87,7 +87,7 @@ export async function startXrpl({
   balanceDrops = START_DROPS,
   clock = systemClock,
   port = 0,
-}: XrplOptions = {}): Promise<XrplServer> {
+}: XrplServerOptions = {}): Promise<XrplServer> {
   const history = createHistory(address, balanceDrops, clock)
   let oldest = history.newest().index
   const counts = new Map<string, number>()

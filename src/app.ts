@@ -12,7 +12,7 @@ import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -25,11 +25,11 @@ import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
+import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { forgetMessageIds } from '#src/delivery/service.ts'
-import { createTally } from '#src/delivery/tally.ts'
 import { withFsp } from '#src/fsp/chain.ts'
-import { storedContracts } from '#src/fsp/indexer/rounds.ts'
+import { storedContracts } from '#src/fsp/indexer/round-facts.ts'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
@@ -38,15 +38,15 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { createHeartbeat } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
-import { type RunningJobs, runFirst, startJobs } from '#src/jobs/runner.ts'
+import { type RunningJobs, runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
 import { serveChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { createMeters, type Meters } from '#src/kernel/meters.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { createReadings } from '#src/metrics.ts'
 import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
@@ -54,7 +54,7 @@ import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { countLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 
 /** The service, built but not started. */
@@ -182,7 +182,7 @@ export function createApp(
     pChain: pChain(config, log),
     published: createPublicationReader({ log }),
   }
-  const facts = createFacts({ db, ...factSource })
+  const facts = createWatchFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const checkClock = () => aheadOfDatabaseMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
@@ -218,7 +218,7 @@ export function createApp(
     chainId,
     confirmations: config.chain.confirmations,
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
-    tally: createTally(meters),
+    attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,
@@ -238,7 +238,7 @@ export function createApp(
     ...app,
     db: jobsDb,
     chain: jobsChain,
-    facts: createFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
+    facts: createWatchFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
     paymentOptions: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
   }
   const server = createServer(app, config.http)
@@ -265,7 +265,7 @@ export function createApp(
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
       // Rows inserted while their partition is missing would have to be moved.
-      await runFirst(jobApp, sql, retain)
+      await runOnceBeforeStart(jobApp, sql, retain)
       signal?.throwIfAborted()
       await internal.listen({ host: config.http.host, port: config.http.internalPort })
       if (plays('api')) {
@@ -332,7 +332,7 @@ async function endAll(
   for (const ended of await Promise.allSettled(works.map((work) => endsWithin(work, ms)))) {
     if (ended.status === 'rejected')
       log.warn(
-        { error: traceOf(ended.reason) },
+        { error: loggableError(ended.reason) },
         'part of the service failed to stop; the stop goes on',
       )
     else if (!ended.value)

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import { pingDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { readBacklog } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -8,7 +9,7 @@ import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
-import { readProgress } from '#src/watches/observe/progress.ts'
+import { readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Longest wait for the answer to one check. */
 const CHECK_MS = 5000
@@ -40,7 +41,7 @@ export function healthChecks({
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
-  const progress = sharing(() => readProgress(db))
+  const progress = sharing(() => readObservationProgress(db))
   // If the progress cannot be read, the checks of the database and the chain report it.
   const newestBlockAt = () =>
     progress().then(
@@ -48,7 +49,7 @@ export function healthChecks({
       () => undefined,
     )
   const checks: readonly HealthCheck[] = [
-    { name: 'database', isVital: true, findProblem: async () => void (await sql`select 1`) },
+    { name: 'database', isVital: true, findProblem: async () => void (await pingDatabase(sql)) },
     {
       name: 'migrations',
       isVital: true,

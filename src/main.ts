@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createApp } from '#src/app.ts'
 import { type Config, ConfigError, loadConfig } from '#src/config.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { createLogger, openLogOutput } from '#src/log.ts'
 
 /** Deadline for the last lines of the log, in case their reader or another handle blocks the exit. */
@@ -52,7 +52,7 @@ async function run(config: Config): Promise<void> {
   process.on('uncaughtException', (error) => {
     if (isBroken) return
     isBroken = true
-    log.error({ error: traceOf(error) }, 'uncaught error; the service stops')
+    log.error({ error: loggableError(error) }, 'uncaught error; the service stops')
     void leave(1)
   })
   await using undo = new AsyncDisposableStack()
@@ -66,7 +66,7 @@ async function run(config: Config): Promise<void> {
     await stopped
   } catch (error) {
     if (!stopping.signal.aborted) {
-      log.error({ error: traceOf(error) }, 'start failed')
+      log.error({ error: loggableError(error) }, 'start failed')
       process.exitCode = 1
     }
   }
@@ -76,7 +76,7 @@ async function run(config: Config): Promise<void> {
     await undo.disposeAsync()
     log.info({}, 'stopped')
   } catch (error) {
-    log.error({ error: traceOf(error) }, 'stop failed')
+    log.error({ error: loggableError(error) }, 'stop failed')
     process.exitCode = 1
   }
   // Connections to an unresponsive server would keep the process alive until their own timeout.

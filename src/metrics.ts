@@ -4,7 +4,7 @@ import { readBacklog } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { readStats } from '#src/operations/figures.ts'
-import { readProgress } from '#src/watches/observe/progress.ts'
+import { readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Time for which values read from the database are cached, however often they are requested. */
 const KEEP_MS = 5000
@@ -119,7 +119,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricRe
 }
 
 /** Metrics of the delivery. */
-function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[] {
+function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly MetricReading[] {
   const backlog = keep(async () => {
     const at = clock.now()
     return { at, channels: await readBacklog(db, at) }
@@ -150,7 +150,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[
       help: 'Attempts to send by this process, by result.',
       labels: ['channel', 'outcome'],
       read: async () =>
-        tally.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
+        attemptCounter.read().map(({ attempts, ...labels }) => ({ labels, value: attempts })),
     },
   ]
 }
@@ -158,7 +158,7 @@ function deliveryReadings({ db, clock, tally }: JobApp): readonly MetricReading[
 /** Metrics of chain reading and watch evaluation. */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
-  const progress = keep(() => readProgress(db))
+  const progress = keep(() => readObservationProgress(db))
   return [
     {
       name: 'watchdog_chain_head_block',

@@ -61,7 +61,7 @@ const SKIPPING = [
   'src/delivery/outage-store.ts',
   'src/delivery/picture-store.ts',
   'src/delivery/store.ts',
-  'src/watches/several-targets-store.ts',
+  'src/watches/target-batch-store.ts',
 ]
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { faultsOf } from './support/text-rules.ts'
+import { textFaultsOf } from './support/text-rules.ts'
 import {
   faultsOfFile,
   faultsOfKeys,
-  halves,
+  missingPairKeys,
   problemsOf,
   strayPlaceholders,
 } from './support/texts.ts'
@@ -67,7 +67,7 @@ describe('the rules above', () => {
 
   test.each(faulty)('find %s', (_what, locale, place, text, fault) => {
     const [file = '', key = ''] = place.split(':')
-    expect(faultsOf(text, { locale, file, key }).join('\n')).toContain(fault)
+    expect(textFaultsOf(text, { locale, file, key }).join('\n')).toContain(fault)
   })
 
   const sound: readonly (readonly [Locale, string, string])[] = [
@@ -87,7 +87,7 @@ describe('the rules above', () => {
 
   test.each(sound)('pass a sound text: %s %s', (locale, place, text) => {
     const [file = '', key = ''] = place.split(':')
-    expect(faultsOf(text, { locale, file, key })).toEqual([])
+    expect(textFaultsOf(text, { locale, file, key })).toEqual([])
   })
 
   const english = { a: 'A {{x}}', n_one: '{{count}} slot', n_other: '{{count}} slots' }
@@ -110,11 +110,11 @@ describe('the rules above', () => {
 
   test('find a title or detail without its counterpart', () => {
     const texts = { 'a.title': '', 'b.title_one': '', 'b.detail_zero': '', 'c.detail': '' }
-    expect(halves('errors', texts)).toEqual([
+    expect(missingPairKeys('errors', texts)).toEqual([
       'a.detail: is missing beside its other half',
       'c.title: is missing beside its other half',
     ])
-    expect(halves('bot', texts)).toEqual([])
+    expect(missingPairKeys('bot', texts)).toEqual([])
   })
 
   test('find placeholders that differ, but let the form for one omit the count', () => {

@@ -7,14 +7,14 @@ import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { AlertPage } from '#src/alerts/model.ts'
-import { formatToken, isTokenForm } from '#src/auth/token.ts'
+import { formatToken, hasTokenForm } from '#src/auth/token.ts'
 import { CreditAccount } from '#src/billing/account/model.ts'
 import { SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
 import { Topup } from '#src/billing/topups/model.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { ERROR_STATUS } from '#src/kernel/errors.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { isErrorCode, statusOf } from '#src/kernel/problems.ts'
+import { errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -172,7 +172,7 @@ describe('the journey of the examples', () => {
       const text = JSON.stringify(describeIn(locale))
       const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([one]) => one)
       expect([...new Set(tokens)].toSorted()).toEqual(['fwd_3Kd9', 'fwd_…'])
-      expect(tokens.filter(isTokenForm)).toEqual([])
+      expect(tokens.filter(hasTokenForm)).toEqual([])
       const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([one]) => one)
       expect([...new Set(secrets)].toSorted()).toEqual(['whsec_…'])
     }
@@ -198,7 +198,7 @@ describe('the examples of problems', () => {
   test('cover each status with which an operation refuses', () => {
     const problems = [...english.values()]
     expect(
-      problems.map(({ code, status }) => isErrorCode(code) && statusOf(code) === status),
+      problems.map(({ code, status }) => isErrorCode(code) && errorStatusOf(code) === status),
     ).toEqual(problems.map(() => true))
     // A method that is not allowed belongs to no operation.
     const statuses = Object.values(ERROR_STATUS).filter(

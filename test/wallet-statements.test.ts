@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { freshDatabase } from './support/database.ts'
 import { findUnnamed } from './support/named-wallets.ts'
 import { UNNAMED, unnamedList } from './support/unnamed-statements.ts'
-import { TABLES, UNOWNED, WALLET_ROWS } from './support/wallet-tables.ts'
+import { TABLES_WITHOUT_WALLET, WALLET_ROWS, WALLET_TABLES } from './support/wallet-tables.ts'
 
 /**
  * Every statement on a wallet's rows names the wallet, so that the rows could be spread over databases by wallet;
@@ -15,9 +15,12 @@ const find = (text: string) => findUnnamed(text, WALLET_ROWS)
 
 test('every table is listed as one of wallets or of another owner', () => {
   const { columns, parts } = WALLET_ROWS
-  const known = (name: string) => columns.has(name) || parts.has(name) || UNOWNED.has(name)
-  expect([...TABLES.keys()].filter((name) => !known(name))).toEqual([])
-  expect([...parts.keys(), ...UNOWNED].filter((name) => !TABLES.has(name))).toEqual([])
+  const known = (name: string) =>
+    columns.has(name) || parts.has(name) || TABLES_WITHOUT_WALLET.has(name)
+  expect([...WALLET_TABLES.keys()].filter((name) => !known(name))).toEqual([])
+  expect(
+    [...parts.keys(), ...TABLES_WITHOUT_WALLET].filter((name) => !WALLET_TABLES.has(name)),
+  ).toEqual([])
 })
 
 test('the classes of tables agree with the database', async () => {
@@ -27,7 +30,7 @@ test('the classes of tables agree with the database', async () => {
     where table_schema = 'public' and column_name = 'wallet'
       and table_name in (select relname from pg_class where not relispartition)`)
   await database.drop()
-  const owned = rows.map(({ name }) => name).filter((name) => !UNOWNED.has(name))
+  const owned = rows.map(({ name }) => name).filter((name) => !TABLES_WITHOUT_WALLET.has(name))
   expect(owned.toSorted()).toEqual([...WALLET_ROWS.columns.keys()].toSorted())
 })
 

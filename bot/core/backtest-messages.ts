@@ -1,5 +1,5 @@
 /** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
-import { claimAll } from '#src/db/queue.ts'
+import { claimAllDueRows } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import { type BacktestScreens, type TryWatch, tryWatch } from './backtests.ts'
 import { change, isFollowed, isMessageGone, type LiveMessageDeps } from './live-messages.ts'
@@ -40,7 +40,8 @@ export async function showBacktestResults(
   await deleteExpired(app.db, app.clock.now())
   const work = async () => {
     const options = { leaseMs: LEASE_MS, limit: 1, signal }
-    for await (const row of claimAll(app, BACKTEST_MESSAGES, options)) await add(notifier, row)
+    for await (const row of claimAllDueRows(app, BACKTEST_MESSAGES, options))
+      await add(notifier, row)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }

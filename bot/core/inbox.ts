@@ -11,7 +11,7 @@ import { z } from 'zod'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
-import { claim } from '#src/db/queue.ts'
+import { claimDueRows } from '#src/db/queue.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { storableJson } from '#src/kernel/outside-text.ts'
@@ -107,7 +107,7 @@ async function claimNext(
   inHand: readonly number[] = [],
 ): Promise<readonly store.ClaimedUpdate[]> {
   const among = store.inboxWithout(inHand)
-  return await claim(db, among, { now: clock.now(), leaseMs: LEASE_MS, limit })
+  return await claimDueRows(db, among, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
 /** Running workers of the inbox. */

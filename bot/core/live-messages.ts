@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Api } from 'grammy'
-import { claimAll } from '#src/db/queue.ts'
+import { claimAllDueRows } from '#src/db/queue.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -91,7 +91,7 @@ export async function updateLiveMessages(
   if (handles.size > 0) await wakeLive(app.db, [...handles], app.clock.now())
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: ROWS_PER_CLAIM, signal }
-  for await (const row of claimAll(app, LIVE_MESSAGES, options)) {
+  for await (const row of claimAllDueRows(app, LIVE_MESSAGES, options)) {
     await checkMessage(notifier, row)
   }
 }

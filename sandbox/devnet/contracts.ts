@@ -33,9 +33,9 @@ export interface DevnetContracts extends PaymentContractAddresses {
 }
 
 /** Actions on deployed contracts. */
-export function useContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
+export function bindContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
   const { operator, router, ftsoV2 } = places
-  const one = async (...transactions: readonly Outgoing[]) => {
+  const sendAll = async (...transactions: readonly Outgoing[]) => {
     const last = (await send(...transactions)).at(-1)
     if (last === undefined) throw new Error('nothing was sent')
     return last
@@ -45,20 +45,21 @@ export function useContracts(places: PaymentContractAddresses, send: Send): Devn
     pay: (from, handle, token, amountUnits) => {
       const approval = { functionName: 'approve', args: [router, amountUnits] } as const
       const payment = { functionName: 'pay', args: [handle, token, amountUnits] } as const
-      return one(
+      return sendAll(
         { from, to: token, data: encodeFunctionData({ abi: TOKEN_ABI, ...approval }) },
         { from, to: router, data: encodeFunctionData({ abi: ROUTER_ABI, ...payment }) },
       )
     },
-    sendNative: (from, to, value, data = '0x') => one({ from, to, value, data }),
+    sendNative: (from, to, value, data = '0x') => sendAll({ from, to, value, data }),
     mint: (token, to, amountUnits) =>
-      one({ from: operator, to: token, data: mintData(to, amountUnits) }),
+      sendAll({ from: operator, to: token, data: mintData(to, amountUnits) }),
     setFeed: (name, value, decimals, at) =>
-      one({ from: operator, to: ftsoV2, data: setFeedData({ name, value, decimals, at }) }),
-    setAllowed: (token, on) => one({ from: operator, to: router, data: setAllowedData(token, on) }),
+      sendAll({ from: operator, to: ftsoV2, data: setFeedData({ name, value, decimals, at }) }),
+    setAllowed: (token, on) =>
+      sendAll({ from: operator, to: router, data: setAllowedData(token, on) }),
     setPaused: (on) => {
       const call = { functionName: 'setPaused', args: [on] } as const
-      return one({
+      return sendAll({
         from: operator,
         to: router,
         data: encodeFunctionData({ abi: ROUTER_ABI, ...call }),

@@ -105,7 +105,7 @@ export async function deployContracts(
   await client.setBalance({ address: OPERATOR, value: OPERATOR_WEI })
   const places = placesOf(await client.getTransactionCount({ address: OPERATOR }))
   const calls = [...creationCodes(), ...setUp(places)]
-  const transactions = calls.map((one): CallOrCreation => ({ ...one, from: OPERATOR, gas: GAS }))
+  const transactions = calls.map((call): CallOrCreation => ({ ...call, from: OPERATOR, gas: GAS }))
   const writer = createBlockWriter(chain)
   await writer.hold()
   try {

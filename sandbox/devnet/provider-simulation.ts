@@ -14,14 +14,19 @@ import {
   installFsp,
   SIMULATION_ACCOUNT,
 } from './fsp/install.ts'
-import { keepUp, LIVE_LOOK_MS } from './fsp/live.ts'
 import type { KnownPolicy, SimulatedProviderState } from './fsp/policy.ts'
 import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
+import { LIVE_POLL_MS, runInRealTime } from './fsp/real-time.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
 import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
-import { epochAt, FLARE_TIMING, type Timing } from './fsp/timing.ts'
-import { createBlockWriter, type Receipt, readReceipts, type Tx } from './fsp/writer.ts'
+import { epochAt, FLARE_TIMING, type ProtocolTiming } from './fsp/timing.ts'
+import {
+  createBlockWriter,
+  type MinedReceipt,
+  readReceipts,
+  type UnsignedTx,
+} from './fsp/writer.ts'
 
 /** Options of a simulated provider. */
 export interface ProviderOptions {
@@ -36,7 +41,7 @@ export interface ProviderOptions {
 export interface ProviderSimulationOptions {
   readonly providers: readonly ProviderOptions[]
   /** Differences from Flare's timing. */
-  readonly timing?: Partial<Timing>
+  readonly timing?: Partial<ProtocolTiming>
   /**
    * The first reward epoch of the present Relay and registries; earlier ones have the former contracts. By
    * default there are only the present ones.
@@ -66,7 +71,7 @@ export interface SimulatedProvider {
  * judged.
  */
 export interface ProviderSimulation {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly providers: readonly SimulatedProvider[]
   /** The next round to begin. */
   readonly round: number
@@ -144,7 +149,10 @@ export async function createProviderSimulation(
   )
   let isLive = false
 
-  const commit = async (at: number, transactions: readonly Tx[]): Promise<readonly Receipt[]> => {
+  const commit = async (
+    at: number,
+    transactions: readonly UnsignedTx[],
+  ): Promise<readonly MinedReceipt[]> => {
     if (!isLive) {
       const time = Math.max(at, writer.head.timestamp + 1)
       const hashes = await writer.block(time, transactions)
@@ -155,7 +163,7 @@ export async function createProviderSimulation(
     for (;;) {
       const receipts = await readReceipts(writer, hashes)
       if (receipts.every((receipt) => receipt !== null)) return expectSuccess(writer, hashes)
-      await wait(LIVE_LOOK_MS)
+      await wait(LIVE_POLL_MS)
     }
   }
   const epochDaemon = createEpochDaemon({ timing, providers, commit, newerFrom })
@@ -223,7 +231,8 @@ export async function createProviderSimulation(
     provider: SimulatedProviderState,
     was: ReadonlySet<Behaviour>,
   ): Promise<void> {
-    const turned = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
+    const turned = (behaviour: Behaviour) =>
+      was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (turned('changed-submit-address')) {
       const version = provider.behaviours.has('changed-submit-address') ? 2 : 1
       provider.accounts = providerAccounts(provider.name, version)
@@ -243,7 +252,8 @@ export async function createProviderSimulation(
     const provider = stateOf(name)
     const was = new Set(provider.behaviours)
     change(provider.behaviours)
-    const isMined = (one: Behaviour) => was.has(one) !== provider.behaviours.has(one)
+    const isMined = (behaviour: Behaviour) =>
+      was.has(behaviour) !== provider.behaviours.has(behaviour)
     if (isMined('changed-submit-address')) return playing(() => apply(provider, was))
     return inTurn(() => apply(provider, was))
   }
@@ -273,12 +283,12 @@ export async function createProviderSimulation(
     playToPublication: () => playing(timeTravel.toPublication),
     behave: (name, ...behaviours) =>
       change(name, (all) => {
-        for (const one of behaviours) startFault(all, one)
+        for (const behaviour of behaviours) startFault(all, behaviour)
       }),
     recover: (name, ...behaviours) =>
       change(name, (all) => {
         if (behaviours.length === 0) all.clear()
-        for (const one of behaviours) all.delete(one)
+        for (const behaviour of behaviours) all.delete(behaviour)
       }),
     setFeed: async (name, price, since) => {
       const known = feeds.get(name)
@@ -293,7 +303,7 @@ export async function createProviderSimulation(
       return Number(known.value) / 10 ** known.decimals
     },
     keepUp: (clock, signal, onProblem) =>
-      keepUp({
+      runInRealTime({
         ...{ schedule, writer, clock, signal, onProblem },
         inTurn: (run) =>
           inTurn(async () => {

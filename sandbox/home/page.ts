@@ -9,7 +9,7 @@ import {
 } from '../control-panel.ts'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
-import { flr } from '../scenarios/page.ts'
+import { flrText } from '../scenarios/page.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { checkParts } from './parts.ts'
 import { createSamples, type Link, type Sample } from './samples.ts'
@@ -71,10 +71,10 @@ export async function homePage(
   app.post('/home/sample', (request, reply) =>
     act(reply, async () => {
       const { sample } = SampleForm.parse(request.body)
-      const one = samples.find(({ id }) => id === sample)
-      if (one === undefined) throw new Error(`There is no page called ${sample}.`)
-      await one.make()
-      return `/#sample-${one.id}`
+      const chosen = samples.find(({ id }) => id === sample)
+      if (chosen === undefined) throw new Error(`There is no page called ${sample}.`)
+      await chosen.make()
+      return `/#sample-${chosen.id}`
     }),
   )
   app.post('/home/open', (request, reply) =>
@@ -145,7 +145,7 @@ async function walletsOf({ devnet: { client, people } }: WorldParts) {
     Object.values(people).map(async ({ name, account: { address } }) => ({
       name,
       address,
-      balance: flr(await client.getBalance({ address })),
+      balance: flrText(await client.getBalance({ address })),
     })),
   )
 }

@@ -4,7 +4,7 @@ import { createPublicClient, http } from 'viem'
 import type { WorldParts } from '../world/parts.ts'
 
 /** One running part, as the page shows it. */
-export interface Part {
+export interface PartStatus {
   readonly name: string
   readonly address: string
   /** Its page in a browser. */
@@ -16,7 +16,7 @@ export interface Part {
 const CHECK_TIMEOUT_MS = 1000
 
 /** Checks every part of a world now. */
-export async function checkParts(world: WorldParts): Promise<readonly Part[]> {
+export async function checkParts(world: WorldParts): Promise<readonly PartStatus[]> {
   const { service, database, rpc, xrpl, telegram, inbox, receiver } = world
   const [isReady, tip, isXrplUp, isTelegramUp, isInboxUp, isReceiverUp] = await Promise.all([
     answers(`${service.internalUrl}/readyz`),

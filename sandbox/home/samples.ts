@@ -110,7 +110,7 @@ function newestMail({ inbox }: WorldParts, linkOf: LinkOf): string | undefined {
 
 /** The link of the first mail with one, received before or later. */
 async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
-  const mail = await inbox.waitFor((one) => linkOf(one) !== undefined, PATIENCE_MS)
+  const mail = await inbox.waitFor((received) => linkOf(received) !== undefined, PATIENCE_MS)
   const link = linkOf(mail)
   if (link === undefined) throw new Error('the mail has no link')
   return link

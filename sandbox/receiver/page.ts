@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { acceptForms, renderView, sandboxPage, sendPage, serveLayout } from '../layout.ts'
 import { serveTopic } from '../live.ts'
-import { type Answer, MAIN_HOOK, type ReceivedRequest, type Receiver } from '../receiver.ts'
+import { type HookAnswer, MAIN_HOOK, type ReceivedRequest, type Receiver } from '../receiver.ts'
 import type { SignatureVerdict } from '../verify.ts'
 
 /** Responses to choose from, by label. */
-const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+const ANSWERS: ReadonlyMap<string, HookAnswer> = new Map<string, HookAnswer>([
   ['200', 200],
   ['500', 500],
   ['410', 410],
@@ -161,7 +161,7 @@ function timestampCheck(ageSeconds: number): SignatureCheck {
   return { state, text: `timestamp ${Math.round(ageSeconds)} s` }
 }
 
-function labelOf(answer: Answer): string {
+function labelOf(answer: HookAnswer): string {
   const chosen = [...ANSWERS].find(([, one]) => one === answer)?.[0]
   return chosen ?? (typeof answer === 'object' ? `${answer.status}` : `${answer}`)
 }

@@ -33,12 +33,12 @@ export interface Scenario {
   run(
     note: (text: string) => void,
     signal: AbortSignal,
-    progress: (progress: Progress) => void,
+    progress: (progress: ScenarioProgress) => void,
   ): Promise<void>
 }
 
 /** How far a running scenario is. */
-export interface Progress {
+export interface ScenarioProgress {
   /** Completed share, from 0 to 1. */
   readonly share: number
   readonly text: string

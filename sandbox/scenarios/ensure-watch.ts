@@ -15,9 +15,9 @@ export function ensureWatch(
     ...shown,
     look: [CHAT, INDEX],
     run: async (note) => {
-      for (const one of watches) {
-        const isNew = await panel.watch(one)
-        note(`${isNew ? 'watches' : 'watched already'}: ${one.label}`)
+      for (const watch of watches) {
+        const isNew = await panel.watch(watch)
+        note(`${isNew ? 'watches' : 'watched already'}: ${watch.label}`)
       }
     },
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { tooMany } from '../telegram/faults.ts'
-import type { Change } from '../telegram/model.ts'
+import { tooManyMessages } from '../telegram/faults.ts'
+import type { ChatChange } from '../telegram/model.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, INDEX, type Scenario, type ScenarioGroup, secondsSince } from './define.ts'
 
@@ -126,7 +126,7 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
       if (waiting !== undefined) return
       const stop = new AbortController()
       waiting = stop
-      telegram.failNext('sendMessage', tooMany(RETRY_AFTER_SECONDS))
+      telegram.failNext('sendMessage', tooManyMessages(RETRY_AFTER_SECONDS))
       const refused = await nextCall(
         telegram,
         (call) => call.refused?.code === 429,
@@ -154,7 +154,7 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
   }
 }
 
-type CallMade = Extract<Change, { kind: 'call' }>['call']
+type CallMade = Extract<ChatChange, { kind: 'call' }>['call']
 
 /** Waits for the next matching `sendMessage`; returns undefined if the signal aborts first. */
 async function nextCall(

@@ -1,7 +1,7 @@
-import type { Progress } from './define.ts'
+import type { ScenarioProgress } from './define.ts'
 
 /** A started scenario, with its results so far. */
-export interface Entry {
+export interface ScenarioLogEntry {
   /** Counts from 1. */
   readonly id: number
   /** Name of the scenario. */
@@ -10,7 +10,7 @@ export interface Entry {
   readonly what: string
   readonly notes: readonly string[]
   /** While it is going, if it shows it. */
-  readonly progress?: Progress | undefined
+  readonly progress?: ScenarioProgress | undefined
   /** going: more may follow. */
   readonly state: 'going' | 'over' | 'failed'
   /** Whether it waits for results, until a person dismisses it. */
@@ -22,7 +22,7 @@ interface OpenEntry {
   readonly id: number
   note(text: string): void
   /** Shows how far it is. */
-  advance(progress: Progress): void
+  advance(progress: ScenarioProgress): void
   /** Ends it. */
   close(): void
   /** Ends it with an error. */
@@ -31,7 +31,7 @@ interface OpenEntry {
 
 /** Entries, oldest first. */
 export interface ScenarioLog {
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ScenarioLogEntry[]
   open(scenario: string, what: string, waits: boolean): OpenEntry
   /** Calls the listener after every change until the returned function is called. */
   subscribe(listener: () => void): () => void
@@ -42,13 +42,13 @@ const KEPT = 200
 
 /** An empty log. */
 export function createScenarioLog(now: () => Date): ScenarioLog {
-  const entries: Entry[] = []
+  const entries: ScenarioLogEntry[] = []
   const listeners = new Set<() => void>()
   let count = 0
   const announce = () => {
     for (const listener of listeners) listener()
   }
-  const change = (id: number, changed: (entry: Entry) => Partial<Entry>) => {
+  const change = (id: number, changed: (entry: ScenarioLogEntry) => Partial<ScenarioLogEntry>) => {
     const index = entries.findIndex((entry) => entry.id === id)
     const entry = entries[index]
     if (entry === undefined) return

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { formatUnits } from 'viem/utils'
 import type { ControlPanel } from '../control-panel.ts'
 import type { WorldParts } from '../world/parts.ts'
-import type { AskedTopup } from '../world/topups.ts'
+import type { RequestedTopup } from '../world/topups.ts'
 import {
   INDEX,
   type Scenario,
@@ -117,7 +117,11 @@ function pay(world: WorldParts, { part, asset, ...shown }: Pay): Scenario {
   }
 }
 
-async function amountOf({ topups }: WorldParts, topup: AskedTopup, units: bigint): Promise<string> {
+async function amountOf(
+  { topups }: WorldParts,
+  topup: RequestedTopup,
+  units: bigint,
+): Promise<string> {
   const { decimals, asset } = await topups.state(topup)
   return `${formatUnits(units, decimals)} ${asset}`
 }

@@ -6,7 +6,7 @@ import { serveTopic } from '../live.ts'
 import { createScenarios, type Scenarios } from '../scenarios.ts'
 import type { WorldParts } from '../world/parts.ts'
 import type { Scenario } from './define.ts'
-import type { Entry } from './log.ts'
+import type { ScenarioLogEntry } from './log.ts'
 
 const SCRIPT = readFileSync(new URL('../browser/scenarios.js', import.meta.url))
 
@@ -44,7 +44,7 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
     groups: groups.map((group) => ({
       ...group,
       id: group.title.toLowerCase().replaceAll(' ', '-'),
-      scenarios: group.scenarios.map((one) => shown(one, newestFirst)),
+      scenarios: group.scenarios.map((scenario) => shown(scenario, newestFirst)),
     })),
     entries: newestFirst.map(entryData),
   })
@@ -58,12 +58,15 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
   })
 }
 
-function shown({ id, label, follows, look, lasting }: Scenario, newestFirst: readonly Entry[]) {
+function shown(
+  { id, label, follows, look, lasting }: Scenario,
+  newestFirst: readonly ScenarioLogEntry[],
+) {
   const last = newestFirst.find(({ scenario }) => scenario === id)
   return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
 }
 
-function entryData({ id, at, what, notes, state, waits, progress }: Entry) {
+function entryData({ id, at, what, notes, state, waits, progress }: ScenarioLogEntry) {
   return {
     id,
     progress,
@@ -80,13 +83,13 @@ async function walletsOf({ devnet: { client, people } }: WorldParts) {
   return Promise.all(
     [people.alice, people.bob].map(async ({ name, account: { address } }) => ({
       name,
-      balance: flr(await client.getBalance({ address })),
+      balance: flrText(await client.getBalance({ address })),
     })),
   )
 }
 
 /** An amount with two decimals, such as `9,500.00 FLR`. */
-export function flr(wei: bigint): string {
+export function flrText(wei: bigint): string {
   const amount = Number(formatEther(wei)).toLocaleString('en', {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,

@@ -130,7 +130,7 @@ export function alertsOf({ simulation }: WorldParts) {
 /** Description of the provider and its faults. */
 function aboutAlpha({ simulation }: WorldParts): string {
   const { accounts, behaviours } = simulation.provider(NAME)
-  const wrong = [...behaviours].map((one) => BEHAVIOURS[one])
+  const wrong = [...behaviours].map((behaviour) => BEHAVIOURS[behaviour])
   const state = wrong.length === 0 ? 'is healthy' : wrong.join(', ')
   return `${accounts.identity.address} is the one to watch; it ${state}.`
 }

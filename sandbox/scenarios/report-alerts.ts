@@ -4,7 +4,7 @@ import type { WorldParts } from '../world/parts.ts'
 import { secondsSince } from './define.ts'
 
 /** How to recognize the alerts that a scenario causes. */
-export interface AlertKind {
+export interface AlertMatcher {
   /** The text in chats and mails contains one of these words. */
   readonly words: readonly string[]
   /** The event in webhooks begins with one of these prefixes. */
@@ -20,7 +20,7 @@ const FURTHER_ALERTS_MS = 5000
  */
 export async function runAndReportAlerts(
   world: WorldParts,
-  kind: AlertKind,
+  kind: AlertMatcher,
   { note, signal }: { readonly note: (text: string) => void; readonly signal: AbortSignal },
   act: () => Promise<void>,
 ): Promise<void> {
@@ -62,7 +62,7 @@ function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'
 /** Calls `found` with the place of every received alert. The returned function ends that. */
 function listenForAlerts(
   { telegram, inbox, receiver }: WorldParts,
-  { words, events }: AlertKind,
+  { words, events }: AlertMatcher,
   found: (where: string) => void,
 ): () => void {
   const isAbout = (text: string) => words.some((word) => text.includes(word))

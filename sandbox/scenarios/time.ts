@@ -1,5 +1,5 @@
 import type { WorldParts } from '../world/parts.ts'
-import { CHAT, INDEX, type Progress, type Scenario, type ScenarioGroup } from './define.ts'
+import { CHAT, INDEX, type Scenario, type ScenarioGroup, type ScenarioProgress } from './define.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
@@ -18,7 +18,7 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
     follows,
     look: [INDEX, CHAT],
     run: async (note, _signal, progress) => {
-      await skipShown(world, seconds, progress)
+      await skipAndReport(world, seconds, progress)
       const block = await world.devnet.client.getBlockNumber()
       note(`it is ${timeText(world.clock.now())}, block ${block}`)
     },
@@ -78,10 +78,10 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
 const SHOWN_MS = 500
 
 /** Skips time, and shows meanwhile which time it is and how far that is. */
-export async function skipShown(
+export async function skipAndReport(
   { clock, skip }: Pick<WorldParts, 'clock' | 'skip'>,
   seconds: (now: Date) => number,
-  progress: (progress: Progress) => void,
+  progress: (progress: ScenarioProgress) => void,
 ): Promise<void> {
   let from = 0
   let lengthMs = Number.POSITIVE_INFINITY

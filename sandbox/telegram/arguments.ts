@@ -32,29 +32,29 @@ export function argumentsFrom(
 }
 
 /** The parameter's text; empty when absent. */
-export function text(args: Arguments, name: string): string {
+export function textArgument(args: Arguments, name: string): string {
   return args.texts.get(name) ?? ''
 }
 
 /** The parameter as a whole number; 0 when absent or malformed, like the real server. */
-export function integer(args: Arguments, name: string): number {
-  const match = /^-?\d+/.exec(text(args, name))
+export function integerArgument(args: Arguments, name: string): number {
+  const match = /^-?\d+/.exec(textArgument(args, name))
   return match ? Number(match[0]) : 0
 }
 
 /** True for `true`, `yes` and `1`. */
-export function flag(args: Arguments, name: string): boolean {
-  return ['true', 'yes', '1'].includes(text(args, name).toLowerCase())
+export function flagArgument(args: Arguments, name: string): boolean {
+  return ['true', 'yes', '1'].includes(textArgument(args, name).toLowerCase())
 }
 
 /**
  * The parameter decoded from JSON; undefined when absent or empty.
  *
  * @param what how the error names it, such as `reply keyboard markup`
- * @throws Refusal 400 when it is no JSON
+ * @throws BotApiRefusal 400 when it is no JSON
  */
-export function json(args: Arguments, name: string, what: string): unknown {
-  const source = text(args, name)
+export function jsonArgument(args: Arguments, name: string, what: string): unknown {
+  const source = textArgument(args, name)
   if (source === '') return undefined
   try {
     return JSON.parse(source)
@@ -71,7 +71,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 /**
  * A text field of a JSON object; empty when absent.
  *
- * @throws Refusal 400 for any other type
+ * @throws BotApiRefusal 400 for any other type
  */
 export function textField(object: Readonly<Record<string, unknown>>, name: string): string {
   const value = object[name]

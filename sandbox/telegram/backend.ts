@@ -1,13 +1,13 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import { type Changes, createChanges } from './changes.ts'
+import { type ChangeHub, createChangeHub } from './change-hub.ts'
 import { type Chats, createChats } from './chat-store.ts'
 import { createFaults, type Faults } from './faults.ts'
 import { createFiles, type Files } from './files.ts'
+import { createFloodLimits, type FloodLimits } from './flood-limits.ts'
 import { createMessages, type Messages } from './messages.ts'
 import type { BotAccount, Call } from './model.ts'
 import { createBotProfile, type Profile } from './profile.ts'
 import { createQueries, type Queries } from './queries.ts'
-import { createRates, type Rates } from './rates.ts'
 import { createPoller, createUpdates, type Poller, type Updates } from './updates.ts'
 import { createWebhook, type Webhook } from './webhook.ts'
 
@@ -16,7 +16,7 @@ export interface Backend {
   readonly bot: BotAccount
   readonly token: string
   readonly clock: Clock
-  readonly changes: Changes
+  readonly changes: ChangeHub
   readonly chats: Chats
   readonly messages: Messages
   readonly files: Files
@@ -27,7 +27,7 @@ export interface Backend {
   readonly queries: Queries
   readonly faults: Faults
   /** Undefined when flood limits are off. */
-  readonly rates: Rates | undefined
+  readonly rates: FloodLimits | undefined
   readonly calls: CallLog
 }
 
@@ -54,7 +54,7 @@ export function createBackend(options: {
     firstName: options.firstName,
     username: options.username,
   }
-  const changes = createChanges()
+  const changes = createChangeHub()
   const updates = createUpdates({ clock, changes })
   return {
     bot,
@@ -70,12 +70,12 @@ export function createBackend(options: {
     profile: createBotProfile(bot, changes),
     queries: createQueries({ clock, changes }),
     faults: createFaults(),
-    rates: options.rates ? createRates(clock) : undefined,
+    rates: options.rates ? createFloodLimits(clock) : undefined,
     calls: createCallLog(changes),
   }
 }
 
-function createCallLog(changes: Changes): CallLog {
+function createCallLog(changes: ChangeHub): CallLog {
   const calls: Call[] = []
   let sequence = 0
   return {

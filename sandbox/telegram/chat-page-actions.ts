@@ -73,7 +73,7 @@ export type ChatAction = z.output<typeof ChatAction>
  *
  * @throws Error in readable words when it is impossible
  */
-export function perform(api: TelegramApi, act: ChatAction): ActResult {
+export function performChatAction(api: TelegramApi, act: ChatAction): ActResult {
   switch (act.act) {
     case 'send':
       api.send(act.chat, act.text, place(act))
@@ -124,7 +124,7 @@ export function perform(api: TelegramApi, act: ChatAction): ActResult {
     case 'inline':
       return { queryId: api.inlineQuery(act.person, act.query).queryId }
     case 'choose': {
-      const answer = api.inlineAnswers.find((one) => one.queryId === act.query)
+      const answer = api.inlineAnswers.find((inlineAnswer) => inlineAnswer.queryId === act.query)
       if (!answer) throw new Error('the bot did not answer this query')
       api.chooseInline(answer, act.result, act.chat)
       return {}

@@ -11,8 +11,8 @@ import type {
 import type {
   Call,
   CallbackAnswer,
-  Change,
   Chat,
+  ChatChange,
   ChatMessage,
   InlineAnswer,
   InlineButton,
@@ -24,14 +24,14 @@ import type {
 const CALLS_SHOWN = 100
 
 /** Buttons that messages had before an edit: old clients may still press them. */
-export interface OldButtons {
+export interface ReplacedButtons {
   /** Records a message after each change. */
   see(message: ChatMessage): void
   of(message: ChatMessage): readonly InlineButton[]
 }
 
 /** Creates a record of every button with callback data. */
-export function createOldButtons(): OldButtons {
+export function createReplacedButtons(): ReplacedButtons {
   const seen = new Map<string, Map<string, InlineButton>>()
   const key = (message: ChatMessage) => `${message.chatId}:${message.id}`
   return {
@@ -51,7 +51,7 @@ export function createOldButtons(): OldButtons {
 }
 
 /** Full state, for a newly opened page. */
-export function snapshot(api: TelegramApi, old: OldButtons): PageEvent {
+export function pageSnapshot(api: TelegramApi, old: ReplacedButtons): PageEvent {
   const chats = api.chats()
   return {
     kind: 'all',
@@ -67,8 +67,8 @@ export function snapshot(api: TelegramApi, old: OldButtons): PageEvent {
 /** Converts a change to an event of the page; undefined for a change that the page does not show. */
 export function changeData(
   api: TelegramApi,
-  old: OldButtons,
-  change: Change,
+  old: ReplacedButtons,
+  change: ChatChange,
 ): PageEvent | undefined {
   switch (change.kind) {
     case 'chat':
@@ -134,7 +134,7 @@ function nameOf(api: TelegramApi, chat: Chat, message: ChatMessage): string {
   return person?.type === 'private' ? person.person.firstName : 'Somebody'
 }
 
-function messageData(api: TelegramApi, old: OldButtons, message: ChatMessage): MessageView {
+function messageData(api: TelegramApi, old: ReplacedButtons, message: ChatMessage): MessageView {
   const chat = api.chat(message.chatId)
   const replied = api.messages(message.chatId).find((other) => other.id === message.replyTo)
   return {

@@ -174,7 +174,7 @@ export interface Viewer {
 }
 
 /** State of the page for its parts. */
-export interface Page {
+export interface ChatPageState {
   chat(): ChatView
   /** Id of the author, with the suffix `:anonymous` in a group's name. */
   author(): string

@@ -1,6 +1,6 @@
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Chat, GroupChat, Member, Person, PrivateChat } from './model.ts'
-import { badRequest, forbidden, type Refusal } from './refusal.ts'
+import { type BotApiRefusal, badRequest, forbidden } from './refusal.ts'
 
 /** All chats of this server, with their members. */
 export interface Chats {
@@ -33,7 +33,7 @@ const FIRST_GROUP_ID = 4_100_000_001
 const FIRST_SUPERGROUP_ID = 2_100_000_001
 
 /** Creates an empty list of chats. */
-export function createChats(changes: Changes): Chats {
+export function createChats(changes: ChangeHub): Chats {
   const chats = new Map<number, Chat>()
   const find = (id: number) => chats.get(id)
   const get = (id: number): Chat => {
@@ -99,7 +99,7 @@ export function withMember(group: GroupChat, member: Member): GroupChat {
  * The chat of a call, if the bot has the access.
  *
  * @param access `read` reads, `write` sends or changes
- * @throws Refusal 400 `chat not found`, 400 with `migrate_to_chat_id`, or 403
+ * @throws BotApiRefusal 400 `chat not found`, 400 with `migrate_to_chat_id`, or 403
  * @see telegram-bot-api, `check_chat_access`
  */
 export function accessibleChat(chats: Chats, chatId: string, access: 'read' | 'write'): Chat {
@@ -116,7 +116,7 @@ function refusedByPerson(
   chats: Chats,
   chat: PrivateChat,
   access: 'read' | 'write',
-): Refusal | undefined {
+): BotApiRefusal | undefined {
   if (chat.blocked && access === 'write') return forbidden('bot was blocked by the user')
   if (chat.started) return undefined
   const isKnown = chats
@@ -127,7 +127,7 @@ function refusedByPerson(
     : badRequest('chat not found')
 }
 
-function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): Refusal | undefined {
+function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): BotApiRefusal | undefined {
   if (chat.migratedTo !== undefined && access === 'write') {
     return badRequest('group chat was upgraded to a supergroup chat', {
       migrate_to_chat_id: chat.migratedTo,

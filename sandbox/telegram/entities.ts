@@ -29,7 +29,7 @@ const PRIORITY: Readonly<Record<string, number>> = {
  *
  * @see TDLib, `fix_entities`
  */
-export function keptEntities(marked: readonly Entity[], found: readonly Entity[]): Entity[] {
+export function storedEntities(marked: readonly Entity[], found: readonly Entity[]): Entity[] {
   const filled = marked.filter((entity) => entity.length > 0).sort(byPlace)
   const quotes = withoutOverlap(filled.filter((entity) => QUOTES.has(entity.type)))
   const whole = withoutOverlap(

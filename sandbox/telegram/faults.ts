@@ -37,7 +37,7 @@ interface Ordered {
 }
 
 /** The answer to too many messages, with a waiting time. */
-export function tooMany(retryAfterSeconds: number): Fault {
+export function tooManyMessages(retryAfterSeconds: number): Fault {
   return {
     error_code: 429,
     description: `Too Many Requests: retry after ${retryAfterSeconds}`,

@@ -1,4 +1,4 @@
-import { type Arguments, text, type UploadedFile } from './arguments.ts'
+import { type Arguments, textArgument, type UploadedFile } from './arguments.ts'
 import { imageSize, sniffType } from './images.ts'
 import type { StoredFile } from './model.ts'
 import { badRequest } from './refusal.ts'
@@ -39,10 +39,10 @@ export function createFiles(): Files {
 /**
  * The file of a parameter: an upload, `attach://<part>`, or the id of a file sent before.
  *
- * @throws Refusal 400 when it is missing, cannot be fetched, or is not an acceptable photo
+ * @throws BotApiRefusal 400 when it is missing, cannot be fetched, or is not an acceptable photo
  */
 export function readFile(files: Files, args: Arguments, name: 'photo' | 'document'): StoredFile {
-  const value = text(args, name)
+  const value = textArgument(args, name)
   const part = value.startsWith('attach://') ? value.slice('attach://'.length) : name
   const upload = args.files.get(part)
   if (upload) {

@@ -1,6 +1,6 @@
 import { checkLink } from './links.ts'
 import type { Entity, FormattedText } from './model.ts'
-import { badRequest, type Refusal } from './refusal.ts'
+import { type BotApiRefusal, badRequest } from './refusal.ts'
 
 const ENTITY_OF_TAG: Readonly<Record<string, string>> = {
   b: 'bold',
@@ -41,7 +41,7 @@ interface OpenTag {
  * As strict as the real parser: only its own tags, properly nested, only `&lt; &gt; &amp; &quot;` and
  * numeric references; a link Telegram would not open is dropped without an error.
  *
- * @throws Refusal 400 `can't parse entities: …`, with byte offsets like the real server
+ * @throws BotApiRefusal 400 `can't parse entities: …`, with byte offsets like the real server
  * @see TDLib, `parse_html`
  */
 export function parseHtml(source: string): FormattedText {
@@ -84,7 +84,7 @@ function withoutStrayLanguage(entity: Entity): Entity {
   return { type: entity.type, offset: entity.offset, length: entity.length }
 }
 
-function cannotParse(problem: string): Refusal {
+function cannotParse(problem: string): BotApiRefusal {
   return badRequest(`can't parse entities: ${problem}`)
 }
 

@@ -22,7 +22,7 @@ const NO_MARKUP: Markup = { keyboard: [], other: undefined }
 /**
  * Parses `reply_markup`.
  *
- * @throws Refusal 400 for everything that Telegram or its clients would refuse, cut or drop: invalid links,
+ * @throws BotApiRefusal 400 for everything that Telegram or its clients would refuse, cut or drop: invalid links,
  * data above 64 bytes, copied text above 256, buttons without text or action, more than 8 per row
  */
 export function readMarkup(value: unknown): Markup {
@@ -46,7 +46,7 @@ export function readMarkup(value: unknown): Markup {
 /**
  * Checks buttons against the chat: Mini Apps open from private chats only.
  *
- * @throws Refusal 400 `BUTTON_TYPE_INVALID`
+ * @throws BotApiRefusal 400 `BUTTON_TYPE_INVALID`
  */
 export function checkKeyboardFits(keyboard: Keyboard, chatType: string): void {
   const hasWebApp = keyboard.some((row) => row.some((button) => button.web_app))

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Chat, ChatMessage } from './model.ts'
 
 /** Properties of a new message; omitted ones are those of `EMPTY`. */
@@ -22,7 +22,7 @@ export interface Messages {
  * Creates an empty list of messages. Supergroups count their messages separately; private chats and basic
  * groups share one count, like the ids of a real bot. 1 is never used: it is the General topic.
  */
-export function createMessages(deps: { clock: Clock; changes: Changes }): Messages {
+export function createMessages(deps: { clock: Clock; changes: ChangeHub }): Messages {
   const chats = new Map<number, Map<number, ChatMessage>>()
   const lastIds = new Map<number, number>()
   const inChat = (chatId: number) => {

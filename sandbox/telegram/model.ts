@@ -182,7 +182,7 @@ export interface InlineAnswer {
 }
 
 /** Every observable change. */
-export type Change =
+export type ChatChange =
   | { readonly kind: 'chat'; readonly chat: Chat }
   | { readonly kind: 'message'; readonly message: ChatMessage }
   | { readonly kind: 'gone'; readonly chatId: number; readonly messageId: number }

@@ -1,4 +1,4 @@
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import { isAdministrator, memberOf } from './chat-store.ts'
 import type { BotAccount, Chat } from './model.ts'
 
@@ -46,7 +46,7 @@ export const DEFAULT_SCOPE: CommandScope = {
 }
 
 /** Creates a profile with only a name. */
-export function createBotProfile(bot: BotAccount, changes: Changes): Profile {
+export function createBotProfile(bot: BotAccount, changes: ChangeHub): Profile {
   const lists = new Map<string, readonly BotCommand[]>()
   const texts = new Map<string, string>([['name:', bot.firstName]])
   const buttons = new Map<number, unknown>()

@@ -1,5 +1,5 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { CallbackAnswer, InlineAnswer } from './model.ts'
 import { badRequest } from './refusal.ts'
 
@@ -16,13 +16,13 @@ export interface Queries {
   openPress(press: Omit<OpenPress, 'queryId'>): OpenPress
   /**
    * Answers a press.
-   * @throws Refusal 400 for an unknown query, a late or a second answer
+   * @throws BotApiRefusal 400 for an unknown query, a late or a second answer
    */
   answerPress(queryId: string, answer: Pick<CallbackAnswer, 'text' | 'showAlert' | 'url'>): void
   openInline(personId: number): string
   /**
    * Answers an inline query.
-   * @throws Refusal 400 for an unknown query, a late or a second answer
+   * @throws BotApiRefusal 400 for an unknown query, a late or a second answer
    */
   answerInline(queryId: string, answer: Omit<InlineAnswer, 'queryId' | 'personId'>): void
   answers(): readonly CallbackAnswer[]
@@ -37,7 +37,7 @@ const FIRST_QUERY_ID = 880_000_000_000_000_001n
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
 
 /** Creates an empty list of queries. */
-export function createQueries(deps: { clock: Clock; changes: Changes }): Queries {
+export function createQueries(deps: { clock: Clock; changes: ChangeHub }): Queries {
   const presses = new Map<string, OpenPress & { at: Date }>()
   const inlines = new Map<string, { personId: number; at: Date }>()
   const answers: CallbackAnswer[] = []

@@ -7,17 +7,17 @@ import {
   argumentsFrom,
   isObject,
   readableArguments,
-  text,
+  textArgument,
   type UploadedFile,
 } from './arguments.ts'
 import type { Backend } from './backend.ts'
 import type { Fault } from './faults.ts'
 import { REGISTRY } from './methods/index.ts'
 import type { Wire } from './model.ts'
-import { badRequest, Refusal } from './refusal.ts'
+import { BotApiRefusal, badRequest } from './refusal.ts'
 
 /** The HTTP server. */
-export interface Server {
+export interface BotApiServer {
   /** API root for clients, without a trailing slash. */
   readonly url: string
   /** Refuses every connection and breaks the open ones. */
@@ -33,14 +33,14 @@ const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 50 * 1024 * 1024
 
 /** Serves `/bot<token>/<method>` on this machine only. Port 0 uses a free one. */
-export async function startServer(backend: Backend, port: number): Promise<Server> {
+export async function startBotApiServer(backend: Backend, port: number): Promise<BotApiServer> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, logger: false })
   const hanging = new Set<FastifyReply>()
   readBodies(app)
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
     refuse(reply, asRefusal(error)),
   )
-  app.setNotFoundHandler((_request, reply) => refuse(reply, new Refusal(404, 'Not Found')))
+  app.setNotFoundHandler((_request, reply) => refuse(reply, new BotApiRefusal(404, 'Not Found')))
   app.all<{ Params: { token: string; method: string } }>(
     '/bot:token/:method',
     async (request, reply) => {
@@ -75,21 +75,21 @@ export async function startServer(backend: Backend, port: number): Promise<Serve
 }
 
 /** A malformed request is the client's fault, anything else a fault of this server. */
-function asRefusal(error: Error & { statusCode?: number }): Refusal {
+function asRefusal(error: Error & { statusCode?: number }): BotApiRefusal {
   const { statusCode = 500 } = error
-  if (error instanceof Refusal) return error
-  if (statusCode === 413) return new Refusal(413, 'Request Entity Too Large')
-  if (statusCode < 500) return new Refusal(400, `Bad Request: ${error.message}`)
-  return new Refusal(500, `Internal Server Error: ${error.message}`)
+  if (error instanceof BotApiRefusal) return error
+  if (statusCode === 413) return new BotApiRefusal(413, 'Request Entity Too Large')
+  if (statusCode < 500) return new BotApiRefusal(400, `Bad Request: ${error.message}`)
+  return new BotApiRefusal(500, `Internal Server Error: ${error.message}`)
 }
 
 /** Malformed tokens match no path of the real server; others are unknown. */
-function wrongToken(backend: Backend, token: string): Refusal | undefined {
-  if (!/^[1-9]\d*:[\w-]+$/.test(token)) return new Refusal(404, 'Not Found')
-  return token === backend.token ? undefined : new Refusal(401, 'Unauthorized')
+function wrongToken(backend: Backend, token: string): BotApiRefusal | undefined {
+  if (!/^[1-9]\d*:[\w-]+$/.test(token)) return new BotApiRefusal(404, 'Not Found')
+  return token === backend.token ? undefined : new BotApiRefusal(401, 'Unauthorized')
 }
 
-function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+function refuse(reply: FastifyReply, refusal: BotApiRefusal): FastifyReply {
   const retryAfter = refusal.parameters?.retry_after
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   return reply.code(refusal.code).send({
@@ -122,14 +122,14 @@ async function answer(
       refused,
     })
   }
-  const fault = backend.faults.take(asked, text(args, 'chat_id'))
+  const fault = backend.faults.take(asked, textArgument(args, 'chat_id'))
   if (fault !== undefined && fault !== 'lost') {
     const refused = typeof fault === 'string' ? { code: 0, description: fault } : refusedBy(fault)
     log(undefined, refused)
     return fail(fault, reply, hanging)
   }
   try {
-    if (!method) throw new Refusal(404, 'Not Found: method not found')
+    if (!method) throw new BotApiRefusal(404, 'Not Found: method not found')
     const result = await method.run(backend, args, whenGone(reply))
     log(result)
     if (fault === 'lost') {
@@ -139,7 +139,7 @@ async function answer(
     }
     return reply.send({ ok: true, result })
   } catch (problem) {
-    if (!(problem instanceof Refusal)) throw problem
+    if (!(problem instanceof BotApiRefusal)) throw problem
     log(undefined, { code: problem.code, description: problem.message })
     return refuse(reply, problem)
   }
@@ -171,7 +171,7 @@ function fail(
       hanging.add(reply)
       return reply
     default:
-      return refuse(reply, new Refusal(fault.error_code, fault.description, fault.parameters))
+      return refuse(reply, new BotApiRefusal(fault.error_code, fault.description, fault.parameters))
   }
 }
 

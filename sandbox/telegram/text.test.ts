@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { keptEntities } from './entities.ts'
+import { storedEntities } from './entities.ts'
 import { checkLink } from './links.ts'
 import { findEntities, isBlank, storedText } from './text.ts'
 
@@ -51,16 +51,14 @@ describe('entities', () => {
     const bold = { type: 'bold', offset: 0, length: 10 }
     const code = { type: 'code', offset: 2, length: 3 }
     const link = { type: 'text_link', offset: 3, length: 1, url: 'https://a.example/' }
-    expect(keptEntities([bold, code, link], [{ type: 'mention', offset: 2, length: 3 }])).toEqual([
-      { type: 'bold', offset: 0, length: 2 },
-      code,
-      { type: 'bold', offset: 5, length: 5 },
-    ])
+    expect(storedEntities([bold, code, link], [{ type: 'mention', offset: 2, length: 3 }])).toEqual(
+      [{ type: 'bold', offset: 0, length: 2 }, code, { type: 'bold', offset: 5, length: 5 }],
+    )
   })
 
   test('joins equal neighbours', () => {
     const part = (offset: number, length: number) => ({ type: 'italic', offset, length })
-    expect(keptEntities([part(2, 2), part(0, 2), part(1, 2)], [])).toEqual([part(0, 4)])
+    expect(storedEntities([part(2, 2), part(0, 2), part(1, 2)], [])).toEqual([part(0, 4)])
   })
 })
 

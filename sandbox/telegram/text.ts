@@ -40,7 +40,7 @@ export function isBlank(text: string): boolean {
 /**
  * Checks a message text.
  *
- * @throws Refusal 400 empty or too long
+ * @throws BotApiRefusal 400 empty or too long
  */
 export function checkText(formatted: FormattedText): FormattedText {
   if (isBlank(formatted.text)) throw badRequest('text must be non-empty')
@@ -51,7 +51,7 @@ export function checkText(formatted: FormattedText): FormattedText {
 /**
  * Checks a caption, which may be empty.
  *
- * @throws Refusal 400 too long
+ * @throws BotApiRefusal 400 too long
  */
 export function checkCaption(formatted: FormattedText): FormattedText {
   if (isBlank(formatted.text)) return { text: '', entities: [] }

@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
-import type { Changes } from './changes.ts'
+import type { ChangeHub } from './change-hub.ts'
 import type { Wire } from './model.ts'
-import { conflict, type Refusal } from './refusal.ts'
+import { type BotApiRefusal, conflict } from './refusal.ts'
 
 /** An unconfirmed update. */
 export interface PendingUpdate {
@@ -48,7 +48,7 @@ const NOT_BY_DEFAULT = ['chat_member']
 /**
  * Creates an empty queue. An unconfirmed update expires after 24 hours, a callback query after 150 seconds.
  */
-export function createUpdates(deps: { clock: Clock; changes: Changes }): Updates {
+export function createUpdates(deps: { clock: Clock; changes: ChangeHub }): Updates {
   const byDefault = TYPES.filter((type) => !NOT_BY_DEFAULT.includes(type))
   let asked: readonly string[] | undefined
   let waiting: PendingUpdate[] = []
@@ -103,18 +103,18 @@ export interface Poller {
   /**
    * Updates from `offset` on; all below are confirmed. A negative offset keeps only the newest ones.
    *
-   * @throws Refusal 409 when another poll or a webhook takes over meanwhile
+   * @throws BotApiRefusal 409 when another poll or a webhook takes over meanwhile
    */
   poll(poll: Poll): Promise<readonly Wire[]>
   /** Ends the waiting poll with a refusal. */
-  interrupt(refusal: Refusal): void
+  interrupt(refusal: BotApiRefusal): void
   /** Ends the waiting poll without updates. */
   release(): void
 }
 
 /** Creates a poller of a queue. */
 export function createPoller(updates: Updates): Poller {
-  let waiting: { wake: () => void; fail: (refusal: Refusal) => void } | undefined
+  let waiting: { wake: () => void; fail: (refusal: BotApiRefusal) => void } | undefined
   updates.onQueued(() => waiting?.wake())
 
   const take = ({ offset, limit }: Poll): readonly Wire[] => {
@@ -128,7 +128,7 @@ export function createPoller(updates: Updates): Poller {
       .slice(0, limit)
       .map((update) => update.wire)
   }
-  const interrupt = (refusal: Refusal) => waiting?.fail(refusal)
+  const interrupt = (refusal: BotApiRefusal) => waiting?.fail(refusal)
 
   return {
     interrupt,
@@ -149,7 +149,7 @@ export function createPoller(updates: Updates): Poller {
           settle()
         }
         const wake = () => finish(resolve)
-        const own = { wake, fail: (refusal: Refusal) => finish(() => reject(refusal)) }
+        const own = { wake, fail: (refusal: BotApiRefusal) => finish(() => reject(refusal)) }
         const timer = setTimeout(wake, poll.timeoutSeconds * 1000)
         poll.signal.addEventListener('abort', wake)
         waiting = own

@@ -1,8 +1,8 @@
 import type { Backend } from './backend.ts'
 import { memberOf } from './chat-store.ts'
-import { keptEntities } from './entities.ts'
+import { storedEntities } from './entities.ts'
 import { readMarkup } from './keyboard.ts'
-import { placeOf } from './methods/content.ts'
+import { threadOf } from './methods/content.ts'
 import { readInlineContent } from './methods/queries.ts'
 import type {
   CallbackAnswer,
@@ -35,7 +35,7 @@ export interface SentByPerson {
 }
 
 /** A press on a button, on its way to the bot. */
-export interface Press {
+export interface SentPress {
   readonly queryId: string
   readonly updateId: number | undefined
   /** The bot's answer; rejects after the timeout (5 s by default). */
@@ -56,9 +56,9 @@ export interface UserActions {
   /** Sends a message without text. */
   sendMedia(chatId: number, kind: StoredFile['kind'], options?: SendOptions): SentByPerson
   /** Presses a button, identified by its callback data or its label. */
-  press(chatId: number, messageId: number, button: string, options?: { from?: number }): Press
+  press(chatId: number, messageId: number, button: string, options?: { from?: number }): SentPress
   /** Sends callback data of no existing button, like a forged client; the message may be deleted. */
-  pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): Press
+  pressRaw(chatId: number, messageId: number, data: string, options?: { from?: number }): SentPress
   /** Types `@bot query`. */
   inlineQuery(personId: number, query: string): InlineQuestion
   /** Posts one of the results of the bot's answer. */
@@ -90,7 +90,7 @@ export function createUserActions(backend: Backend): UserActions {
       from: author.id,
       anonymous: options.anonymous ?? false,
       ...content,
-      ...placeOf(chat, options.threadId, replied),
+      ...threadOf(chat, options.threadId, replied),
     })
     const isDelivered = chat.type === 'private' || isForBot(backend, chat, message, replied)
     const wire = messageWire(backend, message)
@@ -99,7 +99,7 @@ export function createUserActions(backend: Backend): UserActions {
       updateId: isDelivered ? updates.add('message', wire, `chat ${chatId}`) : undefined,
     }
   }
-  const pressWith = (chatId: number, messageId: number, data: string, from?: number): Press => {
+  const pressWith = (chatId: number, messageId: number, data: string, from?: number): SentPress => {
     const chat = chats.get(chatId)
     const author = authorOf(chat, from)
     const { queryId } = queries.openPress({ chatId, messageId, personId: author.id })
@@ -130,7 +130,7 @@ export function createUserActions(backend: Backend): UserActions {
     send(chatId, source, options = {}) {
       const { text } = storedText({ text: source, entities: [] })
       if (isBlank(text)) throw new Error('nobody can send an empty text')
-      const entities = keptEntities([], findEntities(text))
+      const entities = storedEntities([], findEntities(text))
       return write(chatId, { text, entities, file: undefined }, options)
     },
     sendMedia(chatId, kind, options = {}) {
@@ -144,10 +144,10 @@ export function createUserActions(backend: Backend): UserActions {
       if (!message) throw new Error(`there is no message ${messageId} to press a button of`)
       const buttons = message.keyboard.flat()
       const button =
-        buttons.find((one) => one.callback_data === wanted) ??
-        buttons.find((one) => one.text === wanted)
+        buttons.find((button) => button.callback_data === wanted) ??
+        buttons.find((button) => button.text === wanted)
       if (!button?.callback_data) {
-        const labels = buttons.map((one) => `"${one.text}"`).join(', ')
+        const labels = buttons.map((button) => `"${button.text}"`).join(', ')
         throw new Error(`message ${messageId} has no button "${wanted}" to press, but ${labels}`)
       }
       return pressWith(chatId, messageId, button.callback_data, options.from)
@@ -171,7 +171,7 @@ export function createUserActions(backend: Backend): UserActions {
       }
     },
     chooseInline(answer, resultId, chatId) {
-      const result = answer.results.find((one) => one.id === resultId)
+      const result = answer.results.find((result) => result.id === resultId)
       if (!result) throw new Error(`there is no inline result "${resultId}"`)
       return messages.add(chats.get(chatId), {
         from: answer.personId,

@@ -76,7 +76,7 @@ export async function makeChatLink(alice: Customer): Promise<string> {
  */
 export async function checkChannel(alice: Customer, key: string, status: string): Promise<void> {
   const { data } = await alice.call('GET', '/channels', { status: 200, body: Channels })
-  const channel = data.find((one) => one.key === key)
+  const channel = data.find((listed) => listed.key === key)
   if (channel?.status === status) return
   throw new UnexpectedAnswerError(`the channel ${key} to be ${status}`, JSON.stringify(channel))
 }

@@ -4,7 +4,7 @@ import type { ChatMessage, InlineButton } from '../telegram/model.ts'
 import type { TelegramApi } from '../telegram-api.ts'
 
 /** One person in the chat with the bot. */
-export interface Phone {
+export interface TourChat {
   /** Opens a `t.me` link to the bot and presses Start. */
   open(link: string): void
   say(text: string): void
@@ -21,7 +21,7 @@ const PATIENCE_MS = 10_000
 const LOOK_MS = 20
 
 /** The phone of a person of a local Bot API. */
-export function createPhone(api: TelegramApi, chatId: number): Phone {
+export function createTourChat(api: TelegramApi, chatId: number): TourChat {
   const fromBot = () =>
     api.messages(chatId).filter((message) => message.from === api.bot.id && !message.service)
   const find = async (what: string, fits: (message: ChatMessage) => boolean) => {

@@ -9,7 +9,7 @@ interface TourOutcome {
 }
 
 /** Adds a text to the line of a step. */
-export type Note = (text: string) => void
+export type StepNote = (text: string) => void
 
 /** Runs steps in sequence and prints their results. */
 export interface Steps {
@@ -18,7 +18,7 @@ export interface Steps {
    *
    * @throws StepFailed when it fails, after printing the expected and the actual value
    */
-  take<T>(title: string, work: (note: Note) => Promise<T>): Promise<T>
+  take<T>(title: string, work: (note: StepNote) => Promise<T>): Promise<T>
   outcome(): TourOutcome
 }
 

@@ -79,7 +79,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, body
 function read(pathname: string, simulation: ProviderSimulation): Answer {
   const [, epochText, file] = /^\/flare\/(\d+)\/([\w-]+\.json)$/.exec(pathname) ?? []
   const epoch = Number(epochText)
-  const policy = simulation.policies.find((one) => one.epoch === epoch)
+  const policy = simulation.policies.find((policy) => policy.epoch === epoch)
   if (policy === undefined || !simulation.published.includes(epoch)) return NOTHING
   if (file === 'reward-distribution-data.json') return { status: 200, body: rewardsOf(policy) }
   if (file !== 'passes.json') return NOTHING
@@ -185,7 +185,7 @@ function answerOf(
       return (
         block &&
         Object.fromEntries(
-          block.validators.map((one) => [one, { publicKey: null, weight: WEIGHT }]),
+          block.validators.map((validator) => [validator, { publicKey: null, weight: WEIGHT }]),
         )
       )
     default:

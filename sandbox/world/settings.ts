@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type Config, loadConfig } from '#src/config.ts'
 import type { PaymentContractAddresses } from '../devnet/deployment.ts'
-import { FSP } from '../devnet/fsp/places.ts'
+import { CONTRACTS } from '../devnet/fsp/contract-addresses.ts'
 import type { DataUpstream } from './data-upstream.ts'
 import type { ProtocolData } from './protocol-data.ts'
 
 /** Addresses of the parts of a world. */
-export interface Places {
+export interface PartAddresses {
   readonly servicePort: number
   readonly internalPort: number
   readonly rpcUrl: string
@@ -36,7 +36,7 @@ export function makeBotToken(): string {
 }
 
 /** The service's configuration, parsed like an environment. */
-export function configFor(places: Places, botToken: string): Config {
+export function configFor(places: PartAddresses, botToken: string): Config {
   return loadConfig({
     PUBLIC_URL: `http://127.0.0.1:${places.servicePort}`,
     PORT: `${places.servicePort}`,
@@ -60,10 +60,14 @@ export function configFor(places: Places, botToken: string): Config {
 }
 
 /** Settings of all payment assets and metered resources. */
-function paymentSettings({ contracts, xrpl, dataUrls }: Places): Readonly<Record<string, string>> {
+function paymentSettings({
+  contracts,
+  xrpl,
+  dataUrls,
+}: PartAddresses): Readonly<Record<string, string>> {
   return {
     FLARE_CONTRACT_REGISTRY: contracts.registry,
-    FORMER_SUBMISSION_ADDRESSES: FSP.oldSubmission,
+    FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,
     PAYMENT_ROUTER: contracts.router,
     NATIVE_PAY_TO: contracts.payTo,
     SERVICE_TOKEN_SYMBOL: 'WDG',

@@ -5,7 +5,7 @@ import type { FurnishedDevnet } from '../devnet.ts'
 import type { XrplServer } from '../xrpl.ts'
 
 /** A requested top-up. */
-export type AskedTopup = z.output<typeof Row>
+export type RequestedTopup = z.output<typeof Row>
 
 /** State of a top-up, from its public page. */
 export type TopupState = z.output<typeof State>
@@ -13,17 +13,17 @@ export type TopupState = z.output<typeof State>
 /** Finds the top-ups of a world and pays them from their wallets. */
 export interface TopupPayer {
   /** The newest top-up, optionally of an asset; undefined without any. */
-  newest(asset?: 'XRP'): Promise<AskedTopup | undefined>
+  newest(asset?: 'XRP'): Promise<RequestedTopup | undefined>
   /**
    * Pays an amount for a top-up, on the chain of its asset. Alice pays for unknown wallets.
    *
    * @returns the hash of the payment
    * @throws Error when the payment fails in its block
    */
-  pay(topup: AskedTopup, units: bigint): Promise<string>
-  state(topup: Pick<AskedTopup, 'handle'>): Promise<TopupState>
+  pay(topup: RequestedTopup, units: bigint): Promise<string>
+  state(topup: Pick<RequestedTopup, 'handle'>): Promise<TopupState>
   /** Page for paying a top-up manually. */
-  pageOf(topup: Pick<AskedTopup, 'handle'>): string
+  pageOf(topup: Pick<RequestedTopup, 'handle'>): string
 }
 
 const Row = z.object({
@@ -51,7 +51,7 @@ export function createTopupPayer(world: {
   readonly xrpl: XrplServer
 }): TopupPayer {
   const { sql, publicUrl, devnet, xrpl } = world
-  const pageOf = ({ handle }: Pick<AskedTopup, 'handle'>) => `${publicUrl}/pay/${handle}`
+  const pageOf = ({ handle }: Pick<RequestedTopup, 'handle'>) => `${publicUrl}/pay/${handle}`
   return {
     newest: async (asset) => {
       const [row] = await sql`

@@ -28,7 +28,7 @@ export interface Deposit {
 }
 
 /** A transaction, in a ledger or pending. */
-export interface Transaction {
+export interface LedgerTransaction {
   readonly hash: string
   readonly deposit: Deposit
   readonly from: string
@@ -37,7 +37,7 @@ export interface Transaction {
 
 /** A transaction with its position in its ledger. */
 export interface PlacedTransaction {
-  readonly transaction: Transaction
+  readonly transaction: LedgerTransaction
   readonly ledger: Ledger
   readonly index: number
 }
@@ -58,11 +58,11 @@ export interface LedgerHistory {
   find(index: number): Ledger | undefined
   /** Validated transactions, oldest first. */
   readonly placed: readonly PlacedTransaction[]
-  readonly waiting: readonly Transaction[]
+  readonly waiting: readonly LedgerTransaction[]
   /** Balance of the account at the end of a ledger, in drops. */
   balanceAt(index: number): bigint
   /** Submits a pending transaction. */
-  submit(deposit: Deposit): Transaction
+  submit(deposit: Deposit): LedgerTransaction
   /** Closes a ledger with all pending transactions. */
   close(): Ledger
 }
@@ -78,7 +78,7 @@ const SOMEBODY = toClassicAddress(sha('somebody').subarray(0, 20))
 export function createHistory(address: string, balanceDrops: bigint, clock: Clock): LedgerHistory {
   const ledgers: Ledger[] = []
   const placed: PlacedTransaction[] = []
-  let waiting: Transaction[] = []
+  let waiting: LedgerTransaction[] = []
   let sequence = 1
   const newest = () => {
     const ledger = ledgers.at(-1)
@@ -88,7 +88,9 @@ export function createHistory(address: string, balanceDrops: bigint, clock: Cloc
   const close = () => {
     const index = FIRST_INDEX + ledgers.length
     const parentHash = ledgers.at(-1)?.hash ?? hashOf('genesis')
-    const hash = hashOf(`ledger ${parentHash} ${waiting.map((one) => one.hash).join()}`)
+    const hash = hashOf(
+      `ledger ${parentHash} ${waiting.map((transaction) => transaction.hash).join()}`,
+    )
     const closedAt = new Date(Math.floor(clock.now().getTime() / 1000) * 1000)
     const ledger: Ledger = { index, hash, parentHash, closedAt }
     ledgers.push(ledger)
@@ -120,7 +122,7 @@ export function createHistory(address: string, balanceDrops: bigint, clock: Cloc
   }
 }
 
-function bringsXrp({ deposit }: Transaction): boolean {
+function bringsXrp({ deposit }: LedgerTransaction): boolean {
   return deposit.issued === undefined && (deposit.result ?? 'tesSUCCESS') === 'tesSUCCESS'
 }
 

@@ -1,4 +1,4 @@
-import type { Deposit, Ledger, PlacedTransaction, Transaction } from './ledger.ts'
+import type { Deposit, Ledger, LedgerTransaction, PlacedTransaction } from './ledger.ts'
 
 /** JSON in the server's notation. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -46,7 +46,7 @@ export function entryOf(
 
 /** A single transaction; a pending one has no ledger and is not validated. */
 export function transactionOf(
-  found: PlacedTransaction | Transaction | undefined,
+  found: PlacedTransaction | LedgerTransaction | undefined,
   destination: string,
   apiVersion: number,
 ): JsonObject {
@@ -64,7 +64,7 @@ export function transactionOf(
 
 /** The payment's fields. Version 2 renames its amount, so that it is not taken for the delivered one. */
 function fieldsOf(
-  { deposit, from, sequence }: Transaction,
+  { deposit, from, sequence }: LedgerTransaction,
   destination: string,
   apiVersion: number,
 ): JsonObject {

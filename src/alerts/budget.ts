@@ -11,7 +11,7 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
-import { listDue, lockDue } from '#src/db/queue.ts'
+import { listDueKeys, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -127,7 +127,10 @@ export async function sendThrottleSummaries(
   const { quarantine } = deps
   const idOf = (due: store.DueSummary) => keyOf(due.watchId, due.recipientId)
   while (!signal.aborted) {
-    const due = await listDue(deps.db, store.SUMMARIES, { now: deps.clock.now(), limit: AT_ONCE })
+    const due = await listDueKeys(deps.db, store.SUMMARIES, {
+      now: deps.clock.now(),
+      limit: AT_ONCE,
+    })
     const options = { quarantine, kind: 'throttle-summary', idOf }
     const done = await isolateEach(due, options, async (dueSummary) => {
       if (!signal.aborted) await transact(deps.db, (tx) => summarize(deps, tx, dueSummary))
@@ -139,7 +142,7 @@ export async function sendThrottleSummaries(
 
 async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promise<void> {
   const now = deps.clock.now()
-  const [taken] = await lockDue(tx, store.SUMMARIES, { now, among: [due] })
+  const [taken] = await lockDueRows(tx, store.SUMMARIES, { now, among: [due] })
   if (taken === undefined) return
   const { watchId, recipientId, allowed, throttled } = taken
   const reader = (await recipients.readRecipientsById(tx, [recipientId])).get(recipientId)

@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { whichAreWatched } from '#src/watches/notification-view.ts'
-import type { CounterpartyRole } from '#src/watches/types/balance-moved.ts'
+import type { CounterpartyRole } from '#src/watches/types/balance-change.ts'
 import { whichWereSeen } from './counterparty-store.ts'
 
 const MOVED = 'wallet-balance.moved'

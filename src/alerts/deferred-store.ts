@@ -1,7 +1,7 @@
 /** Deferred deliveries of a recipient, counted and moved in the database, whatever their number. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 
 /** Rows moved by one statement. */
 const ROWS_MAX = 5000
@@ -57,7 +57,7 @@ export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
 
 /** Critical alerts, and their recoveries. */
 const CRITICAL = sql`(d.urgency = 2 or d.recovery and exists (select from alerts a
-  where a.id = d.alert_id and ${sameKey('a.fired_at', 'd.fired_at')}
+  where a.id = d.alert_id and ${isSamePartitionKey('a.fired_at', 'd.fired_at')}
     and a.episode_severity = 'critical'))`
 
 function isDue({ recipientId, until, onlyCritical }: DueSelection) {

@@ -1,8 +1,8 @@
 /** Contracts, functions and events that decide a claim. Pure. */
 import { FUNCTION_OF_SELECTOR } from '#src/fsp/protocol/framing.ts'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
-import { TOPICS } from '#src/fsp/reader/round-events.ts'
-import { TOPICS as VOTE_TOPICS } from '#src/fsp/reader/system.ts'
+import { ROUND_TOPICS } from '#src/fsp/reader/round-events.ts'
+import { VOTE_TOPICS } from '#src/fsp/reader/signing-protocol.ts'
 import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { EvidenceSources } from './evidence-model.ts'
@@ -16,14 +16,14 @@ interface ClaimSources {
   readonly events: EvidenceSources['events']
 }
 
-const RELAYED = { name: 'ProtocolMessageRelayed', topic: TOPICS.relayed }
-const REQUESTED = { name: 'AttestationRequest', topic: TOPICS.requested }
-const UPDATED = { name: 'FastUpdateFeedsSubmitted', topic: TOPICS.updated }
+const RELAYED = { name: 'ProtocolMessageRelayed', topic: ROUND_TOPICS.relayed }
+const REQUESTED = { name: 'AttestationRequest', topic: ROUND_TOPICS.requested }
+const UPDATED = { name: 'FastUpdateFeedsSubmitted', topic: ROUND_TOPICS.updated }
 const REGISTRATIONS = [
-  { name: 'VoterRegistered', topic: TOPICS.registered },
-  { name: 'VoterRegistered', topic: TOPICS.formerlyRegistered },
-  { name: 'VoterRemoved', topic: TOPICS.removed },
-  { name: 'VoterRemoved', topic: TOPICS.formerlyRemoved },
+  { name: 'VoterRegistered', topic: ROUND_TOPICS.registered },
+  { name: 'VoterRegistered', topic: ROUND_TOPICS.formerlyRegistered },
+  { name: 'VoterRemoved', topic: ROUND_TOPICS.removed },
+  { name: 'VoterRemoved', topic: ROUND_TOPICS.formerlyRemoved },
 ]
 const VOTES = {
   uptime: { name: 'UptimeVoteSigned', topic: VOTE_TOPICS.uptime },

@@ -5,7 +5,7 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { alertMail } from '#src/channels/mail-content.ts'
 import { endedOutage } from '#src/channels/outage.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
-import { groupEnvelope, messageFate, type ShownPart } from '#src/delivery/message-sync.ts'
+import { currentContent, groupEnvelope, type ShownPart } from '#src/delivery/message-sync.ts'
 import { formatDuration, formatTimeOn } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -179,7 +179,7 @@ describe('one outage has one start and one end', () => {
           const states = new Map(
             all.slice(0, count).map(({ alert, state }) => [alert.message.alertId ?? 0, state]),
           )
-          const fate = messageFate(about, parts(all.map(({ alert }) => alert)), states)
+          const fate = currentContent(about, parts(all.map(({ alert }) => alert)), states)
           return plain(fate === undefined ? '' : alertView(fate.envelope, fate.state).plain)
         }
         const recovered = Math.min(recoveredFirst, all.length - 1)

@@ -5,7 +5,7 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { groupHelp } from '#src/channels/group.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { hasEnded } from '#src/channels/wording.ts'
-import { messageFate, type ShownPart } from '#src/delivery/message-sync.ts'
+import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { asOfNow } from './current.ts'
 import type { ReadDeps } from './history.ts'
@@ -59,7 +59,7 @@ export async function readOutage(
   const parts = rows.flatMap((one) => partOf(deps, one, reader))
   if (parts.length < 2) return undefined
   const now = deps.clock.now()
-  const fate = messageFate(
+  const fate = currentContent(
     { id: randomUUID(), kind: 'group', help: null, sentAt: now },
     parts,
     states,

@@ -6,7 +6,7 @@
 import { outageStart } from '#src/channels/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import { listDue, lockDue } from '#src/db/queue.ts'
+import { listDueKeys, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
@@ -57,21 +57,21 @@ const PASSES: readonly Pass[] = [
   {
     kind: 'escalation',
     key: 'alertId',
-    list: async (db, now, limit) => idsOf(await listDue(db, ESCALATIONS, { now, limit })),
+    list: async (db, now, limit) => idsOf(await listDueKeys(db, ESCALATIONS, { now, limit })),
     run: escalateDue,
     giveUp: endEscalations,
   },
   {
     kind: 'mute',
     key: 'watchId',
-    list: async (db, now, limit) => idsOf(await listDue(db, ENDED_MUTES, { now, limit })),
+    list: async (db, now, limit) => idsOf(await listDueKeys(db, ENDED_MUTES, { now, limit })),
     run: afterMutes,
     giveUp: endMutes,
   },
   {
     kind: 'reminder',
     key: 'alertId',
-    list: async (db, now, limit) => idsOf(await listDue(db, REMINDERS, { now, limit })),
+    list: async (db, now, limit) => idsOf(await listDueKeys(db, REMINDERS, { now, limit })),
     run: remindDue,
     giveUp: reminderStore.endReminders,
   },
@@ -204,7 +204,7 @@ function readable(
  */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const all = await lockDue(tx, REMINDERS, { now, among: rowsOf(ids) })
+  const all = await lockDueRows(tx, REMINDERS, { now, among: rowsOf(ids) })
   const rows = readable(deps, await asOfNow(tx, all))
   const watches = await listForNotification(
     tx,

@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gte, inArray, isNotNull, isNull, lt, ne, sql } from 'drizzle-orm'
 import { ANY_LENGTH, joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { withoutScans } from '#src/db/plans.ts'
+import { withoutSequentialScans } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { hasRecovery } from './rules.ts'
@@ -73,7 +73,7 @@ export async function insertAlerts(
     -- Named, so that the other unique index, that of the number, is not searched first.
     on conflict (watch_id, coalesce(signal, ''), event, position, fired_at) do nothing
     returning id, watch_id as "watchId", signal, event, position`
-  const rows = await withoutScans(tx, () => tx.execute<InsertedRow>(insert))
+  const rows = await withoutSequentialScans(tx, () => tx.execute<InsertedRow>(insert))
   return rows.map(({ id, position, ...row }) => ({
     id,
     key: alertKey({ ...row, position: Number(position) }),

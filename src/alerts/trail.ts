@@ -4,7 +4,7 @@
  *
  * Until then only the logged values are kept: one transaction may write a hundred thousand alerts.
  */
-import { afterCommit } from '#src/db/scope.ts'
+import { afterCommit } from '#src/db/transaction-scope.ts'
 import type { NewDelivery } from '#src/delivery/service.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import type { StoredChallenge } from './model.ts'
 import {
   challengeExpiry,
@@ -53,7 +53,7 @@ describe('judgeChallenge', () => {
     fc.assert(
       fc.property(
         fc.nat({ max: message.length - 1 }),
-        fc.string({ unit: anyCharacter, minLength: 0, maxLength: 2 }),
+        fc.string({ unit: anyUnicodeCharacter, minLength: 0, maxLength: 2 }),
         (at, typed) => {
           fc.pre(typed !== message.charAt(at))
           const text = `${message.slice(0, at)}${typed}${message.slice(at + 1)}`

@@ -7,7 +7,7 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { issueToken } from './issuing.ts'
+import { issueToken } from './issue-token.ts'
 import { readMessage, writeMessage } from './message.ts'
 import type {
   Challenge,
@@ -27,7 +27,7 @@ import {
   tokenStatus,
 } from './rules.ts'
 import * as store from './store.ts'
-import { hashToken, isTokenForm } from './token.ts'
+import { hashToken, hasTokenForm } from './token.ts'
 import { createTokenUses } from './token-uses.ts'
 
 interface Deps {
@@ -45,7 +45,7 @@ export type SignedIn = Pick<StoredChallenge, 'wallet' | 'scopes' | 'label'>
 
 const NONCE_BYTES = 16
 /** Retention of expired challenges. Later exchanges get `message_mismatch` instead of `nonce_expired`. */
-const CHALLENGES_KEPT_MS = DAY_MS
+const EXPIRED_CHALLENGE_RETENTION_MS = DAY_MS
 const ENDED_TOKENS_KEPT_MS = 90 * DAY_MS
 
 /** Creates the challenge that the wallet is to sign. An unsigned challenge grants no right. */
@@ -119,7 +119,7 @@ async function verify<T>(
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)
   const { challenge } = judged
   const running = runningVerifications.get(challenge.nonce)
-  if (running !== undefined) return await afterAnother(running)
+  if (running !== undefined) return await refuseAfterOther(running)
   const check = async () => {
     // Verified before any transaction begins: the chain may take long to answer, and meanwhile neither a
     // row nor a connection may be held.
@@ -146,7 +146,7 @@ const runningVerifications = new Map<string, Promise<unknown>>()
  * Refuses a request whose challenge another request is verifying, with `nonce_used` or the error of that
  * verification.
  */
-async function afterAnother(running: Promise<unknown>): Promise<never> {
+async function refuseAfterOther(running: Promise<unknown>): Promise<never> {
   try {
     await running
   } catch (error) {
@@ -172,7 +172,7 @@ export async function exchangeToken(deps: SignInDeps, input: TokenRequest): Prom
  * @throws AppError unauthenticated `invalid_token` for a malformed, unknown, expired or revoked token
  */
 export async function authenticate(deps: Deps, token: string): Promise<Caller> {
-  const found = isTokenForm(token)
+  const found = hasTokenForm(token)
     ? await store.findTokenByHash(deps.db, hashToken(token))
     : undefined
   const now = deps.clock.now()
@@ -207,7 +207,7 @@ export interface ApiTokenLookup {
 export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger }): ApiTokenLookup {
   const uses = createTokenUses(deps)
   return {
-    activeTokenQuery: store.selectActiveToken,
+    activeTokenQuery: store.activeTokenQuery,
     async recordUse({ id, lastUsedAt }, now) {
       if (mustRecordUse(lastUsedAt, now)) await uses.record(id, now)
     },
@@ -220,7 +220,7 @@ export function createTokenLookup(deps: { readonly db: Db; readonly log: Logger 
  * @throws AppError unauthenticated `invalid_token` for a malformed token
  */
 export function hashOfToken(token: string): string {
-  if (!isTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
+  if (!hasTokenForm(token)) throw new AppError('unauthenticated', 'invalid_token')
   return hashToken(token)
 }
 
@@ -249,7 +249,7 @@ export async function revokeToken(
 /** Deletes challenges a day after they expired, and tokens 90 days after they ended. */
 export async function pruneSignIns(deps: Deps): Promise<void> {
   const ago = (ms: number) => new Date(deps.clock.now().getTime() - ms)
-  await store.deleteChallengesExpiredBefore(deps.db, ago(CHALLENGES_KEPT_MS))
+  await store.deleteChallengesExpiredBefore(deps.db, ago(EXPIRED_CHALLENGE_RETENTION_MS))
   await store.deleteTokensEndedBefore(deps.db, ago(ENDED_TOKENS_KEPT_MS))
 }
 

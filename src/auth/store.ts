@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
-import { gathered } from '#src/db/gather.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import { lockKey } from '#src/db/lock.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { LISTED_TOKENS_MAX, type StoredChallenge } from './model.ts'
@@ -49,7 +49,7 @@ async function findChallenges(
 }
 
 /** The challenge with this nonce, used or not. Concurrent calls share a statement. */
-export const findChallenge = gathered((nonce: string) => nonce, findChallenges)
+export const findChallenge = batchedRead((nonce: string) => nonce, findChallenges)
 
 function toChallenge(row: ChallengeRow): StoredChallenge {
   return {
@@ -95,7 +95,7 @@ export async function deleteChallengesExpiredBefore(db: Db, instant: Date): Prom
 }
 
 /** A verified challenge to spend, and the token to issue for it. */
-export interface Exchange {
+export interface ChallengeExchange {
   readonly nonce: string
   readonly wallet: Address
   /**
@@ -116,7 +116,7 @@ export interface Exchange {
  * Result for a challenge. `spent`: by this exchange. `used_before`: by an earlier exchange.
  * `too_many_tokens`: the wallet has too many tokens, and the challenge is not spent.
  */
-export type ExchangeResult = 'spent' | 'used_before' | 'too_many_tokens'
+export type ChallengeExchangeResult = 'spent' | 'used_before' | 'too_many_tokens'
 
 /**
  * Locks the tokens of wallets until the transaction ends, so that no other transaction counts or issues
@@ -150,13 +150,13 @@ export async function lockTokens(
  */
 export async function exchangeChallenges(
   db: Db,
-  exchanges: readonly Exchange[],
+  exchanges: readonly ChallengeExchange[],
   options: { readonly at: Date; readonly expiresAt: Date; readonly tokensMax: number },
-): Promise<ReadonlyMap<string, ExchangeResult>> {
+): Promise<ReadonlyMap<string, ChallengeExchangeResult>> {
   const { expiresAt, tokensMax } = options
   const at = sql`${options.at}::timestamptz`
-  const column = (pick: (exchange: Exchange) => unknown) => sql.param(exchanges.map(pick))
-  const rows = await db.execute<{ nonce: string; result: ExchangeResult }>(sql`
+  const column = (pick: (exchange: ChallengeExchange) => unknown) => sql.param(exchanges.map(pick))
+  const rows = await db.execute<{ nonce: string; result: ChallengeExchangeResult }>(sql`
     with asked as materialized (
       select asked.*, (select count(*) from tokens where tokens.wallet = asked.wallet
         and revoked_at is null and expires_at > ${at}) as active
@@ -211,10 +211,10 @@ async function findTokensByHash(
 }
 
 /** The token with this SHA-256, in any status. Concurrent calls share a statement. */
-export const findTokenByHash = gathered((hash: string) => hash, findTokensByHash)
+export const findTokenByHash = batchedRead((hash: string) => hash, findTokensByHash)
 
 /** Query for `id`, `wallet` and `last_used_at` of the token with this SHA-256, if it is active at `now`. */
-export function selectActiveToken(hash: SQL, now: Date): SQL {
+export function activeTokenQuery(hash: SQL, now: Date): SQL {
   return sql`select id, wallet, last_used_at from tokens
     where hash = ${hash} and revoked_at is null and expires_at > ${now}::timestamptz`
 }

@@ -1,8 +1,8 @@
 /** Records when tokens were used. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { LAST_USE_PRECISION_MS } from './model.ts'
 import * as store from './store.ts'
 
@@ -10,7 +10,7 @@ import * as store from './store.ts'
 const GAP_MS = 500
 
 /** Uses that the next statement records, by token. */
-interface Window {
+interface PendingUses {
   readonly usedAt: Map<number, Date>
   readonly written: Promise<void>
 }
@@ -26,10 +26,10 @@ export interface TokenUses {
  * each call would otherwise cost a second transaction. What is lost when the process dies is the time of a last use.
  */
 export function createTokenUses(deps: { readonly db: Db; readonly log: Logger }): TokenUses {
-  let open: Window | undefined
+  let open: PendingUses | undefined
   let beganAt = Number.NEGATIVE_INFINITY
 
-  function openWindow(): Window {
+  function openWindow(): PendingUses {
     const usedAt = new Map<number, Date>()
     const written = wait(Math.max(0, beganAt + GAP_MS - performance.now())).then(() => {
       open = undefined
@@ -56,7 +56,7 @@ async function write(
     await store.saveLastUse(db, usedAt, LAST_USE_PRECISION_MS)
   } catch (error) {
     log.warn(
-      { tokens: usedAt.size, problem: traceOf(error) },
+      { tokens: usedAt.size, problem: loggableError(error) },
       'last uses of tokens were not recorded',
     )
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createToken, formatToken, hashToken, isTokenForm, prefixOf } from './token.ts'
+import { createToken, displayPrefixOf, formatToken, hashToken, hasTokenForm } from './token.ts'
 
 const secret = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
@@ -18,7 +18,7 @@ describe('a token', () => {
       fc.property(secret, (bytes) => {
         const token = formatToken(bytes)
         expect(token).toMatch(/^fwd_[0-9A-Za-z]{49}$/)
-        expect(isTokenForm(token)).toBe(true)
+        expect(hasTokenForm(token)).toBe(true)
       }),
     )
   })
@@ -40,7 +40,7 @@ describe('a token', () => {
       fc.property(secret, fc.nat({ max: 52 }), typed, (bytes, at, character) => {
         const token = formatToken(bytes)
         fc.pre(token.charAt(at) !== character)
-        expect(isTokenForm(`${token.slice(0, at)}${character}${token.slice(at + 1)}`)).toBe(false)
+        expect(hasTokenForm(`${token.slice(0, at)}${character}${token.slice(at + 1)}`)).toBe(false)
       }),
     )
   })
@@ -51,10 +51,12 @@ describe('a token', () => {
         const token = formatToken(bytes)
         const [one, other] = [token.charAt(at), token.charAt(at + 1)]
         fc.pre(one !== other)
-        expect(isTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(false)
-        expect(isTokenForm(token.slice(0, at))).toBe(false)
-        expect(isTokenForm(`${token}\n`)).toBe(false)
-        expect(isTokenForm(` ${token}`)).toBe(false)
+        expect(hasTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(
+          false,
+        )
+        expect(hasTokenForm(token.slice(0, at))).toBe(false)
+        expect(hasTokenForm(`${token}\n`)).toBe(false)
+        expect(hasTokenForm(` ${token}`)).toBe(false)
       }),
     )
   })
@@ -62,13 +64,13 @@ describe('a token', () => {
   test('is different each time one is created', () => {
     const made = Array.from({ length: 1000 }, createToken)
     expect(new Set(made).size).toBe(1000)
-    expect(made.every(isTokenForm)).toBe(true)
+    expect(made.every(hasTokenForm)).toBe(true)
   })
 
   test('is stored as its SHA-256, and shown by its first 8 characters', () => {
     expect(hashToken('abc')).toBe(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     )
-    expect(prefixOf('fwd_3Kd9QmT7')).toBe('fwd_3Kd9')
+    expect(displayPrefixOf('fwd_3Kd9QmT7')).toBe('fwd_3Kd9')
   })
 })

@@ -29,7 +29,7 @@ export function formatToken(secret: Uint8Array): string {
 /**
  * Whether the text has the form of a token and a valid checksum. Does not prove that such a token exists.
  */
-export function isTokenForm(text: string): boolean {
+export function hasTokenForm(text: string): boolean {
   if (!TOKEN_FORM.test(text)) return false
   const body = text.slice(0, -CHECKSUM_LENGTH)
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(body)
@@ -41,7 +41,7 @@ export function hashToken(token: string): string {
 }
 
 /** The first 8 characters, by which people recognize a token in a list. */
-export function prefixOf(token: string): string {
+export function displayPrefixOf(token: string): string {
   return token.slice(0, PREFIX_LENGTH)
 }
 

@@ -24,7 +24,7 @@ export function creditsWithUsd(t: Translate, credits: number): string {
 const PRICED: readonly ErrorCode[] = ['insufficient_credits', 'price_changed', 'payment_required']
 
 /** The values of a refusal's text, with the price of the credits that it names. */
-export function withUsd(t: Translate, code: ErrorCode, values: TextValues = {}): TextValues {
+export function withUsdPrice(t: Translate, code: ErrorCode, values: TextValues = {}): TextValues {
   const { count } = values
   const isPriced = PRICED.includes(code) && typeof count === 'number'
   return isPriced ? { ...values, usd: usdText(t, count) } : values

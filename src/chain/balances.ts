@@ -5,8 +5,8 @@ import type { BalanceQuery, BlockRef } from './chain.ts'
 import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import { type ContractCall, readBatch, readWord } from './multicall.ts'
-import { forEachAtOnce } from './parallel.ts'
 
 /** Dependencies of reading balances. */
 export interface BalanceSource {
@@ -60,19 +60,21 @@ export async function readBalances(
 
   const native = asked.filter(({ asset }) => asset === 'FLR')
   const tokens = asked.filter(({ asset }) => asset !== 'FLR')
-  await forEachAtOnce([...inBatches(native), ...inBatches(tokens)], BATCHES_AT_ONCE, (batch) =>
-    read(batch, (query) => failed.push(query)),
+  await forEachConcurrently(
+    [...inBatches(native), ...inBatches(tokens)],
+    BATCHES_AT_ONCE,
+    (batch) => read(batch, (query) => failed.push(query)),
   )
   const apart = [...Map.groupBy(failed, ({ asset }) => asset).values()]
-  await forEachAtOnce(apart, BATCHES_AT_ONCE, async (queries) => {
+  await forEachConcurrently(apart, BATCHES_AT_ONCE, async (queries) => {
     let left: readonly Asked[] = queries
     let size = BATCH_SIZE
     for (let tries = 0; left.length > 0 && tries < TRIES_PER_TOKEN; tries += 1) {
       const batch = left.slice(0, size)
       const unanswered: Asked[] = []
       await read(batch, (query) => unanswered.push(query))
-      const rest = left.slice(batch.length)
-      left = batch.length === 1 ? rest : [...unanswered, ...rest]
+      const remaining = left.slice(batch.length)
+      left = batch.length === 1 ? remaining : [...unanswered, ...remaining]
       if (unanswered.length === 0) continue
       // The number of calls that had enough gas, or half of the batch if none had.
       const answered = batch.length - unanswered.length

@@ -1,36 +1,36 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BlockRate, learnRate, NO_RATE, nextReadingMs } from './block-rate.ts'
+import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
 
 const LONGEST_MS = 2000
 
 /** The rate after blocks that came this long after each other. */
 function after(gapsMs: readonly number[]): { rate: BlockRate; nowMs: number } {
   let nowMs = 0
-  let rate = learnRate(NO_RATE, 100, nowMs)
+  let rate = updateRate(UNKNOWN_RATE, 100, nowMs)
   gapsMs.forEach((gapMs, index) => {
     nowMs += gapMs
-    rate = learnRate(rate, 101 + index, nowMs)
+    rate = updateRate(rate, 101 + index, nowMs)
   })
   return { rate, nowMs }
 }
 
 test('before the rate is known, the longest time is waited', () => {
-  expect(nextReadingMs(NO_RATE, 0, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextTipReadMs(UNKNOWN_RATE, 0, LONGEST_MS)).toBe(LONGEST_MS)
   const { rate, nowMs } = after([1000, 1000])
-  expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextTipReadMs(rate, nowMs, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
 test('the next block is polled shortly before it is expected, then often', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(nextReadingMs(rate, nowMs, LONGEST_MS)).toBe(750)
-  expect(nextReadingMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
-  expect(nextReadingMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
+  expect(nextTipReadMs(rate, nowMs, LONGEST_MS)).toBe(750)
+  expect(nextTipReadMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
+  expect(nextTipReadMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
 })
 
 test('a chain without new blocks is polled as seldom as one whose rate is unknown', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(nextReadingMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
+  expect(nextTipReadMs(rate, nowMs + 3001, LONGEST_MS)).toBe(LONGEST_MS)
 })
 
 test('blocks that come together and pauses of minutes do not change the estimate', () => {
@@ -40,13 +40,13 @@ test('blocks that come together and pauses of minutes do not change the estimate
 
 test('several blocks found at once are samples of their average', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(learnRate(rate, rate.newest + 4, nowMs + 4000).periodMs).toBe(1000)
+  expect(updateRate(rate, rate.newest + 4, nowMs + 4000).periodMs).toBe(1000)
 })
 
 test('an older block does not change the estimate', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(learnRate(rate, rate.newest, nowMs + 500)).toBe(rate)
-  expect(learnRate(rate, rate.newest - 5, nowMs + 500)).toBe(rate)
+  expect(updateRate(rate, rate.newest, nowMs + 500)).toBe(rate)
+  expect(updateRate(rate, rate.newest - 5, nowMs + 500)).toBe(rate)
 })
 
 test('after any history, polls are on time and at most ten a second', () => {
@@ -54,7 +54,7 @@ test('after any history, polls are on time and at most ten a second', () => {
   fc.assert(
     fc.property(gaps, fc.nat({ max: 100_000 }), (gapsMs, sinceMs) => {
       const { rate, nowMs } = after(gapsMs)
-      const ms = nextReadingMs(rate, nowMs + sinceMs, LONGEST_MS)
+      const ms = nextTipReadMs(rate, nowMs + sinceMs, LONGEST_MS)
       expect(ms).toBeGreaterThanOrEqual(100)
       expect(ms).toBeLessThanOrEqual(LONGEST_MS)
     }),

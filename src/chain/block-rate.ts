@@ -28,10 +28,10 @@ export interface BlockRate {
 }
 
 /** The rate before the first reading. */
-export const NO_RATE: BlockRate = { newest: 0, newestAtMs: 0, periodMs: undefined, samples: 0 }
+export const UNKNOWN_RATE: BlockRate = { newest: 0, newestAtMs: 0, periodMs: undefined, samples: 0 }
 
 /** The rate after a reading of the newest block. */
-export function learnRate(rate: BlockRate, newest: number, atMs: number): BlockRate {
+export function updateRate(rate: BlockRate, newest: number, atMs: number): BlockRate {
   if (newest <= rate.newest) return rate
   const first = { ...rate, newest, newestAtMs: atMs }
   if (rate.newest === 0) return first
@@ -47,7 +47,7 @@ export function learnRate(rate: BlockRate, newest: number, atMs: number): BlockR
  * each period, so that a block is read soon after it exists. At most `longestMs`, which is also returned
  * while the rate is unknown or the chain has stopped.
  */
-export function nextReadingMs(rate: BlockRate, nowMs: number, longestMs: number): number {
+export function nextTipReadMs(rate: BlockRate, nowMs: number, longestMs: number): number {
   const { periodMs, samples, newestAtMs } = rate
   if (periodMs === undefined || samples < SAMPLES_MIN) return longestMs
   const sinceMs = nowMs - newestAtMs

@@ -1,6 +1,6 @@
 import { bytesToHex, type Hex, hexToBytes, keccak256, stringToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { mayContain } from './bloom.ts'
+import { mayContainEvent } from './bloom.ts'
 
 const hundred = Array.from({ length: 100 }, (_, n) =>
   stringToHex(`xxxxxxxxxx data ${n} yyyyyyyyyyyyyy`),
@@ -15,18 +15,18 @@ describe('a bloom filter', () => {
 
   test('contains every value that was added', () => {
     const bloom = bloomOf(hundred)
-    for (const value of hundred) expect(mayContain(bloom, value)).toBe(true)
+    for (const value of hundred) expect(mayContainEvent(bloom, value)).toBe(true)
   })
 
   test('seldom contains another value', () => {
     const bloom = bloomOf(hundred.slice(0, 50))
-    expect(hundred.slice(50).filter((value) => mayContain(bloom, value))).toEqual([])
+    expect(hundred.slice(50).filter((value) => mayContainEvent(bloom, value))).toEqual([])
     const empty: Hex = `0x${'00'.repeat(256)}`
-    for (const value of hundred) expect(mayContain(empty, value)).toBe(false)
+    for (const value of hundred) expect(mayContainEvent(empty, value)).toBe(false)
   })
 
   test('that a node does not give may contain anything', () => {
-    expect(mayContain('0x', stringToHex('anything'))).toBe(true)
+    expect(mayContainEvent('0x', stringToHex('anything'))).toBe(true)
   })
 })
 

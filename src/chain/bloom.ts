@@ -9,7 +9,7 @@ const BLOOM_BYTES = 256
  *
  * @see Ethereum yellow paper, 4.3.1
  */
-export function mayContain(bloom: Hex, value: Hex): boolean {
+export function mayContainEvent(bloom: Hex, value: Hex): boolean {
   if (size(bloom) !== BLOOM_BYTES) return true
   const bits = hexToBytes(bloom)
   const hash = hexToBytes(keccak256(value))

@@ -4,7 +4,7 @@ import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 
 /** A call of one contract. */
-export interface Call {
+export interface ViewCall {
   readonly to: Address
   readonly data: Hex
 }
@@ -20,7 +20,7 @@ export interface CallOptions {
 /** Calls a contract; returns undefined when the call reverts or the contract does not exist. */
 export async function readCall(
   client: RpcClient,
-  { to, data }: Call,
+  { to, data }: ViewCall,
   { block, value = 0n }: CallOptions = {},
 ): Promise<Hex | undefined> {
   const at = block === undefined ? 'latest' : numberToHex(block)

@@ -1,8 +1,9 @@
 import { servedChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Head, Meters } from '#src/kernel/meters.ts'
+import type { ChainHead, Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
 import { readBlock, readConfirmedBlock } from './blocks.ts'
 import type { AssetInfo, BlockRef, Chain } from './chain.ts'
@@ -11,7 +12,6 @@ import { createEndpoints, hostOf } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { findBalanceAt, findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
-import { readMovements } from './movements.ts'
 import { findPastBalance } from './past-balances.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
@@ -19,7 +19,7 @@ import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
-import { isUnreadable } from './spans.ts'
+import { isBlockUnreadable } from './spans.ts'
 import { readAssetInfo } from './tokens.ts'
 import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
@@ -111,7 +111,7 @@ export function createChain({
     confirmedBlock: async (confirmations, signal) => {
       const nowMs = clock.now().getTime()
       const isQuick = nowMs - newest.atMs < STANDSTILL_MS
-      const heard: (BlockRef & Head)[] = []
+      const heard: (BlockRef & ChainHead)[] = []
       await endpoints.askUntil(
         async (client) => {
           const read = await readConfirmedBlock(client, confirmations)
@@ -153,7 +153,7 @@ export function createChain({
       ),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
       scanPayments({ endpoints, logs }, { fromBlock, toBlock }, destinations, signal),
-    isUnreadable: (number, signal) => isUnreadable(endpoints, number, signal),
+    isUnreadable: (number, signal) => isBlockUnreadable(endpoints, number, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers(endpoints, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),

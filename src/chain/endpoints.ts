@@ -7,7 +7,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters, RpcOutcome } from '#src/kernel/meters.ts'
-import { checkAnswer } from './answers.ts'
+import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts'
 import {
   CallFailure,
   describeFailure,
@@ -16,8 +16,8 @@ import {
   isEndpointFailure,
   isRefusal,
 } from './failures.ts'
-import { type ConcurrencyLimit, createConcurrencyLimit } from './pace.ts'
 import { Quantity } from './quantity.ts'
+import { checkResultShape } from './result-shapes.ts'
 
 /**
  * One endpoint, for the requests of one read. Each request has its own timeout; a refused request is
@@ -330,7 +330,7 @@ async function send<T>(url: string, connection: Connection, args: Parameters<Sen
     try {
       const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
       const answer: T = await once.request(args)
-      checkAnswer(args.method, answer)
+      checkResultShape(args.method, answer)
       end('answered')
       return answer
     } catch (error) {

@@ -1,5 +1,5 @@
 import { type Hex, isHex, size, slice, stringToHex } from 'viem'
-import { paddedText } from './padded-text.ts'
+import { decodePaddedText } from './padded-text.ts'
 
 /** A price feed of the chain. */
 export interface FeedEntry {
@@ -30,7 +30,7 @@ export function feedId(name: string): Hex {
 /** The name in an id, in any category; undefined for a malformed id. */
 export function feedName(id: string): string | undefined {
   if (!isHex(id) || size(id) !== ID_BYTES) return undefined
-  const name = paddedText(slice(id, 1))
+  const name = decodePaddedText(slice(id, 1))
   return /^[\x21-\x7e]+$/.test(name) ? name : undefined
 }
 
@@ -45,7 +45,9 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
     id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
   const feed = feeds.find(fits)
   if (feed !== undefined) return feed
-  const old = [...renamed.keys()].find((one) => fits({ id: one, name: feedName(one) ?? '' }))
+  const old = [...renamed.keys()].find((renamedId) =>
+    fits({ id: renamedId, name: feedName(renamedId) ?? '' }),
+  )
   return old === undefined ? undefined : followed(old, { feeds, renamed })
 }
 

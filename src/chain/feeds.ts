@@ -8,7 +8,7 @@ import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
 import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './feed-names.ts'
-import { forEachAtOnce } from './parallel.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
 
@@ -96,8 +96,8 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       const price = prices?.[index]
       if (areGood && price !== undefined && price.value > 0n) found.set(id, price)
     }
-    const rest = areGood ? ids.filter((id) => apart.has(id)) : ids
-    await forEachAtOnce(rest, APART_AT_ONCE, async (id) => {
+    const readAlone = areGood ? ids.filter((id) => apart.has(id)) : ids
+    await forEachConcurrently(readAlone, APART_AT_ONCE, async (id) => {
       const price = await readFeed(client, address, id, block.number)
       const isGood = price !== undefined && isFresh(price)
       if (isGood) found.set(id, price)

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import { type BlockRate, learnRate, NO_RATE, nextReadingMs } from './block-rate.ts'
+import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
 import { confirmedNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
@@ -104,7 +104,7 @@ export function createHeads({
       ...{ newest: 0, asked: 0, misses: 0, failures: 0, timer: undefined },
     }),
   )
-  let rate: BlockRate = NO_RATE
+  let rate: BlockRate = UNKNOWN_RATE
   /** When a head was last confirmed, in milliseconds of `performance.now()`. */
   let confirmedAtMs = Number.NEGATIVE_INFINITY
   let wake: (() => void) | undefined
@@ -232,14 +232,14 @@ export function createHeads({
       }
     },
     read(confirmed) {
-      rate = learnRate(rate, confirmed, performance.now())
+      rate = updateRate(rate, confirmed, performance.now())
       for (const socket of sockets) confirm(socket, confirmed)
     },
     nextMs(longestMs) {
       const nowMs = performance.now()
       const { periodMs = TRUSTED_MS_MAX } = rate
       const trustedMs = Math.min(periodMs * PERIODS_TRUSTED, TRUSTED_MS_MAX)
-      return nowMs - confirmedAtMs < trustedMs ? longestMs : nextReadingMs(rate, nowMs, longestMs)
+      return nowMs - confirmedAtMs < trustedMs ? longestMs : nextTipReadMs(rate, nowMs, longestMs)
     },
   }
 }

@@ -11,7 +11,7 @@ import {
 } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
-import { Transaction } from './payments.ts'
+import { RpcTransaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
 import type { SpanBlock } from './span-block.ts'
 import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
@@ -21,7 +21,7 @@ const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPric
 /** A block, with the change of the balance by its own transactions. */
 interface Explained {
   readonly block: SpanBlock
-  readonly transactions: readonly z.output<typeof Transaction>[]
+  readonly transactions: readonly z.output<typeof RpcTransaction>[]
   readonly units: bigint
 }
 
@@ -53,9 +53,9 @@ export async function findInternalTransfers(
       const blocks = await readBlocks(client, { from, to, withTransactions: true })
       const explained: Explained[] = []
       for (const block of blocks) {
-        const one = await explain(client, holder, block)
-        const units = one.units + (span.explained?.get(block.ref.number) ?? 0n)
-        explained.push({ ...one, units })
+        const explanation = await explain(client, holder, block)
+        const units = explanation.units + (span.explained?.get(block.ref.number) ?? 0n)
+        explained.push({ ...explanation, units })
       }
       const end = to === span.to ? span.after : await readBalanceAt(client, holder, to)
       const balances = new Map<number, bigint | undefined>([[to, end]])
@@ -67,9 +67,9 @@ export async function findInternalTransfers(
       }
       return { explained, balances }
     }, signal)
-    for (const one of step.explained) {
-      pending.push(one)
-      const balance = step.balances.get(one.block.ref.number)
+    for (const explained of step.explained) {
+      pending.push(explained)
+      const balance = step.balances.get(explained.block.ref.number)
       if (balance === undefined) continue
       const units = balance - known - sum(pending)
       if (units > 0n) transfers.push(toPayment(pending, units, isAssumed ? undefined : holder))
@@ -116,7 +116,7 @@ function sum(blocks: readonly Explained[]): bigint {
 
 /** Change of the holder's balance by the transactions to and from it, including fees. */
 async function explain(client: RpcClient, holder: Address, block: SpanBlock): Promise<Explained> {
-  const transactions = block.transactions.map((transaction) => Transaction.parse(transaction))
+  const transactions = block.transactions.map((transaction) => RpcTransaction.parse(transaction))
   let units = 0n
   for (const { hash, from, to, value } of transactions) {
     const isFrom = isAddressEqual(from, holder)

@@ -3,18 +3,18 @@ import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBlock, requireBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import type { Log, LogFilter, LogReader } from './logs.ts'
-import { forEachAtOnce } from './parallel.ts'
 import {
-  blockReplaced,
+  blockReplacedError,
   hasSucceeded,
   nativePayment,
   PAID_TOPIC,
+  RpcTransaction,
   routerPayment,
-  Transaction,
 } from './payments.ts'
 import type { SpanBlock } from './span-block.ts'
-import { askForLogs, doubtfulBlocks } from './span-events.ts'
+import { blocksLackingEvents, readLogsFromAny } from './span-events.ts'
 import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
 
 /** Dependencies of a scan. */
@@ -95,7 +95,9 @@ async function readStep(
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
   const native = await transfers(client, blocks, destinations)
   const doubtful =
-    router === undefined ? [] : doubtfulBlocks(blocks, logs, paidBy(router)).map(({ ref }) => ref)
+    router === undefined
+      ? []
+      : blocksLackingEvents(blocks, logs, paidBy(router)).map(({ ref }) => ref)
   return { found: [...routed(logs, refs, destinations), ...native], logs, doubtful, upTo }
 }
 
@@ -112,7 +114,7 @@ async function findDoubtful(
     const to = Math.min(span.upTo, from + BLOCKS_PER_STEP - 1)
     const range = { from, to, withTransactions: false }
     const blocks = await endpoints.ask((client) => readBlocks(client, range), signal)
-    for (const { ref } of doubtfulBlocks(blocks, span.logs, paidBy(router))) doubtful.push(ref)
+    for (const { ref } of blocksLackingEvents(blocks, span.logs, paidBy(router))) doubtful.push(ref)
   }
   return doubtful
 }
@@ -126,7 +128,7 @@ async function ask(
 ): Promise<readonly Found[]> {
   const { router } = destinations
   if (router === undefined) return []
-  const logs = await askForLogs({ endpoints }, paidBy(router), block, signal)
+  const logs = await readLogsFromAny({ endpoints }, paidBy(router), block, signal)
   return routed(logs, new Map([[block.number, block]]), destinations)
 }
 
@@ -141,7 +143,7 @@ function routed(
 ): readonly Found[] {
   return logs.flatMap((log) => {
     const block = blocks.get(Number(log.blockNumber))
-    if (block?.hash !== log.blockHash) throw blockReplaced(log.blockNumber)
+    if (block?.hash !== log.blockHash) throw blockReplacedError(log.blockNumber)
     const payment = routerPayment(log, block, destinations)
     return payment ? [{ payment, transactionIndex: Number(log.transactionIndex) }] : []
   })
@@ -157,7 +159,7 @@ async function transfers(
     for (const answer of transactions) {
       const { to, transactionIndex } = Recipient.parse(answer)
       if (to?.toLowerCase() !== destinations.payTo?.toLowerCase()) continue
-      const payment = nativePayment(Transaction.parse(answer), ref, destinations)
+      const payment = nativePayment(RpcTransaction.parse(answer), ref, destinations)
       if (payment === undefined) continue
       if (!(await hasSucceeded(client, z.decode(Hash, payment.txHash), ref))) continue
       found.push({ payment, transactionIndex: Number(transactionIndex) })
@@ -172,7 +174,7 @@ async function readHeads(
 ): Promise<ReadonlyMap<number, BlockRef>> {
   const heads = new Map<number, BlockRef>()
   const numbers = new Set(logs.map(({ blockNumber }) => Number(blockNumber)))
-  await forEachAtOnce([...numbers], HEADS_AT_ONCE, async (number) => {
+  await forEachConcurrently([...numbers], HEADS_AT_ONCE, async (number) => {
     const block = await readBlock(client, number)
     if (block !== undefined) heads.set(number, block)
   })

@@ -22,7 +22,7 @@ import { readRevertReason } from './revert-reason.ts'
 export const PAID_TOPIC = toEventSelector('Paid(bytes32,address,address,uint256)')
 
 /** A transaction in a JSON-RPC result; pending while its block hash is null. */
-export const Transaction = z.object({
+export const RpcTransaction = z.object({
   hash: Hash,
   from: Address,
   to: Address.nullish().transform((to) => to ?? undefined),
@@ -32,7 +32,7 @@ export const Transaction = z.object({
   blockHash: Hash.nullish(),
   blockNumber: Quantity.nullish(),
 })
-export type Transaction = z.output<typeof Transaction>
+export type RpcTransaction = z.output<typeof RpcTransaction>
 
 const Receipt = z.object({
   status: Quantity,
@@ -55,12 +55,12 @@ export async function readTransactionFacts(
 ): Promise<PaymentTransactionStatus> {
   const answer = await client.request({ method: 'eth_getTransactionByHash', params: [txHash] })
   if (answer === null) return { status: 'unknown' }
-  const transaction = Transaction.parse(answer)
+  const transaction = RpcTransaction.parse(answer)
   if (transaction.blockHash == null) return { status: 'pending' }
 
   const receipt = await readReceipt(client, txHash)
   const block = await readBlock(client, Number(receipt.blockNumber))
-  if (block?.hash !== receipt.blockHash) throw blockReplaced(receipt.blockNumber)
+  if (block?.hash !== receipt.blockHash) throw blockReplacedError(receipt.blockNumber)
   if (receipt.status === 0n) {
     const reason = await readRevertReason(client, transaction, block.number)
     return { status: 'reverted', block, reason, handle: intendedHandle(transaction, destinations) }
@@ -107,7 +107,7 @@ export function routerPayment(
  * transfer failed.
  */
 export function nativePayment(
-  { hash, from, to, value, input }: Transaction,
+  { hash, from, to, value, input }: RpcTransaction,
   block: BlockRef,
   { payTo }: PaymentDestinations,
 ): Payment | undefined {
@@ -138,12 +138,12 @@ export async function hasSucceeded(
   block: BlockRef,
 ): Promise<boolean> {
   const { status, blockHash, blockNumber } = await readReceipt(client, txHash)
-  if (blockHash !== block.hash) throw blockReplaced(blockNumber)
+  if (blockHash !== block.hash) throw blockReplacedError(blockNumber)
   return status !== 0n
 }
 
 /** The error for an endpoint whose results come from two versions of one block. */
-export function blockReplaced(blockNumber: bigint | number): EndpointError {
+export function blockReplacedError(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 
@@ -155,7 +155,7 @@ async function readReceipt(client: RpcClient, txHash: Hash): Promise<z.output<ty
 
 /** The handle that a failed transaction was to pay. */
 function intendedHandle(
-  { to, input }: Transaction,
+  { to, input }: RpcTransaction,
   { router, payTo }: PaymentDestinations,
 ): Hash | null {
   if (to === undefined) return null

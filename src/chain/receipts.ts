@@ -6,7 +6,7 @@ import type { RpcClient } from './endpoints.ts'
 import { EndpointError, rpcErrorOf } from './failures.ts'
 import { HexData, Log } from './logs.ts'
 import { Quantity } from './quantity.ts'
-import { rlpNumber, rootOf } from './trie.ts'
+import { rlpNumber, trieRootOf } from './trie.ts'
 
 const Receipt = z.object({
   blockHash: z.string(),
@@ -41,7 +41,7 @@ export async function readReceiptLogs(
   if (receipts.some(({ blockHash }) => blockHash !== ref.hash)) {
     throw new EndpointError(`block ${ref.number} was replaced`)
   }
-  const root = rootOf(receipts.map(serialize))
+  const root = trieRootOf(receipts.map(serialize))
   return {
     logs: receipts.flatMap(({ logs }) => logs),
     proof: root === receiptsRoot ? 'full' : 'none',

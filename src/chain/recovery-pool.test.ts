@@ -29,7 +29,7 @@ function signatures(count: number): SignedDigest[] {
   })
 }
 
-const here = (items: readonly SignedDigest[]) => items.map((one) => recoverKey(one))
+const here = (items: readonly SignedDigest[]) => items.map((item) => recoverKey(item))
 
 const hexOf = (keys: readonly (Uint8Array | undefined)[]) =>
   keys.map((key) => key && Buffer.from(key).toString('hex'))
@@ -64,7 +64,7 @@ describe('threads that recover signatures', () => {
         fc.array(fc.oneof(anything, fc.constantFrom(...valid)), { maxLength: 80 }),
         async (items) => {
           expect(await pool.recover(items)).toEqual(here(items))
-          const each = await Promise.all(items.map((one) => pool.recoverOne(one)))
+          const each = await Promise.all(items.map((item) => pool.recoverOne(item)))
           expect(each).toEqual(here(items))
         },
       ),

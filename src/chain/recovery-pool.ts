@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { SignedDigest } from './recover.ts'
 import { packSignatures, recoverPacked, unpackKeys } from './recovery-batch.ts'
 
@@ -127,10 +127,10 @@ export function createRecoveryPool({
     void thread.worker.terminate()
     if (!isClosed) {
       restartAt = performance.now() + restartMs
-      log.warn({ problem: traceOf(error) }, 'a thread that recovers signers has died')
+      log.warn({ problem: loggableError(error) }, 'a thread that recovers signers has died')
     }
     const left = threads.size === 0 ? waiting.splice(0) : []
-    for (const one of [...(task ? [task] : []), ...left]) here(one)
+    for (const lost of [...(task ? [task] : []), ...left]) here(lost)
   }
 
   function next(thread: Thread): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { encodeErrorResult, type Hex, parseAbi, toHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { ROUTER_ABI, TOKEN_ERRORS_ABI } from './contracts.ts'
 import { decodeRevertReason } from './revert-reason.ts'
 
@@ -54,7 +54,7 @@ describe('the reason of a failure', () => {
 
   test('is short and printable for any revert data', () => {
     fc.assert(
-      fc.property(fc.string({ unit: anyCharacter, maxLength: 400 }), (text) => {
+      fc.property(fc.string({ unit: anyUnicodeCharacter, maxLength: 400 }), (text) => {
         const reason = decodeRevertReason(errorText(text))
         if (reason !== null) expect(reason).toMatch(/^[\x20-\x7e]{1,120}$/)
       }),

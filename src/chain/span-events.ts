@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
-import { mayContain } from './bloom.ts'
+import { mayContainEvent } from './bloom.ts'
 import type { BlockRef } from './chain.ts'
 import type { Endpoints } from './endpoints.ts'
 import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
@@ -31,7 +31,7 @@ export interface BlockLogs {
  *
  * @param rare first topics that need a second endpoint's confirmation
  */
-export async function settleEvents(
+export async function resolveEvents(
   endpoints: Endpoints,
   filter: LogFilter,
   { blocks, logsByEndpoint }: EndpointLogs,
@@ -40,7 +40,7 @@ export async function settleEvents(
 ): Promise<BlockLogs> {
   const logs = unite(logsByEndpoint)
   const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
-  const doubtful = new Set(doubtfulBlocks(blocks, logs, filter).map(({ ref }) => ref.number))
+  const doubtful = new Set(blocksLackingEvents(blocks, logs, filter).map(({ ref }) => ref.number))
   const disputed = new Set(disputedBlocks(logsByEndpoint))
   const differing = new Set(differingBlocks(logsByEndpoint))
   const isRare = ({ topics: [kind] }: Log) => kind !== undefined && rare.includes(kind)
@@ -48,21 +48,21 @@ export async function settleEvents(
   const all = await Promise.all(
     blocks.map(async (block): Promise<{ block: SpanBlock; logs: readonly Log[] }> => {
       const { number } = block.ref
-      const own = logsOf.get(number) ?? []
-      const isLone = logsByEndpoint.length === 1 && own.some(isRare)
-      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: own }
+      const known = logsOf.get(number) ?? []
+      const isLone = logsByEndpoint.length === 1 && known.some(isRare)
+      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: known }
       const proven = await proveEvents(endpoints, filter, block, signal)
       if (proven !== undefined) {
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
-      const more = doubtful.has(number)
-        ? await askForLogs({ endpoints }, filter, block.ref, signal)
+      const found = doubtful.has(number)
+        ? await readLogsFromAny({ endpoints }, filter, block.ref, signal)
         : []
       const isSure = block.isSure && !disputed.has(number)
-      return { block: { ...block, isSure }, logs: unite([own, more]) }
+      return { block: { ...block, isSure }, logs: unite([known, found]) }
     }),
   )
-  return { blocks: all.map(({ block }) => block), logs: all.flatMap((one) => one.logs) }
+  return { blocks: all.map(({ block }) => block), logs: all.flatMap((blockLogs) => blockLogs.logs) }
 }
 
 /**
@@ -83,7 +83,7 @@ async function proveEvents(
         if (receiptLogs?.proof === 'none') isRefuted = true
         return receiptLogs
       },
-      (one) => one?.proof === 'full',
+      (answer) => answer?.proof === 'full',
       signal,
     )
     if (found?.proof === 'full') {
@@ -97,7 +97,8 @@ async function proveEvents(
 
 function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
   const fits = (choice: Hex | readonly Hex[] | null, value: Hex | undefined) =>
-    choice === null || choicesOf(choice).some((one) => one.toLowerCase() === value?.toLowerCase())
+    choice === null ||
+    choicesOf(choice).some((topic) => topic.toLowerCase() === value?.toLowerCase())
   return (
     fits(filter.address, address) && filter.topics.every((topic, at) => fits(topic, topics[at]))
   )
@@ -143,7 +144,7 @@ function disputedBlocks(logsByEndpoint: readonly (readonly Log[])[]): readonly n
 /**
  * Blocks whose bloom filter may contain an event of `filter` for a topic0 with no returned event.
  */
-export function doubtfulBlocks(
+export function blocksLackingEvents(
   blocks: readonly SpanBlock[],
   logs: readonly Log[],
   { address, topics: [kinds = null, ...others] }: LogFilter,
@@ -151,7 +152,7 @@ export function doubtfulBlocks(
   const seen = new Set(
     logs.flatMap((log) => [`${log.blockNumber}`, `${log.blockNumber} ${log.topics[0]}`]),
   )
-  const rest = [address, ...others].flatMap((choice) =>
+  const otherChoices = [address, ...others].flatMap((choice) =>
     choice === null ? [] : [choicesOf(choice)],
   )
   return blocks.filter(({ ref, logsBloom }) => {
@@ -159,9 +160,12 @@ export function doubtfulBlocks(
       kinds === null
         ? !seen.has(`${ref.number}`)
         : choicesOf(kinds).some(
-            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContain(logsBloom, kind),
+            (kind) => !seen.has(`${ref.number} ${kind}`) && mayContainEvent(logsBloom, kind),
           )
-    return isMissed && rest.every((choice) => choice.some((value) => mayContain(logsBloom, value)))
+    return (
+      isMissed &&
+      otherChoices.every((choice) => choice.some((value) => mayContainEvent(logsBloom, value)))
+    )
   })
 }
 
@@ -170,7 +174,7 @@ function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
 }
 
 /** The events of one block, from the first endpoint that returns any. */
-export function askForLogs(
+export function readLogsFromAny(
   { endpoints }: { readonly endpoints: Endpoints },
   filter: LogFilter,
   block: BlockRef,

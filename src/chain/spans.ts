@@ -5,10 +5,10 @@ import { Hash } from '#src/kernel/units.ts'
 import { readConfirmedBlock, requireBlock, toBlockRef } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
+import { forEachConcurrently } from './for-each-concurrently.ts'
 import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
-import { forEachAtOnce } from './parallel.ts'
 import type { SpanBlock } from './span-block.ts'
-import { type EndpointLogs, settleEvents } from './span-events.ts'
+import { type EndpointLogs, resolveEvents } from './span-events.ts'
 import { transactionsRootOf } from './transactions-root.ts'
 
 /** Dependencies of reading a span. */
@@ -41,7 +41,7 @@ class BlockError extends EndpointError {}
  * missing, its transactions do not match the root in its header, or an endpoint that returns its newest
  * block returns an error or a malformed result for this block. False when no endpoint responds.
  */
-export async function isUnreadable(
+export async function isBlockUnreadable(
   endpoints: Endpoints,
   number: number,
   signal?: AbortSignal,
@@ -99,7 +99,7 @@ export async function readSpan(
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
   const { rare = [] } = range
-  const { blocks, logs } = await settleEvents(source.endpoints, filter, parts, rare, signal)
+  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, rare, signal)
   return {
     blocks,
     logs: logs.toSorted(byPlace),
@@ -234,7 +234,7 @@ export async function readBlocks(
   const { from, to, withTransactions } = range
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const found: ReadBlock[] = []
-  await forEachAtOnce(numbers, REQUESTS_AT_ONCE, async (number) => {
+  await forEachConcurrently(numbers, REQUESTS_AT_ONCE, async (number) => {
     const block = await readOne(client, number, withTransactions)
     if (block.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
     found.push(block)

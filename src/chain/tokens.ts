@@ -6,7 +6,7 @@ import { TOKEN_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
-import { paddedText } from './padded-text.ts'
+import { decodePaddedText } from './padded-text.ts'
 
 /** Maximum number of graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
@@ -54,7 +54,7 @@ export function toAssetInfo(
  * character is left.
  */
 export function decodeSymbol(data: Hex): string {
-  if (size(data) === 32) return cleanOutsideText(paddedText(data), SYMBOL_LENGTH_MAX)
+  if (size(data) === 32) return cleanOutsideText(decodePaddedText(data), SYMBOL_LENGTH_MAX)
   try {
     const symbol = decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'symbol', data })
     return cleanOutsideText(symbol, SYMBOL_LENGTH_MAX)

@@ -1,7 +1,7 @@
 import { concat, type Hex, toRlp } from 'viem'
 import { z } from 'zod'
 import { Quantity } from './quantity.ts'
-import { rlpNumber, rootOf } from './trie.ts'
+import { rlpNumber, trieRootOf } from './trie.ts'
 
 const Data = z.templateLiteral(['0x', z.string().regex(/^([0-9a-fA-F]{2})*$/)])
 const List = z.array(z.object({ address: Data, storageKeys: z.array(Data) })).default([])
@@ -40,7 +40,7 @@ export function transactionsRootOf(transactions: readonly unknown[]): Hex | unde
     if (value === undefined) return undefined
     values.push(value)
   }
-  return rootOf(values)
+  return trieRootOf(values)
 }
 
 /** Serialized form of a transaction in its block's trie; undefined for an unsupported type. */

@@ -5,7 +5,7 @@ import { type Hex, keccak256, toRlp } from 'viem'
  *
  * @see Ethereum yellow paper, appendix D
  */
-export function rootOf(values: readonly Hex[]): Hex {
+export function trieRootOf(values: readonly Hex[]): Hex {
   const leaves = values.map(
     (value, index): Leaf => ({ path: nibblesOf(toRlp(rlpNumber(BigInt(index)))), value }),
   )

@@ -128,13 +128,13 @@ export const XrplTransaction = RawEntry.transform(
 )
 
 /** Converts a ledger to a block. */
-export function toBlock(index: number, { ledger }: LedgerHead): BlockRef {
+export function toBlockOfLedger(index: number, { ledger }: LedgerHead): BlockRef {
   const at = new Date((ledger.close_time + LEDGER_EPOCH_SECONDS) * 1000)
   return blockOf(index, ledger.ledger_hash, at)
 }
 
 /** Failure code of a transaction; undefined when it succeeded. */
-export function failureOf({ meta }: ValidatedTransaction): string | undefined {
+export function transactionFailureOf({ meta }: ValidatedTransaction): string | undefined {
   return meta.TransactionResult === SUCCESS ? undefined : meta.TransactionResult
 }
 
@@ -142,7 +142,7 @@ export function failureOf({ meta }: ValidatedTransaction): string | undefined {
 export function isPaymentTo(transaction: ValidatedTransaction, address: string): boolean {
   const { fields } = transaction
   const isTo = fields.Destination === address && fields.Account !== address
-  return isTo && PAYING_TYPES.includes(fields.TransactionType) && !failureOf(transaction)
+  return isTo && PAYING_TYPES.includes(fields.TransactionType) && !transactionFailureOf(transaction)
 }
 
 /**
@@ -152,7 +152,7 @@ export function isPaymentTo(transaction: ValidatedTransaction, address: string):
  *
  * @param block the ledger of the transaction
  */
-export function toPayment(
+export function toXrplPayment(
   { fields, meta, txHash }: ValidatedTransaction,
   block: BlockRef,
 ): Payment | IgnoreReason {
@@ -169,7 +169,7 @@ export function toPayment(
  * is the change of the address's account; the tag is the tag of the entry that held the amount. Undefined if
  * the address received nothing.
  */
-export function otherReceipt(
+export function receiptWithoutPayment(
   { fields, meta, txHash }: ValidatedTransaction,
   address: string,
 ): ((block: BlockRef) => Payment) | undefined {

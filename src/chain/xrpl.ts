@@ -4,12 +4,12 @@ import type { BlockRef, Payment, PaymentTransactionStatus } from './chain.ts'
 import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
-  failureOf,
   isPaymentTo,
   LedgerHead,
-  otherReceipt,
-  toBlock,
-  toPayment,
+  receiptWithoutPayment,
+  toBlockOfLedger,
+  toXrplPayment,
+  transactionFailureOf,
   type ValidatedTransaction,
   XrplTransaction,
 } from './xrpl-transactions.ts'
@@ -26,7 +26,7 @@ export interface Xrpl {
    *
    * Also rejects when the server lacks ledgers after `since`, so that none is skipped.
    */
-  deposits(since: number | undefined, signal?: AbortSignal): Promise<Deposits>
+  deposits(since: number | undefined, signal?: AbortSignal): Promise<DepositScan>
   /**
    * Payments of a transaction to the deposit address; `reverted` when it failed in a validated ledger.
    *
@@ -38,7 +38,7 @@ export interface Xrpl {
 }
 
 /** Payments, and the ledger up to which they are complete. */
-export interface Deposits {
+export interface DepositScan {
   readonly payments: readonly Payment[]
   readonly upTo: number
 }
@@ -70,10 +70,12 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
     signal: AbortSignal | undefined,
   ): Promise<readonly Payment[]> {
     if (!isPaymentTo(transaction, address)) {
-      const receipt = failureOf(transaction) ? undefined : otherReceipt(transaction, address)
+      const receipt = transactionFailureOf(transaction)
+        ? undefined
+        : receiptWithoutPayment(transaction, address)
       return receipt === undefined ? [] : [receipt(await ledgerOf(rpc, transaction, signal))]
     }
-    const payment = toPayment(transaction, await ledgerOf(rpc, transaction, signal))
+    const payment = toXrplPayment(transaction, await ledgerOf(rpc, transaction, signal))
     if (typeof payment !== 'string') return [payment]
     const { txHash, ledgerIndex } = transaction
     log.warn({ txHash, ledgerIndex, reason: payment }, 'xrp ledger payment ignored')
@@ -105,7 +107,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       if (transaction === undefined) return { status: 'unknown' }
       if (transaction === 'waiting') return { status: 'pending' }
       const block = await ledgerOf(rpc, transaction, signal)
-      const reason = failureOf(transaction)
+      const reason = transactionFailureOf(transaction)
       if (reason !== undefined) return { status: 'reverted', block, reason, handle: null }
       return { status: 'mined', block, payments: await paymentsOf(transaction, signal) }
     },
@@ -128,5 +130,5 @@ async function ledgerOf(
   if (block !== undefined) return block
   const parameters = { ledger_index: ledgerIndex }
   const head = await rpc.ask({ method: 'ledger', parameters, schema: LedgerHead }, signal)
-  return toBlock(ledgerIndex, head)
+  return toBlockOfLedger(ledgerIndex, head)
 }

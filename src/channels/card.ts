@@ -1,7 +1,7 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { titleBeside } from '#src/kernel/title-beside.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
@@ -211,7 +211,7 @@ function rollupCard(
         : writer.write('messages:rollup.newest', {
             ...about,
             watch: typed(shownLabel(newest.watchLabel)),
-            title: cut(titleBeside(shownLabel(newest.watchLabel), newest.title), TITLE_MAX),
+            title: cut(titleAfterWatchName(shownLabel(newest.watchLabel), newest.title), TITLE_MAX),
           }),
     ],
     body: '',
@@ -245,7 +245,7 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
           ? cut(item.title, TITLE_MAX)
           : t('messages:item', {
               watch: typed(shownLabel(item.watchLabel)),
-              title: cut(titleBeside(shownLabel(item.watchLabel), item.title), TITLE_MAX),
+              title: cut(titleAfterWatchName(shownLabel(item.watchLabel), item.title), TITLE_MAX),
             }),
       message: item,
     })),

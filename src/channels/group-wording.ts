@@ -1,7 +1,7 @@
 /** Texts of a message with several alerts: its heading, the line and the text below it, the lines of its alerts. Pure. */
 import { formatDuration } from '#src/i18n/format.ts'
 import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
-import { titleBeside } from '#src/kernel/title-beside.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { type Failure, stateIn } from './group.ts'
@@ -56,7 +56,7 @@ export function groupHeading(
   const shared = causeHeading(envelope, { ...of, watch })
   if (shared !== undefined) return shared
   if (isOver) return t('messages:group.over', { watch: typed(label), count })
-  const named = { watch: typed(label), title: titleBeside(label, title) }
+  const named = { watch: typed(label), title: titleAfterWatchName(label, title) }
   return count === 1
     ? t('messages:item', named)
     : t('messages:group.more', { ...named, count: count - 1 })

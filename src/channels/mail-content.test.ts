@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import { ENVELOPE_KINDS, type EnvelopeMessage } from './envelope.ts'
 import { confirmationMail } from './mail-confirmation.ts'
@@ -366,7 +366,10 @@ describe('alertMail', () => {
   })
 
   test('keeps subject, size and markup whatever the message holds', () => {
-    const anyText = fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom(...HOSTILE_TEXTS))
+    const anyText = fc.oneof(
+      fc.string({ unit: anyUnicodeCharacter }),
+      fc.constantFrom(...HOSTILE_TEXTS),
+    )
     const field = fc.record({
       key: fc.constant('x'),
       label: anyText,

@@ -7,7 +7,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { type Button, labelWidth } from '#src/telegram/buttons.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
@@ -584,7 +584,10 @@ describe('every view', () => {
   const KINDS = ['alert', 'raised', 'reminder', 'group', 'rollup', 'summary', 'notice'] as const
 
   test('is markup Telegram takes, within the limit, whatever it holds', () => {
-    const anyText = fc.oneof(fc.string({ unit: anyCharacter }), fc.constantFrom(...HOSTILE_TEXTS))
+    const anyText = fc.oneof(
+      fc.string({ unit: anyUnicodeCharacter }),
+      fc.constantFrom(...HOSTILE_TEXTS),
+    )
     const anyField = fc.record({
       key: fc.constantFrom('x', 'sender'),
       label: anyText,

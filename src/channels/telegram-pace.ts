@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Clock } from '#src/kernel/clock.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
 
 /** Interval between two reads of the database's time. */
@@ -71,7 +71,7 @@ export function createDatabaseClock({
         if (isOff) set = { ms, at }
       } catch (error) {
         log.warn(
-          { error: traceOf(error) },
+          { error: loggableError(error) },
           'time of the database cannot be read; the last difference is used',
         )
       }

@@ -246,6 +246,11 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
   }
 }
 
+/** Sends a statement that reads nothing. @throws the error of a database that does not answer */
+export async function pingDatabase(sql: Sql): Promise<void> {
+  await sql`select 1`
+}
+
 /** Whether a statement failed on a unique index or constraint, named `constraint` if given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   const known = postgresError(error)

@@ -5,7 +5,6 @@ import type { Sql } from 'postgres'
 import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
-import { boundTo } from './scope.ts'
 import {
   connectionLost,
   isConnectionFailure,
@@ -13,6 +12,7 @@ import {
   postgresError,
   runAtClose,
 } from './session.ts'
+import { withEndSignal } from './transaction-scope.ts'
 
 /** A named lock that this process holds exclusively on a database. */
 export interface Lock {
@@ -258,7 +258,7 @@ async function drawFence(
     signal,
     transact: async (db, work) => {
       try {
-        return await boundTo(signal, () =>
+        return await withEndSignal(signal, () =>
           transact(db, async (tx) => {
             await assertNewest(tx, name, number)
             return await work(tx)

@@ -50,7 +50,7 @@ const ROWS_MAX = 1000
  * rows only in these two ways. Otherwise PostgreSQL 18 may end all connections
  * (docs/decisions/0012-joins-by-partition-key.md).
  */
-export function sameKey(key: string, value: string): SQL {
+export function isSamePartitionKey(key: string, value: string): SQL {
   return sql.raw(`${key}::text = ${value}::text`)
 }
 
@@ -118,7 +118,7 @@ function missingParts(table: TimedTable, parts: readonly Part[], now: Date): rea
  */
 async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Promise<void> {
   const all = quoted(table.name)
-  const rest = quoted(`${table.name}_default`)
+  const defaultPartition = quoted(`${table.name}_default`)
   const part = quoted(name)
   const key = quoted(table.key)
   const [low, high] = [`'${table.lowest(from)}'`, `'${table.lowest(to)}'`]
@@ -126,22 +126,22 @@ async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Pro
   const room = table.fillFactor === undefined ? '' : `with (fillfactor = ${table.fillFactor})`
   await run(`create table ${part} (like ${all} including all) ${room}`)
   const inPeriod = `${key} >= ${low} and ${key} < ${high}`
-  const found = await run(`select from ${rest} where ${inPeriod} limit 1`)
+  const found = await run(`select from ${defaultPartition} where ${inPeriod} limit 1`)
   if (found.length > 0) {
-    await run(`lock table ${rest} in access exclusive mode`)
-    await run(`with moved as (delete from ${rest} where ${inPeriod} returning *)
+    await run(`lock table ${defaultPartition} in access exclusive mode`)
+    await run(`with moved as (delete from ${defaultPartition} where ${inPeriod} returning *)
       insert into ${part} select * from moved`)
   }
   await run(`alter table ${all} attach partition ${part} for values from (${low}) to (${high})`)
 }
 
 async function deleteOld(db: Db, { name, age }: TimedTable, before: Date): Promise<number> {
-  const rest = sql.identifier(`${name}_default`)
+  const defaultPartition = sql.identifier(`${name}_default`)
   let deleted = 0
   for (;;) {
     const gone = await db.execute(sql`
-      delete from ${rest} where id in (
-        select id from ${rest} where ${sql.identifier(age)} < ${before} limit ${ROWS_MAX})
+      delete from ${defaultPartition} where id in (
+        select id from ${defaultPartition} where ${sql.identifier(age)} < ${before} limit ${ROWS_MAX})
       returning id`)
     deleted += gone.length
     if (gone.length < ROWS_MAX) return deleted

@@ -9,7 +9,7 @@ import type { Db } from './connection.ts'
  * Three statements are sent without waiting for the answers in between: the first changes the setting, the third
  * restores it. The connection runs them in this order.
  */
-export async function withoutScans<T>(tx: Db, statement: () => Promise<T>): Promise<T> {
+export async function withoutSequentialScans<T>(tx: Db, statement: () => Promise<T>): Promise<T> {
   const [, result] = await Promise.all([
     tx.execute(sql`
       select set_config('watchdog.enable_seqscan', current_setting('enable_seqscan'), true),

@@ -35,7 +35,7 @@ export interface Queue<Table extends PgTable> {
    * was set back, and counts as ended.
    */
   readonly leaseMsMax?: number
-  /** Number of claims of a row, counted by `claim`. */
+  /** Number of claims of a row, counted by `claimDueRows`. */
   readonly attempts?: ColumnKey<Table>
   /** Only rows for which this holds are in the queue. */
   readonly where?: SQL
@@ -50,7 +50,7 @@ export interface Queue<Table extends PgTable> {
 }
 
 /** Limits of one claim. Processes on several hosts need clocks that agree to well within a lease. */
-export interface Claim {
+export interface ClaimLimits {
   readonly now: Date
   readonly leaseMs: number
   /** Maximum number of rows. */
@@ -58,10 +58,10 @@ export interface Claim {
 }
 
 /** Claims due rows, the longest due first; rows that another process is claiming are skipped. */
-export async function claim<Table extends PgTable>(
+export async function claimDueRows<Table extends PgTable>(
   db: Db,
   queue: Queue<Table>,
-  { now, leaseMs, limit }: Claim,
+  { now, leaseMs, limit }: ClaimLimits,
 ): Promise<Row<Table>[]> {
   const { table } = queue
   const column = columnsOf(queue)
@@ -72,7 +72,7 @@ export async function claim<Table extends PgTable>(
   const isDue = and(
     queue.where,
     dueAt && lte(dueAt, now),
-    leasedUntil && isFree(queue, leasedUntil, now),
+    leasedUntil && isUnleased(queue, leasedUntil, now),
     isFirstOfPartition(queue, now),
   )
   const attempts = queue.attempts && column(queue.attempts)
@@ -98,13 +98,13 @@ export async function claim<Table extends PgTable>(
 }
 
 /** Claims due rows in batches and yields them, until none is due or the signal is aborted. */
-export async function* claimAll<Table extends PgTable>(
+export async function* claimAllDueRows<Table extends PgTable>(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   queue: Queue<Table>,
-  options: Omit<Claim, 'now'> & { readonly signal?: AbortSignal | undefined },
+  options: Omit<ClaimLimits, 'now'> & { readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<Row<Table>, void, undefined> {
   while (!options.signal?.aborted) {
-    const rows = await claim(db, queue, { ...options, now: clock.now() })
+    const rows = await claimDueRows(db, queue, { ...options, now: clock.now() })
     if (rows.length === 0) return
     for (const row of rows) {
       if (options.signal?.aborted) return
@@ -150,7 +150,7 @@ export interface DueRows<Table extends PgTable, Id extends ColumnKey<Table>> {
 }
 
 /** Keys of the rows that are due, the longest due first. */
-export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+export async function listDueKeys<Table extends PgTable, Id extends ColumnKey<Table>>(
   db: Db,
   due: DueRows<Table, Id>,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -170,7 +170,7 @@ export async function listDue<Table extends PgTable, Id extends ColumnKey<Table>
  * Reads those of the given rows that are due, the longest due first, and locks them until the transaction
  * ends. Rows that another transaction has locked are left for the next run.
  */
-export async function lockDue<Table extends PgTable, Id extends ColumnKey<Table>>(
+export async function lockDueRows<Table extends PgTable, Id extends ColumnKey<Table>>(
   tx: Db,
   due: DueRows<Table, Id>,
   { now, among }: { readonly now: Date; readonly among: readonly Pick<Row<Table>, Id>[] },
@@ -228,7 +228,11 @@ function isFirstOfPartition<Table extends PgTable>(queue: Queue<Table>, now: Dat
       and (${ids(other)} < ${ids(column)} or ${isLeased(queue, other(leaseOf(queue)), now)}))`
 }
 
-function isFree<Table extends PgTable>(queue: Queue<Table>, leasedUntil: PgColumn, now: Date): SQL {
+function isUnleased<Table extends PgTable>(
+  queue: Queue<Table>,
+  leasedUntil: PgColumn,
+  now: Date,
+): SQL {
   const latest = latestEnd(queue, now)
   const isTooLate = latest && sql` or ${leasedUntil} > ${latest}`
   return sql`(${leasedUntil} is null or ${lte(leasedUntil, now)}${isTooLate ?? sql``})`

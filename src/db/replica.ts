@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { Db } from './connection.ts'
 
 /** Time for which a copy that failed is not used. */
@@ -39,7 +39,7 @@ export function createReplica({
         if (error instanceof AppError) throw error
         if (failedAtMs === undefined) {
           const text = 'copy of the database cannot be read; lists are read from the database'
-          log.warn({ problem: traceOf(error) }, text)
+          log.warn({ problem: loggableError(error) }, text)
         }
         failedAtMs = clock.now().getTime()
         return run(primary)

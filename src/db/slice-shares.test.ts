@@ -29,8 +29,12 @@ function settle(members: readonly string[], leases: SliceLease[], order: Iterato
       if (taken.includes(lease.slice))
         leases[index] = { ...lease, owner: me, isOwnerLive: true, number: lease.number + 1 }
     }
-    const isQuiet = members.every((one) => {
-      const { giveUp: spare, free: open, take: wanted } = planShare(one, new Set(members), leases)
+    const isQuiet = members.every((member) => {
+      const {
+        giveUp: spare,
+        free: open,
+        take: wanted,
+      } = planShare(member, new Set(members), leases)
       return spare.length === 0 && Math.min(open.length, wanted) === 0
     })
     if (isQuiet) return turns
@@ -49,7 +53,7 @@ test('from any distribution, members reach shares that differ by one at most and
         isOwnerLive: owner !== null && live.includes(owner),
       }))
       expect(settle(members, leases, turns[Symbol.iterator]())).toBeLessThan(500)
-      const counts = members.map((one) => leases.filter(({ owner }) => owner === one).length)
+      const counts = members.map((member) => leases.filter(({ owner }) => owner === member).length)
       expect(counts.reduce((sum, count) => sum + count, 0)).toBe(SLICES)
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)
     }),
@@ -65,7 +69,7 @@ test('a member keeps its slices while no member joins or leaves', () => {
     isOwnerLive: false,
   }))
   settle(members, leases, [0, 1, 2][Symbol.iterator]() as Iterator<number>)
-  for (const one of members) {
-    expect(planShare(one, new Set(members), leases)).toMatchObject({ giveUp: [], take: 0 })
+  for (const member of members) {
+    expect(planShare(member, new Set(members), leases)).toMatchObject({ giveUp: [], take: 0 })
   }
 })

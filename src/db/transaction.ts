@@ -8,7 +8,11 @@ import {
   sendStatement,
   startStatement,
 } from './pooled-connection.ts'
-import { asSavepoint, asTransaction, endSignal } from './scope.ts'
+import {
+  runInSavepointScope,
+  runInTransactionScope,
+  transactionEndSignal,
+} from './transaction-scope.ts'
 
 /** The part of a transaction's client that Drizzle uses. */
 export interface TransactionClient {
@@ -39,14 +43,14 @@ export async function runTransaction<T>(
   const lost = Promise.withResolvers<never>()
   lost.promise.catch(() => undefined)
   slot.onLost = lost.reject
-  const end = endSignal()
+  const end = transactionEndSignal()
   const lose = () => slot.lose(end?.reason)
   try {
     end?.throwIfAborted()
     end?.addEventListener('abort', lose)
     await sendStatement(slot, 'begin')
     const scope = runScope({ slot, options, savepoints: 0 }, 'rollback', (client) =>
-      asTransaction(() => work(client)),
+      runInTransactionScope(() => work(client)),
     )
     const { result, effects } = await Promise.race([scope, lost.promise])
     await sendStatement(slot, 'commit')
@@ -87,7 +91,9 @@ async function runScope<T>(
       context.savepoints += 1
       const name = `savepoint_${context.savepoints}`
       await client.unsafe(`savepoint ${name}`)
-      return await asSavepoint(() => runScope(context, `rollback to savepoint ${name}`, inner))
+      return await runInSavepointScope(() =>
+        runScope(context, `rollback to savepoint ${name}`, inner),
+      )
     },
   }
 

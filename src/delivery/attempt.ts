@@ -2,15 +2,15 @@ import { DeliveryError } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import type { Channels } from '#src/channels/index.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { OpenDestination, OpenedDestination } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
+import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { AttemptResult, Task, TaskResult } from './task.ts'
 import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
@@ -32,31 +32,31 @@ const SHORT_TIMEOUT_MS = 5000
  * @param opened the destination; undefined if the recipient was deleted
  * @param isShort whether to use the shorter timeout, because the last attempts got no response
  */
-export async function attempt(
+export async function attemptTask(
   deps: Deps,
-  task: Task,
+  task: SendTask,
   opened: OpenedDestination | undefined,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
-): Promise<TaskResult> {
+): Promise<SendTaskResult> {
   let isTest = false
-  const end = (attemptResult: AttemptResult): TaskResult => ({
+  const end = (attemptResult: AttemptResult): SendTaskResult => ({
     task,
     isTest,
     at: deps.clock.now(),
     attemptResult,
   })
   try {
-    const envelope = read(deps, task)
+    const envelope = readEnvelope(deps, task)
     isTest = envelope.message.test
     if (opened === undefined) return end({ kind: 'off' })
     if ('unreadable' in opened) throw unreadable(opened.unreadable)
     if (!canBeSentTo(opened.status, isTest)) return end({ kind: 'off' })
-    const readable = checked(deps, task, opened)
+    const readable = checkedDestination(deps, task, opened)
     return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
   } catch (error) {
     if (error instanceof DeliveryError) return end({ kind: 'failed', error })
     if (signal.aborted) return end({ kind: 'aborted' })
-    const trace = traceOf(error)
+    const trace = loggableError(error)
     for (const about of logFieldsOfEach(task))
       deps.log.error({ ...about, error: trace }, 'delivery broke')
     return end({
@@ -67,7 +67,7 @@ export async function attempt(
 }
 
 /** @throws DeliveryError when the envelope is malformed */
-function read({ quarantine }: Deps, task: Task): Envelope {
+function readEnvelope({ quarantine }: Deps, task: SendTask): Envelope {
   const { envelope, rows, change } = task
   const result = DecodedEnvelope.safeParse(envelope)
   if (result.success) return result.data
@@ -77,9 +77,9 @@ function read({ quarantine }: Deps, task: Task): Envelope {
 }
 
 /** @throws DeliveryError when the channel's schema does not accept the destination */
-function checked(
+function checkedDestination(
   { channels, quarantine }: Deps,
-  task: Task,
+  task: SendTask,
   opened: OpenDestination,
 ): OpenDestination {
   const result = channels[task.channel].destination.safeParse(opened.destination)
@@ -94,7 +94,7 @@ function unreadable(cause: unknown): DeliveryError {
 
 async function sendOrChange(
   deps: Deps,
-  { channel: key, change, rows, wallet, answersMessageId }: Task,
+  { channel: key, change, rows, wallet, answersMessageId }: SendTask,
   opened: OpenDestination,
   envelope: Envelope,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },

@@ -9,17 +9,17 @@ import type { Db } from '#src/db/connection.ts'
 import {
   type ClaimDeps,
   type RecipientSituations,
-  readParts,
+  readMessageParts,
   readSituations,
 } from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
 import * as due from './due-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
+import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 import { pictureOf } from './picture-rules.ts'
+import type { SendTask, StoredMessage } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import type { StoredMessage, Task } from './task.ts'
 
 /** Time of a claim, and end of its lease. */
 export interface ClaimContext {
@@ -33,12 +33,12 @@ type PlannedMessage = Exclude<Planned, { readonly how: 'drop' }>
 
 /** Result of a claim. */
 interface Claimed {
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly SendTask[]
   /**
    * Claimed deliveries that are not sent: reminders that are no longer needed, and deliveries that a plan
    * drops.
    */
-  readonly obsolete: readonly Task[]
+  readonly obsolete: readonly SendTask[]
   /** Whether anything was claimed or postponed. */
   readonly changed: boolean
 }
@@ -77,14 +77,14 @@ async function take(
   planned: readonly Planned[],
   scene: RecipientSituations,
   context: ClaimContext,
-): Promise<{ readonly tasks: readonly Task[]; readonly obsolete: readonly Task[] }> {
+): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
   const { db } = deps
-  const joins = planned.flatMap((one) => (one.how === 'join' ? [one.messageId] : []))
+  const joins = planned.flatMap((plan) => (plan.how === 'join' ? [plan.messageId] : []))
   const leased = joins.length === 0 ? [] : await messages.leaseMessages(db, joins, context)
-  const targetOf = (one: Planned) =>
-    one.how === 'join' ? leased.find(({ id }) => id === one.messageId) : undefined
-  const possible = planned.filter((one) => one.how !== 'join' || targetOf(one) !== undefined)
+  const targetOf = (plan: Planned) =>
+    plan.how === 'join' ? leased.find(({ id }) => id === plan.messageId) : undefined
+  const possible = planned.filter((plan) => plan.how !== 'join' || targetOf(plan) !== undefined)
   const claimed = await chatStore.claimRows(
     db,
     possible.flatMap(({ ids }) => ids),
@@ -92,21 +92,21 @@ async function take(
   )
   const rowOf = new Map(claimed.map((row) => [row.id, row]))
   const over = await obsoleteIn(deps, claimed)
-  const tasks: Task[] = []
-  const obsolete: Task[] = []
-  for (const one of possible) {
-    const all = one.ids.flatMap((id) => rowOf.get(id) ?? [])
-    if (one.how === 'drop') {
+  const tasks: SendTask[] = []
+  const obsolete: SendTask[] = []
+  for (const plan of possible) {
+    const all = plan.ids.flatMap((id) => rowOf.get(id) ?? [])
+    if (plan.how === 'drop') {
       if (all.length > 0) obsolete.push({ ...taskOf(channel, all), envelope: null })
       continue
     }
     const rows = all.filter(({ id }) => !over.has(id))
-    const target = targetOf(one)
-    if (all.length === one.ids.length) {
+    const target = targetOf(plan)
+    if (all.length === plan.ids.length) {
       const dropped = all.filter(({ id }) => over.has(id))
       if (dropped.length > 0) obsolete.push({ ...taskOf(channel, dropped), envelope: null })
       if (rows.length === 0) continue
-      const built = await build(deps, channel, { plan: one, rows, target }, scene, context)
+      const built = await build(deps, channel, { plan: plan, rows, target }, scene, context)
       tasks.push(...built)
     } else {
       // Another worker claimed some of them; the next plan takes that into account.
@@ -154,7 +154,7 @@ async function build(
   },
   scene: RecipientSituations,
   context: ClaimContext,
-): Promise<Task[]> {
+): Promise<SendTask[]> {
   const { plan, rows, target } = taken
   const { db } = deps
   const parts = rows.flatMap((row): ReadRow[] => {
@@ -188,8 +188,8 @@ function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
 
 /** Recoveries whose lines a group already shows; they are sent together with the last recovery. */
 async function recoveriesIn(db: Db, messageId: string): Promise<readonly ShownPart[]> {
-  const parts = await messages.listParts(db, [messageId])
-  return readParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
+  const parts = await messages.listMessageParts(db, [messageId])
+  return readMessageParts(parts).filter(({ envelope }) => envelope.message.isRecovery)
 }
 
 function sendTask(
@@ -198,7 +198,7 @@ function sendTask(
   rows: readonly ReadRow[],
   plan: PlannedMessage,
   scene: RecipientSituations,
-): Task[] {
+): SendTask[] {
   const [first] = rows
   if (first === undefined) return []
   const { recipientId } = plan
@@ -214,7 +214,7 @@ function sendTask(
     {
       ...taskOf(channel, rows),
       envelope,
-      keep: {
+      stored: {
         kind: isMany ? kind : (first.envelope.kind ?? 'alert'),
         // No alert joins the message of a test.
         watchId: kind === 'rollup' || message.test ? null : message.watchId,
@@ -236,30 +236,30 @@ async function joinTask(
   target: messages.SentMessage,
   rows: readonly ReadRow[],
   kind: 'group' | 'rollup',
-): Promise<Task[]> {
-  const there = readParts(await messages.listParts(db, [target.id]))
-  const states = await stateOf(db, alertsIn([...there, ...rows]))
+): Promise<SendTask[]> {
+  const there = readMessageParts(await messages.listMessageParts(db, [target.id]))
+  const states = await stateOf(db, alertIdsIn([...there, ...rows]))
   return changeTask(channel, { ...target, kind }, [...there, ...rows], states, rows)
 }
 
 /** Claims one outdated message of each of these recipients. */
-export async function claimStale(
+export async function claimStaleMessages(
   { db, stateOf }: ClaimDeps,
   channel: ChannelKey,
   recipientIds: readonly number[],
   context: ClaimContext,
-): Promise<readonly Task[]> {
+): Promise<readonly SendTask[]> {
   if (recipientIds.length === 0) return []
-  const stale = await messages.leaseStale(db, channel, recipientIds, context)
+  const stale = await messages.leaseStaleMessages(db, channel, recipientIds, context)
   if (stale.length === 0) return []
   const ids = stale.map(({ id }) => id)
-  const parts = readParts(await messages.listParts(db, ids))
-  const states = await stateOf(db, alertsIn(parts))
-  const tasks: Task[] = []
+  const parts = readMessageParts(await messages.listMessageParts(db, ids))
+  const states = await stateOf(db, alertIdsIn(parts))
+  const tasks: SendTask[] = []
   for (const message of stale) {
-    const own = parts.filter(({ carriedBy }) => carriedBy === message.id)
-    const built = changeTask(channel, message, own, states, [])
-    if (built.length === 0) await messages.markGone(db, message.id)
+    const messageParts = parts.filter(({ carriedBy }) => carriedBy === message.id)
+    const built = changeTask(channel, message, messageParts, states, [])
+    if (built.length === 0) await messages.markMessageGone(db, message.id)
     tasks.push(...built)
   }
   return tasks
@@ -271,9 +271,9 @@ function changeTask(
   parts: readonly ShownPart[],
   states: ReadonlyMap<number, MessageState>,
   rows: readonly ReadRow[],
-): Task[] {
+): SendTask[] {
   const { id, messageId, version, leasedUntil, revisions } = message
-  const shown = messageFate(message, parts, states)
+  const shown = currentContent(message, parts, states)
   if (shown === undefined || messageId === null || leasedUntil === null) return []
   const { recipientId, wallet, partitionKey, kind, watchId, recovery, loud, openedAt } = message
   return [
@@ -284,7 +284,7 @@ function changeTask(
       partitionKey,
       rows,
       envelope: shown.envelope,
-      keep: {
+      stored: {
         ...{ kind, watchId, recovery, loud, openedAt, states },
         ...pictureIn(shown.envelope, rows),
       },
@@ -306,10 +306,10 @@ function pictureIn(envelope: Envelope, rows: readonly ReadRow[]): Pick<StoredMes
 }
 
 /** New content of a sent message; undefined if none of its deliveries is readable. */
-export async function readMessage(
+export async function readCurrentContent(
   { db, stateOf }: ClaimDeps,
   message: messages.SentMessage,
-): Promise<ReturnType<typeof messageFate>> {
-  const parts = readParts(await messages.listParts(db, [message.id]))
-  return messageFate(message, parts, await stateOf(db, alertsIn(parts)))
+): Promise<ReturnType<typeof currentContent>> {
+  const parts = readMessageParts(await messages.listMessageParts(db, [message.id]))
+  return currentContent(message, parts, await stateOf(db, alertIdsIn(parts)))
 }

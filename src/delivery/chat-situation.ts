@@ -7,14 +7,14 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import * as chatStore from './chat-store.ts'
 import {
-  type AnsweredGroup,
-  isNear,
+  isWithinGroupTime,
   type planNext,
   RECENT_SECONDS,
   type RecentMessage,
+  type RepliedToGroup,
 } from './grouping.ts'
 import * as messages from './message-store.ts'
-import { alertsIn, isOpenIn, type ShownPart } from './message-sync.ts'
+import { alertIdsIn, isOpenIn, type ShownPart } from './message-sync.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
 /** Reads the states of alerts; unknown alerts are missing. */
@@ -47,9 +47,9 @@ export async function readSituations(
   const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
   const [rows, recent] = await Promise.all([
     chatStore.listDueOf(db, recipientIds, now),
-    messages.listRecent(db, recipientIds, since),
+    messages.listRecentMessages(db, recipientIds, since),
   ])
-  const waiting = await chatStore.listWaiting(db, rows, now)
+  const waiting = await chatStore.listUnfinished(db, rows, now)
   const seen = new Set(waiting.map(({ id }) => id))
   const orderKeys = await orderKeysIn(db, recent, waiting)
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
@@ -57,15 +57,16 @@ export async function readSituations(
     alertIds.length === 0 ? [] : await messages.listRepliedTo(db, recipientIds, alertIds)
   const groupIds = answered.flatMap(({ id, kind }) => (kind === 'group' && id ? [id] : []))
   const groups = await describeGroups({ db, stateOf }, [...new Set(groupIds)], now)
-  const isOf = (recipientId: number) => (one: { readonly recipientId: number }) =>
-    one.recipientId === recipientId
+  const isOf = (recipientId: number) => (row: { readonly recipientId: number }) =>
+    row.recipientId === recipientId
   return {
     behind: rows.flatMap(({ id }) => (seen.has(id) ? [] : [id])),
     situationOf: (recipientId) => ({
       waiting: waiting.filter(isOf(recipientId)),
-      recent: recent
-        .filter(isOf(recipientId))
-        .map((one) => ({ ...toRecent(one, now), orderKeys: orderKeys.get(one.id) ?? new Set() })),
+      recent: recent.filter(isOf(recipientId)).map((message) => ({
+        ...toRecent(message, now),
+        orderKeys: orderKeys.get(message.id) ?? new Set(),
+      })),
       groups: new Map(
         answered.filter(isOf(recipientId)).flatMap(({ alertId, id }) => {
           const group = id === null ? undefined : groups.get(id)
@@ -96,7 +97,7 @@ async function orderKeysIn(
         one.recipientId === recipientId &&
         one.watchId === watchId &&
         watchId !== null &&
-        isNear(one.createdAt, openedAt),
+        isWithinGroupTime(one.createdAt, openedAt),
     ),
   )
   if (near.length === 0) return new Map()
@@ -114,14 +115,14 @@ async function describeGroups(
   { db, stateOf }: ClaimDeps,
   ids: readonly string[],
   now: Date,
-): Promise<ReadonlyMap<string, AnsweredGroup>> {
+): Promise<ReadonlyMap<string, RepliedToGroup>> {
   if (ids.length === 0) return new Map()
   const [groups, parts] = await Promise.all([
-    messages.listByIds(db, ids),
-    messages.listParts(db, ids),
+    messages.listMessages(db, ids),
+    messages.listMessageParts(db, ids),
   ])
-  const read = readParts(parts)
-  const states = await stateOf(db, alertsIn(read))
+  const read = readMessageParts(parts)
+  const states = await stateOf(db, alertIdsIn(read))
   const stillOpen = new Set(
     read.filter((part) => isOpenIn(states, part)).map(({ carriedBy }) => carriedBy),
   )
@@ -134,7 +135,7 @@ async function describeGroups(
 }
 
 /** Deliveries in messages, without those whose envelopes cannot be parsed. */
-export function readParts(
+export function readMessageParts(
   parts: readonly messages.MessagePart[],
 ): readonly (ShownPart & messages.MessagePart)[] {
   return parts.flatMap((part) => {

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { ANY_LENGTH, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { CLAIMED, type ClaimedRow, isFree } from './due-store.ts'
+import { CLAIMED_COLUMNS, type ClaimedRow, isUnleased } from './due-store.ts'
 import type { WaitingDelivery } from './grouping.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { IS_GROUPED, IS_UNFINISHED } from './tables.ts'
@@ -48,7 +48,7 @@ export type WaitingRow = WaitingDelivery & { readonly recipientId: number }
  * Unfinished deliveries of these order keys, from the first of each key on, per recipient in the order in
  * which they fired.
  */
-export async function listWaiting(
+export async function listUnfinished(
   db: Db,
   due: readonly DueRow[],
   now: Date,
@@ -56,19 +56,19 @@ export async function listWaiting(
   const keys = new Map(due.map(({ orderKey, recipientId }) => [orderKey, recipientId]))
   const counts = new Map<number, number>()
   for (const id of keys.values()) counts.set(id, (counts.get(id) ?? 0) + 1)
-  const most = [...keys.values()].map((id) =>
+  const maxima = [...keys.values()].map((id) =>
     Math.max(2, Math.floor(PLANNED_MAX / (counts.get(id) ?? 1))),
   )
   const freshUntil = new Date(now.getTime() + (LEASE_SECONDS - FRESH_SECONDS) * 1000)
   return await db.execute<WaitingRow & Record<string, unknown>>(sql`
     select w.* from rows from (
-      unnest(${sql.param([...keys.keys()])}::text[], ${sql.param(most)}::int[]), ${ANY_LENGTH}
+      unnest(${sql.param([...keys.keys()])}::text[], ${sql.param(maxima)}::int[]), ${ANY_LENGTH}
     ) as k(order_key, most, nothing)
     cross join lateral (
       select d.id, d.recipient_id as "recipientId", d.order_key as "orderKey",
         d.watch_id as "watchId", d.urgency, d.kind, d.recovery, d.test, d.answers,
         d.created_at as "createdAt", d.next_attempt_at as "dueAt",
-        case when not ${isFree(now)} then
+        case when not ${isUnleased(now)} then
             case when d.leased_until > ${freshUntil} then 'now' else 'later' end
           when d.next_attempt_at > ${now} then 'later'
           else 'free' end as taken,
@@ -103,9 +103,9 @@ export async function claimRows(
       select d.id from deliveries d
       where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED}
         and (d.next_attempt_at is null or d.next_attempt_at <= ${now})
-        and ${isFree(now)}
+        and ${isUnleased(now)}
       for update skip locked))
-    returning d.id, ${CLAIMED}`)
+    returning d.id, ${CLAIMED_COLUMNS}`)
 }
 
 /** Postpones due deliveries until a time. */
@@ -117,5 +117,5 @@ export async function postponeDeliveries(
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${until}
     where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
-      and d.next_attempt_at < ${until} and ${isFree(now)}`)
+      and d.next_attempt_at < ${until} and ${isUnleased(now)}`)
 }

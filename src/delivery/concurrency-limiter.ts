@@ -4,9 +4,10 @@ import type { SendingLimits } from '#src/channels/define.ts'
  * Limits how many messages of a channel are sent at once, and to whom. Every channel has a separate limit,
  * so that a slow mail server does not affect webhooks. Within it there are limits for
  *
- * - a recipient: grows while it responds quickly, shrinks otherwise;
- * - a partition (a host, a chat, a mail domain): the sum of the limits that its recipients have reached,
- * whatever a slow recipient does;
+ * - a recipient: one more after each response within `QUICK_MS`, half after a missing response or one slower than
+ * `SLOW_MS`;
+ * - a partition (a host, a chat, a mail domain): likewise, but never below its first limit, and a slow response counts
+ * only if the recipient's response before was not slow;
  * - recipients whose last response was slow or missing: one place each, in total a quarter of the channel,
  * and a small share of that quarter for each of their groups (a registrable domain, an IP address), so that
  * many unresponsive hosts leave places for the others;
@@ -21,7 +22,7 @@ import type { SendingLimits } from '#src/channels/define.ts'
 const QUICK_MS = 1000
 const SLOW_MS = 5000
 /** Messages of a quick partition, in progress and waiting, per place. */
-const QUICK_SHARE = 3
+const QUICK_MESSAGES_PER_PLACE = 3
 /** Share of a channel for suspects: recipients whose last response was slow or missing. */
 const SUSPECT_SHARE = 1 / 4
 /** Share of a channel for suspects and recipients without history together. */
@@ -36,15 +37,15 @@ const GROUP_SHARE = 1 / 8
  */
 const REMEMBERED_MAX = 50_000
 /** Number of attempts without a response in a row after which a recipient counts as hanging. */
-const HANGS_FOR_RECORD = 3
+const HANGS_MIN = 3
 /** Interval, in attempts, at which a hanging recipient gets the full timeout. */
-const WHOLE_TIME_EVERY = 4
+const FULL_TIMEOUT_EVERY = 4
 
 /** Pause of a hanging recipient's backlog after a failure; doubles each time. */
-const REST_MS = { first: 1000, max: 60_000 } as const
+const BACKLOG_PAUSE_MS = { first: 1000, max: 60_000 } as const
 
 /** Recipient of a place. */
-export interface Destination {
+export interface LimitedDelivery {
   readonly recipientId: number
   readonly partitionKey: string
   /** Whether the delivery is in its recipient's backlog. */
@@ -72,7 +73,7 @@ type DestinationState = 'answers' | 'unknown' | 'suspect'
 /** Reserves places one by one, before deliveries are claimed. */
 export interface PlaceReservation {
   /** Reserves a place for one more message; false if there is none. */
-  take(destination: Destination): boolean
+  take(destination: LimitedDelivery): boolean
   /** Free places in all. */
   left(): number
 }
@@ -82,7 +83,7 @@ export interface ConcurrencyLimiter {
   /** Free places in all. */
   free(): number
   choose(): PlaceReservation
-  acquire(destination: Destination): Permit
+  acquire(destination: LimitedDelivery): Permit
   /** Partitions and recipients without a free place, except suspects. */
   full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
   isSuspect(recipientId: number): boolean
@@ -92,9 +93,9 @@ export interface ConcurrencyLimiter {
   isShort(recipientId: number): boolean
 }
 
-interface Host {
+interface Partition {
   used: number
-  /** Number of places of the channel that the host takes. */
+  /** Number of places of the channel that the partition takes. */
   counted: number
   limit: number
   readonly waiting: (() => void)[]
@@ -109,7 +110,7 @@ interface Recipient {
 }
 
 /** End of each recipient's pause, by a monotonic clock. */
-type Rests = Map<number, number>
+type PauseEnds = Map<number, number>
 
 /** Number of places that are taken, in total and by key. */
 interface Counts {
@@ -129,9 +130,9 @@ export function createConcurrencyLimiter(
   { room, initialLimit, limitMax }: SendingLimits,
   groupsOf: (partitionKey: string) => readonly string[] = () => [],
 ): ConcurrencyLimiter {
-  const hosts = new Map<string, Host>()
+  const partitions = new Map<string, Partition>()
   const recipients = new Map<number, Recipient>()
-  const rests: Rests = new Map()
+  const pauseEnds: PauseEnds = new Map()
   /** Recipients with places taken. */
   const inUse = new Map<number, Recipient>()
   const counts: Counts = { inAll: 0, suspects: 0, unproved: 0, groups: new Map() }
@@ -141,7 +142,7 @@ export function createConcurrencyLimiter(
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
   /** A delivery in a backlog has failed before: without better history, the recipient is a suspect. */
-  function stateOf({ recipientId, backlog }: Destination): DestinationState {
+  function stateOf({ recipientId, backlog }: LimitedDelivery): DestinationState {
     const known = recipients.get(recipientId)?.state ?? 'unknown'
     return known === 'unknown' && backlog ? 'suspect' : known
   }
@@ -165,11 +166,11 @@ export function createConcurrencyLimiter(
 
   const free = () => Math.max(0, room - counts.inAll)
 
-  /** Counts the places of a host again. Messages that wait beyond its limit take no place. */
-  function countAgain(host: Host): void {
-    const places = Math.max(host.used, Math.min(inHost(host), host.limit))
-    counts.inAll += places - host.counted
-    host.counted = places
+  /** Counts the places of a partition again. Messages that wait beyond its limit take no place. */
+  function countAgain(partition: Partition): void {
+    const places = Math.max(partition.used, Math.min(messagesIn(partition), partition.limit))
+    counts.inAll += places - partition.counted
+    partition.counted = places
   }
 
   function placesOf(id: number, state: DestinationState, unproved = counts.unproved): number {
@@ -193,24 +194,25 @@ export function createConcurrencyLimiter(
     choose() {
       let left = free()
       const taken = { suspects: 0, unproved: 0 }
-      const more = new Map<string, number>()
-      const inChoice = (key: string) => more.get(key) ?? 0
+      const reserved = new Map<string, number>()
+      const inChoice = (key: string) => reserved.get(key) ?? 0
       return {
         left: () => left,
         take(destination) {
           const { recipientId, partitionKey } = destination
           const state = stateOf(destination)
           const groups = state === 'suspect' ? groupsOf(partitionKey) : []
-          const host = hosts.get(partitionKey)
-          const hostKey = `partition ${partitionKey}`
+          const partition = partitions.get(partitionKey)
+          const partitionId = `partition ${partitionKey}`
           const ownKey = `recipient ${recipientId}`
-          const hostPlaces = placesIn(host?.limit ?? initialLimit, initialLimit)
-          const own = recipients.get(recipientId)?.taken ?? 0
+          const partitionPlaces = placesIn(partition?.limit ?? initialLimit, initialLimit)
+          const takenByRecipient = recipients.get(recipientId)?.taken ?? 0
           const unproved = counts.unproved + taken.unproved
           const hasPlace =
             left > 0 &&
-            (host === undefined ? 0 : inHost(host)) + inChoice(hostKey) < hostPlaces &&
-            own + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
+            (partition === undefined ? 0 : messagesIn(partition)) + inChoice(partitionId) <
+              partitionPlaces &&
+            takenByRecipient + inChoice(ownKey) < placesOf(recipientId, state, unproved) &&
             (state === 'answers' || unproved < unprovedMax) &&
             (state !== 'suspect' || counts.suspects + taken.suspects < suspectsMax) &&
             groups.every(
@@ -220,8 +222,8 @@ export function createConcurrencyLimiter(
           left -= 1
           if (state !== 'answers') taken.unproved += 1
           if (state === 'suspect') taken.suspects += 1
-          for (const key of [hostKey, ownKey, ...groups.map((group) => `group ${group}`)]) {
-            more.set(key, inChoice(key) + 1)
+          for (const key of [partitionId, ownKey, ...groups.map((group) => `group ${group}`)]) {
+            reserved.set(key, inChoice(key) + 1)
           }
           return true
         },
@@ -231,52 +233,53 @@ export function createConcurrencyLimiter(
       const { recipientId, partitionKey } = destination
       const state = stateOf(destination)
       const groups = state === 'suspect' ? groupsOf(partitionKey) : []
-      const host = hosts.get(partitionKey) ?? newHost(initialLimit)
-      hosts.set(partitionKey, host)
+      const partition = partitions.get(partitionKey) ?? newPartition(initialLimit)
+      partitions.set(partitionKey, partition)
       const recipient = recipientOf(recipientId)
       recipient.taken += 1
       inUse.set(recipientId, recipient)
       count(state, groups, 1)
       let ready = Promise.resolve()
-      if (host.used < host.limit) host.used += 1
-      else ready = new Promise<void>((resolve) => host.waiting.push(resolve))
-      countAgain(host)
+      if (partition.used < partition.limit) partition.used += 1
+      else ready = new Promise<void>((resolve) => partition.waiting.push(resolve))
+      countAgain(partition)
       return {
         ready,
         state: state,
         release(result) {
-          host.used -= 1
+          partition.used -= 1
           recipient.taken -= 1
           if (recipient.taken === 0) inUse.delete(recipientId)
           count(state, groups, -1)
-          countAgain(host)
+          countAgain(partition)
           // The limit does not grow while the channel is full, because more waiting messages would not
           // help.
           const isRoom = free() > 0
-          if (result !== undefined) judge(recipient, result, isRoom ? limitMax : recipient.limit)
-          if (recipient.hangs >= HANGS_FOR_RECORD)
-            rests.set(recipientId, restUntil(recipient.hangs))
-          else rests.delete(recipientId)
+          if (result !== undefined)
+            recordResponse(recipient, result, isRoom ? limitMax : recipient.limit)
+          if (recipient.hangs >= HANGS_MIN) pauseEnds.set(recipientId, pauseEndOf(recipient.hangs))
+          else pauseEnds.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
-            // A slow recipient has only its own limit reduced, so that it does not affect other recipients
-            // of its host.
-            const next = nextLimit(host.limit, result, isRoom ? limitMax : host.limit)
-            host.limit = Math.max(next, Math.min(initialLimit, host.limit))
+            // The slow responses of a recipient that was slow before reduce only its own limit, not that of the
+            // other recipients of its partition.
+            const next = nextLimit(partition.limit, result, isRoom ? limitMax : partition.limit)
+            partition.limit = Math.max(next, Math.min(initialLimit, partition.limit))
           }
-          while (host.used < host.limit && host.waiting.length > 0) {
-            host.used += 1
-            host.waiting.shift()?.()
+          while (partition.used < partition.limit && partition.waiting.length > 0) {
+            partition.used += 1
+            partition.waiting.shift()?.()
           }
-          countAgain(host)
-          if (inHost(host) === 0 && host.limit === initialLimit) hosts.delete(partitionKey)
+          countAgain(partition)
+          if (messagesIn(partition) === 0 && partition.limit === initialLimit)
+            partitions.delete(partitionKey)
         },
       }
     },
     full() {
       return {
-        partitions: [...hosts].flatMap(([partitionKey, host]) =>
-          inHost(host) >= placesIn(host.limit, initialLimit) ? [partitionKey] : [],
+        partitions: [...partitions].flatMap(([partitionKey, partition]) =>
+          messagesIn(partition) >= placesIn(partition.limit, initialLimit) ? [partitionKey] : [],
         ),
         recipients: [...inUse].flatMap(([id, { taken, state }]) =>
           state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
@@ -285,37 +288,40 @@ export function createConcurrencyLimiter(
     },
     resting() {
       const now = performance.now()
-      for (const [id, until] of rests) if (until <= now) rests.delete(id)
-      return [...rests.keys()]
+      for (const [id, until] of pauseEnds) if (until <= now) pauseEnds.delete(id)
+      return [...pauseEnds.keys()]
     },
     isSuspect: (recipientId) => recipients.get(recipientId)?.state === 'suspect',
     isShort(recipientId) {
       const hangs = recipients.get(recipientId)?.hangs ?? 0
-      return hangs >= HANGS_FOR_RECORD && hangs % WHOLE_TIME_EVERY !== 0
+      return hangs >= HANGS_MIN && hangs % FULL_TIMEOUT_EVERY !== 0
     },
   }
 }
 
-function judge(recipient: Recipient, result: number | 'none', max: number): void {
+function recordResponse(recipient: Recipient, result: number | 'none', max: number): void {
   recipient.limit = nextLimit(recipient.limit, result, max)
   recipient.hangs = result === 'none' ? recipient.hangs + 1 : 0
   recipient.state = result === 'none' || result > SLOW_MS ? 'suspect' : 'answers'
 }
 
-function restUntil(hangs: number): number {
-  return performance.now() + Math.min(REST_MS.max, REST_MS.first * 2 ** (hangs - HANGS_FOR_RECORD))
+function pauseEndOf(hangs: number): number {
+  return (
+    performance.now() +
+    Math.min(BACKLOG_PAUSE_MS.max, BACKLOG_PAUSE_MS.first * 2 ** (hangs - HANGS_MIN))
+  )
 }
 
-function newHost(limit: number): Host {
+function newPartition(limit: number): Partition {
   return { used: 0, counted: 0, limit, waiting: [] }
 }
 
-function inHost(host: Host): number {
-  return host.used + host.waiting.length
+function messagesIn(partition: Partition): number {
+  return partition.used + partition.waiting.length
 }
 
 function placesIn(limit: number, initialLimit: number): number {
-  return limit > initialLimit ? QUICK_SHARE * limit : limit
+  return limit > initialLimit ? QUICK_MESSAGES_PER_PLACE * limit : limit
 }
 
 function nextLimit(limit: number, result: number | 'none', max: number): number {

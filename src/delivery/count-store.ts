@@ -7,7 +7,7 @@ import { KEPT_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
-export async function countSpan(db: Db, since: Date, until: Date | undefined) {
+export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | undefined) {
   const { status, createdAt } = deliveries
   const [row] = await db
     .select({

@@ -1,4 +1,4 @@
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { catchUp, catchUpRetries } from './due-store.ts'
 import { createSending, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
@@ -31,7 +31,7 @@ export async function deliverDue(
   )
   if (channels.length === 0) return
   const sending = deps.sending ?? createSending(deps.channels)
-  await keepTime(deps, sending)
+  await readClock(deps, sending)
   await catchUp(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
@@ -70,14 +70,14 @@ export async function deliverDue(
       const startedAt = performance.now()
       let found = false
       try {
-        await keepTime(deps, sending)
+        await readClock(deps, sending)
         found = await worker.claim()
         failed = 0
       } catch (error) {
         failed += 1
         failures.push(error)
         if (failed === 1)
-          deps.log.warn({ error: traceOf(error) }, 'deliveries could not be claimed')
+          deps.log.warn({ error: loggableError(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
       if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
@@ -101,21 +101,21 @@ export async function deliverDue(
 }
 
 /** Minimum interval between two readings of the clock. */
-const TIME_MS = 10_000
+const CLOCK_READ_MS = 10_000
 /** A clock that is more than this behind was set back. */
-const BACK_MS = 120_000
+const CLOCK_SET_BACK_MS = 120_000
 
 /**
  * Reads the clock. At the start, and if the clock was set back, makes deliveries due that would otherwise
  * wait until the clock reaches its earlier time again.
  */
-async function keepTime({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
+async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Promise<void> {
   const before = sending.time
   const ms = performance.now()
-  if (before !== undefined && ms - before.ms < TIME_MS) return
+  if (before !== undefined && ms - before.ms < CLOCK_READ_MS) return
   await clock.sync?.()
   const now = clock.now()
   const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > BACK_MS) await catchUpRetries(db, now)
+  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await catchUpRetries(db, now)
   sending.time = { now, ms }
 }

@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -55,7 +55,7 @@ const CANDIDATE =
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
 /** Whether no worker has a lease. A lease longer than possible is ignored. */
-export function isFree(now: Date): SQL {
+export function isUnleased(now: Date): SQL {
   const latest = new Date(now.getTime() + LEASE_SECONDS_MAX * 1000)
   return sql`(d.leased_until is null or d.leased_until <= ${now} or d.leased_until > ${latest})`
 }
@@ -67,7 +67,7 @@ function isDue(now: Date): SQL {
 
 /** Condition on an unfinished delivery `d`: it is due, and no worker has leased it. */
 function isReady(now: Date): SQL {
-  return sql`d.next_attempt_at <= ${now} and ${isFree(now)}`
+  return sql`d.next_attempt_at <= ${now} and ${isUnleased(now)}`
 }
 
 /** Partitions and recipients that are excluded because they have no free place. */
@@ -124,17 +124,17 @@ export async function listBacklogs(
   channel: ChannelKey,
   of: {
     readonly after: number
-    readonly hops: number
+    readonly recipientsMax: number
     readonly full: FullDestinations
     readonly now: Date
   },
 ): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
-  const { after, hops, full, now } = of
+  const { after, recipientsMax, full, now } = of
   const nextAbove = (id: SQL) => sql`
     select d.recipient_id from deliveries d
     where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id > ${id}
     order by d.recipient_id limit 1`
-  const own = SEVERITIES.map(
+  const queryOfUrgency = SEVERITIES.map(
     (_severity, urgency) => sql`(
       select d.* from deliveries d
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
@@ -147,16 +147,16 @@ export async function listBacklogs(
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
-      from hop where hop.recipient_id is not null and hop.place < ${hops}
+      from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
     select hop.recipient_id as hop, ${CANDIDATE}
-    from hop left join lateral (${sql.join(own, sql` union all `)}) d on true
+    from hop left join lateral (${sql.join(queryOfUrgency, sql` union all `)}) d on true
     where hop.recipient_id is not null
     order by hop.place, d.urgency desc, d.next_attempt_at, d.id`)
   const count = new Set(rows.map(({ hop }) => hop)).size
   return {
     candidates: rows.filter(({ id }) => id !== null),
-    last: count < hops ? undefined : rows.at(-1)?.hop,
+    last: count < recipientsMax ? undefined : rows.at(-1)?.hop,
   }
 }
 
@@ -186,7 +186,7 @@ export async function claimDue(
       where d.id = any(array(select id from chosen where not blocked))
       returning d.*
     )
-    select c.id, c.blocked, ${CLAIMED} from chosen c left join claimed d on d.id = c.id`)
+    select c.id, c.blocked, ${CLAIMED_COLUMNS} from chosen c left join claimed d on d.id = c.id`)
   return {
     claimed: rows.filter(({ blocked }) => !blocked),
     blocked: rows.filter(({ blocked }) => blocked).map(({ id }) => id),
@@ -270,7 +270,7 @@ const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
   const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  await messages.catchUp(db, now, { sentMax, waitMax: ahead })
+  await messages.repairMessageTimes(db, now, { sentMax, waitMax: ahead })
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.id = any(array(
@@ -281,12 +281,13 @@ export async function catchUpRetries(db: Db, now: Date): Promise<void> {
 }
 
 /** Columns that a worker reads of a leased delivery, besides the id. */
-export const CLAIMED = sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
+export const CLAIMED_COLUMNS =
+  sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
   d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**
- * Makes deliveries that wait for an earlier delivery of their key not due, until `finish` frees the key.
+ * Makes deliveries that wait for an earlier delivery of their key not due, until `finishDeliveries` frees the key.
  * Meanwhile the earlier delivery is locked, so that it cannot finish unnoticed. If another transaction has
  * locked one of the two, the delivery stays due and is read again.
  */
@@ -316,6 +317,6 @@ export async function releaseAborted(
   await db.execute(sql`
     update deliveries d set leased_until = null, attempts = d.attempts - 1
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and d.attempts = r.attempt and ${IS_UNFINISHED}`)
 }

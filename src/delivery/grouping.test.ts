@@ -423,14 +423,14 @@ function run(
   canEdit: boolean,
 ) {
   const all = arrivals
-    .map((one, index) =>
+    .map((arrival, index) =>
       waiting({
         id: `d${index}`,
-        orderKey: `${one.watchId} ${one.signal}`,
-        watchId: one.watchId,
-        urgency: one.urgency,
-        createdAt: at(one.second),
-        dueAt: at(one.second),
+        orderKey: `${arrival.watchId} ${arrival.signal}`,
+        watchId: arrival.watchId,
+        urgency: arrival.urgency,
+        createdAt: at(arrival.second),
+        dueAt: at(arrival.second),
       }),
     )
     .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
@@ -440,21 +440,21 @@ function run(
   for (let second = 0; second < 400 && notified.length < all.length; second += 1) {
     const now = at(second)
     const open = all.filter((one) => one.createdAt <= now && !notified.includes(one))
-    const recents = messages.filter((one) => one.sentAt > at(second - RECENT_SECONDS))
+    const recents = messages.filter((message) => message.sentAt > at(second - RECENT_SECONDS))
     const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
     if (next === undefined || next.how === 'drop') continue
     const parts = open.filter(({ id }) => next.ids.includes(id))
     notified.push(...parts)
     if (next.how === 'join') {
-      messages = messages.map((one) =>
-        one.id === next.messageId
+      messages = messages.map((message) =>
+        message.id === next.messageId
           ? {
-              ...one,
+              ...message,
               kind: next.form,
-              parts: one.parts + parts.length,
-              orderKeys: new Set([...one.orderKeys, ...parts.map(({ orderKey }) => orderKey)]),
+              parts: message.parts + parts.length,
+              orderKeys: new Set([...message.orderKeys, ...parts.map(({ orderKey }) => orderKey)]),
             }
-          : one,
+          : message,
       )
       continue
     }

@@ -23,7 +23,7 @@ export const MESSAGES_PER_MINUTE = 6
 const GROUP_PARTS_MAX = 50
 const ROLLUP_PARTS_MAX = 1000
 /** Seconds before a message that another worker is changing is tried again. */
-const BUSY_SECONDS = 1
+const MESSAGE_BUSY_SECONDS = 1
 /** Seconds for which messages count towards the limit and can be joined. */
 export const RECENT_SECONDS = 60
 
@@ -67,7 +67,7 @@ export interface RecentMessage {
 }
 
 /** A group that a recovery replies to. */
-export interface AnsweredGroup {
+export interface RepliedToGroup {
   readonly id: string
   /** Whether all alerts in the group that can be over are over. */
   readonly over: boolean
@@ -85,7 +85,7 @@ export interface RecipientSituation {
   /** Messages of the last minute, newest first. */
   readonly recent: readonly RecentMessage[]
   /** Groups by the alert to which recoveries reply. */
-  readonly groups: ReadonlyMap<number, AnsweredGroup>
+  readonly groups: ReadonlyMap<number, RepliedToGroup>
   /** Whether the channel can change sent messages. */
   readonly canEdit: boolean
   /** Whether a message stands for a whole outage, see `ChannelTraits`. */
@@ -138,9 +138,9 @@ export function planNext(situation: RecipientSituation): DeliveryPlan {
     for (const id of ids) settled.add(id)
     postponed.push({ ids, until: step.until ?? busyUntil(situation) })
   }
-  const going = new Set([...idsOf(heads), ...(next?.ids ?? [])])
+  const unblocked = new Set([...idsOf(heads), ...(next?.ids ?? [])])
   const blocked = situation.waiting.filter(
-    ({ id, taken, dueAt }) => taken === 'free' && dueAt !== null && !going.has(id),
+    ({ id, taken, dueAt }) => taken === 'free' && dueAt !== null && !unblocked.has(id),
   )
   return { ...(next && { next }), postponed, blocked: idsOf(blocked) }
 }
@@ -153,9 +153,10 @@ interface Pause {
   readonly ids: readonly string[]
   readonly until?: Date
 }
+type Step = { readonly next: NextMessage } | Pause
 
 function busyUntil({ now }: RecipientSituation): Date {
-  return new Date(now.getTime() + BUSY_SECONDS * 1000)
+  return new Date(now.getTime() + MESSAGE_BUSY_SECONDS * 1000)
 }
 
 /** First delivery of each key. */
@@ -170,10 +171,7 @@ function byUrgency(a: WaitingDelivery, b: WaitingDelivery): number {
   return b.urgency - a.urgency || dueMs(a) - dueMs(b)
 }
 
-function stepFor(
-  lead: WaitingDelivery,
-  situation: RecipientSituation,
-): { readonly next: NextMessage } | Pause {
+function stepFor(lead: WaitingDelivery, situation: RecipientSituation): Step {
   if (!isRolledUp(lead)) return sendFresh(lead, situation)
   const group = lead.answers === null ? undefined : situation.groups.get(lead.answers)
   if (lead.recovery && group !== undefined) {
@@ -196,10 +194,7 @@ function isRolledUp({ kind, test }: WaitingDelivery): boolean {
  * Plans recoveries of a group. They change the lines of its message; one further message is sent when all
  * alerts have recovered.
  */
-function endOfGroup(
-  group: AnsweredGroup,
-  situation: RecipientSituation,
-): { readonly next: NextMessage } | Pause | undefined {
+function endOfGroup(group: RepliedToGroup, situation: RecipientSituation): Step | undefined {
   const belongs = ({ recovery, answers }: WaitingDelivery) =>
     recovery && answers !== null && situation.groups.get(answers)?.id === group.id
   const ids = inOrder(situation.waiting, belongs, GROUP_PARTS_MAX).map(({ id }) => id)
@@ -217,31 +212,32 @@ function endOfGroup(
 function joinWatch(
   lead: WaitingDelivery,
   { waiting, recent, canEdit, isByOutage, now }: RecipientSituation,
-): { readonly next: NextMessage } | Pause | undefined {
+): Step | undefined {
   if (lead.kind !== 'alert' || !isGrouped(lead)) return undefined
   // Where a message stands for an outage, changing it from warning to critical notifies nobody.
   const mustNotify = ({ urgency }: WaitingDelivery) => isByOutage && urgency === CRITICAL
   if (mustNotify(lead)) return undefined
-  const isOnItsWay = waiting.some(
-    (one) => one.taken === 'now' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
-  )
+  const isOnItsWay = waiting.some((other) => other.taken === 'now' && belongTogether(other, lead))
   if (isOnItsWay) return { ids: [lead.id] }
   const mayJoin = ({ urgency, orderKey }: WaitingDelivery, to: RecentMessage) =>
     !canEdit || urgency === 0 || (to.loud && !to.orderKeys.has(orderKey))
   const message = recent.find(
-    (one) =>
-      (one.open || one.busy || !canEdit) &&
-      one.watchId === lead.watchId &&
-      one.recovery === lead.recovery &&
-      (one.kind === 'alert' || one.kind === 'group') &&
-      isInGroup(lead, one.openedAt) &&
-      mayJoin(lead, one) &&
-      one.parts < GROUP_PARTS_MAX,
+    (sent) =>
+      (sent.open || sent.busy || !canEdit) &&
+      sent.watchId === lead.watchId &&
+      sent.recovery === lead.recovery &&
+      (sent.kind === 'alert' || sent.kind === 'group') &&
+      isInGroup(lead, sent.openedAt) &&
+      mayJoin(lead, sent) &&
+      sent.parts < GROUP_PARTS_MAX,
   )
   if (message === undefined) return undefined
   const { openedAt, parts } = message
-  const fits = (one: WaitingDelivery) =>
-    isLike(one, lead) && isInGroup(one, openedAt) && mayJoin(one, message) && !mustNotify(one)
+  const fits = (delivery: WaitingDelivery) =>
+    isLike(delivery, lead) &&
+    isInGroup(delivery, openedAt) &&
+    mayJoin(delivery, message) &&
+    !mustNotify(delivery)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX - parts))
   if (!canEdit) {
     const until = new Date(openedAt.getTime() + GROUP_SECONDS * 1000)
@@ -252,19 +248,14 @@ function joinWatch(
 }
 
 /** Plans one message with everything, when the limit of messages per minute is reached. */
-function rollUp({
-  waiting,
-  recent,
-  canEdit,
-  now,
-}: RecipientSituation): { readonly next: NextMessage } | Pause | undefined {
+function rollUp({ waiting, recent, canEdit, now }: RecipientSituation): Step | undefined {
   const spaceAt = recent[MESSAGES_PER_MINUTE - 1]?.sentAt
   if (spaceAt === undefined) return undefined
   const until = new Date(spaceAt.getTime() + RECENT_SECONDS * 1000)
   if (until <= now) return undefined
   const parts = inOrder(waiting, isRolledUp, ROLLUP_PARTS_MAX)
   const ids = idsOf(parts)
-  if (waiting.some((one) => one.taken === 'now' && isRolledUp(one))) return { ids }
+  if (waiting.some((delivery) => delivery.taken === 'now' && isRolledUp(delivery))) return { ids }
   const last = recent.find(
     ({ kind, open, busy }) => kind === 'rollup' && (open || busy || !canEdit),
   )
@@ -286,16 +277,15 @@ function sendFresh(
   const alone: NextMessage = { how: 'send', form: 'alone', ids: [lead.id] }
   if (!isGrouped(lead)) return { next: alone }
   const openedAt = startOf(lead, waiting)
-  const fits = (one: WaitingDelivery) => isLike(one, lead) && isInGroup(one, openedAt)
+  const fits = (delivery: WaitingDelivery) =>
+    isLike(delivery, lead) && isInGroup(delivery, openedAt)
   const ids = idsOf(inOrder(waiting, fits, GROUP_PARTS_MAX))
   return { next: ids.length > 1 ? { ...alone, form: 'group', ids } : alone }
 }
 
 /** Time at which the first delivery that can be in the same message was written. */
 function startOf(lead: WaitingDelivery, waiting: readonly WaitingDelivery[]): Date {
-  const near = waiting.filter(
-    (one) => one.taken === 'free' && isLike(one, lead) && isNear(one.createdAt, lead.createdAt),
-  )
+  const near = waiting.filter((other) => other.taken === 'free' && belongTogether(other, lead))
   return new Date(Math.min(...near.map(({ createdAt }) => createdAt.getTime())))
 }
 
@@ -310,37 +300,39 @@ function isGrouped({ kind, watchId, test }: WaitingDelivery): boolean {
 }
 
 /** Whether two deliveries are of one watch and kind, and both are alerts or both are recoveries. */
-function isLike(one: WaitingDelivery, lead: WaitingDelivery): boolean {
-  const isSame =
-    one.kind === lead.kind && one.watchId === lead.watchId && one.recovery === lead.recovery
-  return isSame && isGrouped(one)
+function isLike(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
+  const { kind, watchId, recovery } = lead
+  const isSame = delivery.kind === kind && delivery.watchId === watchId
+  return isSame && delivery.recovery === recovery && isGrouped(delivery)
+}
+
+/** Whether two deliveries are alike and were written within the time of one message. */
+function belongTogether(delivery: WaitingDelivery, lead: WaitingDelivery): boolean {
+  return isLike(delivery, lead) && isWithinGroupTime(delivery.createdAt, lead.createdAt)
 }
 
 /** Whether two deliveries were written within the time of one message. */
-export function isNear(a: Date, b: Date): boolean {
+export function isWithinGroupTime(a: Date, b: Date): boolean {
   return Math.abs(a.getTime() - b.getTime()) <= GROUP_SECONDS * 1000
 }
 
 function isInGroup({ createdAt }: WaitingDelivery, openedAt: Date): boolean {
-  return createdAt >= openedAt && isNear(createdAt, openedAt)
+  return createdAt >= openedAt && isWithinGroupTime(createdAt, openedAt)
 }
 
-/**
- * Deliveries that fit and can be claimed, in order. A delivery is left out if an earlier delivery of its
- * key is left out.
- */
+/** Deliveries that fit and can be claimed, in order; one is left out if an earlier one of its key is left out. */
 function inOrder(
   waiting: readonly WaitingDelivery[],
-  fits: (one: WaitingDelivery) => boolean,
+  fits: (delivery: WaitingDelivery) => boolean,
   max: number,
 ): readonly WaitingDelivery[] {
   const stopped = new Set<string>()
   const chosen: WaitingDelivery[] = []
-  for (const one of waiting) {
-    const goes =
-      !stopped.has(one.orderKey) && one.taken === 'free' && chosen.length < max && fits(one)
-    if (goes) chosen.push(one)
-    else stopped.add(one.orderKey)
+  for (const delivery of waiting) {
+    const { taken, orderKey } = delivery
+    const canBeChosen = !stopped.has(orderKey) && taken === 'free' && chosen.length < max
+    if (canBeChosen && fits(delivery)) chosen.push(delivery)
+    else stopped.add(orderKey)
   }
   return chosen
 }

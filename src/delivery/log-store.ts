@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { DeliveryStatus } from './model.ts'
-import { FATE, FATE_JOIN } from './store.ts'
+import { DELIVERY_STATE_COLUMNS, DELIVERY_STATE_JOIN } from './store.ts'
 
 export interface LogRow extends Record<string, unknown> {
   readonly id: string
@@ -33,8 +33,8 @@ export async function listDeliveryLog(
   const isOnPage = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
   return await db.execute<LogRow>(sql`
     select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
-      ${FATE}
-    from deliveries d ${FATE_JOIN}
+      ${DELIVERY_STATE_COLUMNS}
+    from deliveries d ${DELIVERY_STATE_JOIN}
     where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId} ${isOnPage}
     order by d.created_at desc, d.id
     limit ${limit} offset ${skip}`)

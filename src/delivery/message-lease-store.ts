@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import { sentMessages } from './tables.ts'
 
 /** A message in a chat of a wallet. */
-export interface ChatMessage {
+export interface ChatMessageRef {
   readonly wallet: string
   readonly recipientId: number
   /** Id of the message at its destination. */
@@ -18,7 +18,7 @@ export interface ChatMessage {
  */
 export async function leaseByName(
   db: Db,
-  { wallet, recipientId, messageId }: ChatMessage,
+  { wallet, recipientId, messageId }: ChatMessageRef,
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
 ): Promise<Date | undefined> {
   const [row] = await db
@@ -39,7 +39,7 @@ export async function leaseByName(
  */
 export async function recordShown(
   db: Db,
-  { wallet, recipientId, messageId }: ChatMessage,
+  { wallet, recipientId, messageId }: ChatMessageRef,
   { version, leasedUntil }: { readonly version: number; readonly leasedUntil: Date },
 ): Promise<void> {
   await db.execute(sql`

@@ -10,7 +10,7 @@ import { IS_GROUPED, sentMessages } from './tables.ts'
 export type SentMessage = typeof sentMessages.$inferSelect
 
 /** Messages of these recipients since an instant, newest first. */
-export async function listRecent(
+export async function listRecentMessages(
   db: Db,
   recipientIds: readonly number[],
   since: Date,
@@ -61,7 +61,7 @@ export interface MessagePart extends Record<string, unknown> {
 }
 
 /** Deliveries in these messages, in the order in which they fired. */
-export async function listParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
+export async function listMessageParts(db: Db, ids: readonly string[]): Promise<MessagePart[]> {
   return await db.execute<MessagePart>(sql`
     select carried_by as "carriedBy", alert_id as "alertId", recovery, envelope from deliveries
     where carried_by = any(${sql.param([...ids])}::uuid[])
@@ -69,7 +69,7 @@ export async function listParts(db: Db, ids: readonly string[]): Promise<Message
 }
 
 /** Messages by their ids. */
-export async function listByIds(db: Db, ids: readonly string[]): Promise<SentMessage[]> {
+export async function listMessages(db: Db, ids: readonly string[]): Promise<SentMessage[]> {
   return await db
     .select()
     .from(sentMessages)
@@ -138,12 +138,12 @@ export interface StaleRecipient extends Record<string, unknown> {
  *
  * @returns `last`: the last recipient that was read; undefined if there are none above it
  */
-export async function listStale(
+export async function listStaleRecipients(
   db: Db,
   channel: ChannelKey,
-  of: { readonly after: number; readonly hops: number; readonly now: Date },
+  of: { readonly after: number; readonly recipientsMax: number; readonly now: Date },
 ): Promise<{ readonly recipients: StaleRecipient[]; readonly last: number | undefined }> {
-  const { after, hops, now } = of
+  const { after, recipientsMax, now } = of
   const nextAbove = (id: SQL) => sql`
     select m.recipient_id from sent_messages m
     where m.channel = ${channel} and m.revise_at is not null and m.recipient_id > ${id}
@@ -153,7 +153,7 @@ export async function listStale(
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
-      from hop where hop.recipient_id is not null and hop.place < ${hops}
+      from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
     select hop.recipient_id as hop, first.lane as "partitionKey"
     from hop left join lateral (
@@ -167,7 +167,7 @@ export async function listStale(
     recipients: rows.flatMap(({ hop, partitionKey }) =>
       partitionKey === null ? [] : [{ recipientId: hop, partitionKey }],
     ),
-    last: rows.length < hops ? undefined : rows.at(-1)?.hop,
+    last: rows.length < recipientsMax ? undefined : rows.at(-1)?.hop,
   }
 }
 
@@ -176,7 +176,7 @@ function isStale(now: Date): SQL {
 }
 
 /** Leases one outdated message of each of these recipients, the one that has been outdated longest. */
-export async function leaseStale(
+export async function leaseStaleMessages(
   db: Db,
   channel: ChannelKey,
   recipientIds: readonly number[],
@@ -248,7 +248,7 @@ export async function recordNoChange(
 }
 
 /** Records that the message was deleted at its destination, or cannot be changed there any more. */
-export async function markGone(tx: Db, id: string): Promise<void> {
+export async function markMessageGone(tx: Db, id: string): Promise<void> {
   await tx.execute(sql`
     update sent_messages m set message_id = null, revise_at = null, leased_until = null
     where m.id = ${id}`)
@@ -269,7 +269,7 @@ export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]):
 }
 
 /** Stores the part of the help that is expanded below a message; null for none. */
-export async function setHelp(
+export async function saveOpenHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
@@ -291,7 +291,7 @@ export async function setHelp(
  * @param to `sentMax`: latest possible time of a send; `waitMax`: latest possible time of a postponed
  * change
  */
-export async function catchUp(
+export async function repairMessageTimes(
   db: Db,
   now: Date,
   to: { readonly sentMax: Date; readonly waitMax: Date },
@@ -309,7 +309,7 @@ export async function catchUp(
 }
 
 /** Marks messages as outdated, due immediately. */
-export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
+export async function markMessagesStale(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
     update sent_messages m set version = m.version + 1, revisions = 0, revise_at = m.sent_at
@@ -323,7 +323,7 @@ export async function markStale(tx: Db, ids: readonly string[]): Promise<void> {
  * Messages that contain these alerts. Waits for transactions that are recording such a message, so that
  * none is missed.
  */
-export async function lockCarriers(tx: Db, alertIds: readonly number[]): Promise<string[]> {
+export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]): Promise<string[]> {
   const rows = await tx.execute<{ carriedBy: string | null }>(sql`
     select carried_by as "carriedBy" from deliveries
     where alert_id = any(${sql.param([...alertIds])}::int[]) and ${IS_GROUPED}

@@ -4,7 +4,7 @@ import { alertMail } from '#src/channels/mail-content.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { groupEnvelope, messageFate, type ShownPart } from './message-sync.ts'
+import { currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
 
 const READER = {
   address: 'ops@example.org',
@@ -74,7 +74,7 @@ describe('an outage of a provider to which other signals are added', () => {
     all: readonly ShownPart[],
     states: ReadonlyMap<number, MessageState> = new Map(),
   ) => {
-    const fate = messageFate(
+    const fate = currentContent(
       { id: 'd', kind: 'group', help: 'action', sentAt: SENT_AT },
       all,
       states,
@@ -171,7 +171,7 @@ describe('an outage of a provider to which other signals are added', () => {
     const single = (kind: 'alert' | 'reminder', state: MessageState) => {
       const part = kind === 'reminder' ? later(kind, alone) : alone
       const sent = { id: 'd', kind, help: null, sentAt: SENT_AT }
-      const fate = messageFate(sent, [part], new Map([[COMMIT, state]]))
+      const fate = currentContent(sent, [part], new Map([[COMMIT, state]]))
       return fate && alertView(fate.envelope, fate.state).plain.split('\n')[0]
     }
     expect(single('alert', current('Now'))).toBe('🟠 Now')

@@ -76,7 +76,7 @@ function followUpOf({ kind }: Envelope): Envelope['of'] {
 }
 
 /** Current content of a message; undefined if none of its deliveries is readable. */
-export function messageFate(
+export function currentContent(
   { id, kind, help, sentAt: shownAt }: Pick<SentMessage, 'id' | 'kind' | 'help' | 'sentAt'>,
   sent: readonly ShownPart[],
   states: States,
@@ -107,7 +107,7 @@ export function messageFate(
 }
 
 /** Alerts whose states a message shows. */
-export function alertsIn(parts: readonly ShownPart[]): number[] {
+export function alertIdsIn(parts: readonly ShownPart[]): number[] {
   return parts.flatMap(({ alertId, envelope }) =>
     alertId === null || envelope.message.isRecovery ? [] : [alertId],
   )

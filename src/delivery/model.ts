@@ -34,7 +34,7 @@ export const LEASE_SECONDS = 60
  * Days for which unsent deliveries of a destination that is off are retained, and the maximum number of
  * retained deliveries.
  */
-export const RETENTION_DAYS = 7
+export const RETAINED_DAYS = 7
 export const KEPT_MAX = 100
 
 /** A delivery to insert. */

@@ -3,13 +3,13 @@ import type { Db } from '#src/db/connection.ts'
 import { chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
 import * as messages from './message-store.ts'
 import type { RecordDeps } from './record-deps.ts'
-import type { TaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 /** Records groups that became other chats, before ids of messages in the new chats are stored. */
 export async function followMigrations(
   deps: RecordDeps,
   tx: Db,
-  over: readonly TaskResult[],
+  over: readonly SendTaskResult[],
 ): Promise<void> {
   const sentMessages = { forgetIds: messages.forgetMessageIds }
   for (const { task, attemptResult } of over) {
@@ -28,7 +28,7 @@ export async function followMigrations(
 export async function notifyTopicsGone(
   deps: RecordDeps,
   tx: Db,
-  over: readonly TaskResult[],
+  over: readonly SendTaskResult[],
 ): Promise<void> {
   for (const { task, attemptResult } of over) {
     if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'topic_gone') continue

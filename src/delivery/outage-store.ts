@@ -2,15 +2,15 @@
 import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
-import { WOKEN_GAP, WOKEN_WAIT } from './store.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
+import { EARLY_RETRY_GAP, EARLY_RETRY_MIN_WAIT } from './store.ts'
 
 /** Most unanswered deliveries that are resumed at once when a channel works again. */
 const RESUMED_MAX = 500
 
 function isUnanswered(channel: ChannelKey, now: Date) {
   return sql`d.channel = ${channel} and d.unanswered and d.status = 'retrying'
-    and d.planned_at is null and d.next_attempt_at > ${now}::timestamptz + ${WOKEN_WAIT}
+    and d.planned_at is null and d.next_attempt_at > ${now}::timestamptz + ${EARLY_RETRY_MIN_WAIT}
     and (d.leased_until is null or d.leased_until <= ${now})`
 }
 
@@ -31,9 +31,9 @@ export async function resumeUnanswered(db: Db, channel: ChannelKey, now: Date): 
     )
     update deliveries d
     set planned_at = d.next_attempt_at, unanswered = false,
-      next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
+      next_attempt_at = ${now}::timestamptz + w.place * ${EARLY_RETRY_GAP}
     from (select id, row_number() over (order by created_at, id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
+    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length === RESUMED_MAX
 }

@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto'
 import type { ServiceChannel } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import * as store from './outage-store.ts'
 import { isUnanswered } from './rules.ts'
+import type { AttemptResult, SendTaskResult } from './send-task.ts'
 import type { ChannelOutage } from './sending.ts'
-import type { AttemptResult, TaskResult } from './task.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
@@ -39,7 +39,7 @@ export interface OutageWatch {
    * After a success: makes deliveries that had no response during the outage due, spaced out.
    * @returns whether there may be some
    */
-  resume(batch: readonly TaskResult[]): Promise<boolean>
+  resume(batch: readonly SendTaskResult[]): Promise<boolean>
   /** While nothing succeeds: tries one unanswered delivery early from time to time. */
   probe(): Promise<void>
 }
@@ -76,7 +76,7 @@ export function watchOutage(
         const isMore = await store.resumeUnanswered(db, key, clock.now())
         if (!isMore) outage.isWaking = false
       } catch (error) {
-        log.warn({ channel: key, error: traceOf(error) }, 'deliveries could not be resumed')
+        log.warn({ channel: key, error: loggableError(error) }, 'deliveries could not be resumed')
       }
       return true
     },

@@ -33,7 +33,7 @@ export async function putPicture(db: Db, row: OutagePictureRow): Promise<void> {
 }
 
 /** Takes planned pictures, the oldest first. No other worker gets a picture that was taken. */
-export async function takePictures(db: Db, limit: number): Promise<OutagePictureRow[]> {
+export async function takePlannedPictures(db: Db, limit: number): Promise<OutagePictureRow[]> {
   return await db
     .update(outagePictures)
     .set({ taken: true })

@@ -12,41 +12,46 @@ import { translator, typed } from '#src/i18n/translate.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
 import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
-import type { Facts } from '#src/watches/facts.ts'
+import type { WatchFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
-import { findPicture, type OutagePictureRow, putPicture, takePictures } from './picture-store.ts'
-import type { TaskResult } from './task.ts'
+import {
+  findPicture,
+  type OutagePictureRow,
+  putPicture,
+  takePlannedPictures,
+} from './picture-store.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 /** Plans the pictures of messages that have just arrived. */
 export async function planPictures(
   deps: { readonly channels: Channels; readonly stateOf: StateReader },
   tx: Db,
-  ended: readonly TaskResult[],
+  ended: readonly SendTaskResult[],
 ): Promise<void> {
   for (const { task, attemptResult, at } of ended) {
-    const { keep, rows, recipientId, change, channel } = task
-    if (attemptResult.kind !== 'delivered' || keep?.picture === undefined) continue
-    if (keep.watchId === null || deps.channels[channel].sendPicture === undefined) continue
+    const { stored, rows, recipientId, change, channel } = task
+    if (attemptResult.kind !== 'delivered' || stored?.picture === undefined) continue
+    if (stored.watchId === null || deps.channels[channel].sendPicture === undefined) continue
     const messageId = change?.messageId ?? attemptResult.receipt.messageId
     const alertId = rows.find((row) => row.alertId !== null)?.alertId ?? undefined
     if (messageId === undefined || alertId === undefined) continue
-    const about = { recipientId, watchId: keep.watchId, ...keep.picture }
-    if (!(await isNext(deps, tx, about))) continue
+    const about = { recipientId, watchId: stored.watchId, ...stored.picture }
+    if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
     await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }
 }
 
 /** Whether a picture is the first of an outage, or shows the end of an outage that had a picture. */
-async function isNext(
+async function isFirstOrLastOfOutage(
   { stateOf }: { readonly stateOf: StateReader },
   tx: Db,
   about: Pick<OutagePictureRow, 'recipientId' | 'watchId' | 'kind'>,
@@ -61,7 +66,7 @@ async function isNext(
 interface Deps {
   readonly db: Db
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   /** Clock of the deliveries. */
   readonly deliveryClock: Clock
@@ -73,7 +78,7 @@ interface Deps {
 }
 
 /** Age from which on a picture is not sent any more, because it would show another moment. */
-const LATE_MS = 5 * MINUTE_MS
+const PICTURE_LATE_MS = 5 * MINUTE_MS
 /** Maximum number of pictures in progress at once. */
 const TAKEN_MAX = 20
 const ROUNDS = 20
@@ -81,7 +86,7 @@ const ROUNDS = 20
 /** Sends planned pictures until there are none. Each is tried once; failures are only logged. */
 export async function sendPictures(deps: Deps, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
-    const taken = await takePictures(deps.db, TAKEN_MAX)
+    const taken = await takePlannedPictures(deps.db, TAKEN_MAX)
     if (taken.length === 0) return
     const drawn = createDrawings(deps)
     await Promise.all(taken.map((row) => sendPicture(deps, row, drawn, stop)))
@@ -96,7 +101,7 @@ async function sendPicture(
 ) {
   const { recipientId, watchId, alertId, messageId } = row
   try {
-    const reader = await readerOf(deps, row)
+    const reader = await recipientOfPicture(deps, row)
     if (reader === undefined) return
     const { channel, destination, locale } = reader
     const png = await drawn(storedAddress(row.provider), row.name, locale)
@@ -106,7 +111,10 @@ async function sendPicture(
     const picture = { png, caption }
     await deps.channels[channel].sendPicture?.(destination, messageId, picture, { signal })
   } catch (error) {
-    deps.log.warn({ alertId, recipientId, watchId, error: traceOf(error) }, 'picture was not sent')
+    deps.log.warn(
+      { alertId, recipientId, watchId, error: loggableError(error) },
+      'picture was not sent',
+    )
   }
 }
 
@@ -114,12 +122,12 @@ async function sendPicture(
  * The recipient of a picture; undefined if the picture is late, the recipient is off, or the recipient or
  * watch is muted.
  */
-async function readerOf(
+async function recipientOfPicture(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
 ): Promise<OpenDestination | undefined> {
   const now = deps.deliveryClock.now()
-  if (now.getTime() - plannedAt.getTime() > LATE_MS) return undefined
+  if (now.getTime() - plannedAt.getTime() > PICTURE_LATE_MS) return undefined
   const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined
   const readers = await listAllRecipients(deps.db, opened.wallet)

@@ -1,77 +1,78 @@
 /** A scan over recipients in bounded steps. */
-import { HOPS, type RecipientScan } from './sending.ts'
+import { type RecipientScan, SCAN_STEP_RECIPIENTS } from './sending.ts'
 
-/** Minimum interval between two scans that find nothing. */
+/** Minimum interval between two steps while a whole pass over the recipients found nothing. */
 const QUIET_MS = 200
 
-/** Wait after a scan that failed. */
+/** Wait after a step that failed. */
 const FAILED_MS = 1000
 
-/** Pause after a scan, in durations of the scan: scans take at most a fifth of the time. */
+/** Pause after a step, in durations of the step: steps take at most a fifth of the time. */
 const PAUSE_SHARE = 4
 
-/** Progress of a scan. */
+/** Result of a step of a scan. */
 export interface ScanProgress {
-  /** Whether the scan ran. */
+  /** Whether the step ran; false if it was not time yet. */
   readonly ran: boolean
-  /** Whether the scan reached the last recipient. */
+  /** Whether the step reached the last recipient. */
   readonly isEnd: boolean
 }
 
 /**
- * Runs the next step of a round, if it is time. If a step reaches the last recipient before its limit, the
+ * Runs the next step of a scan, if it is time. If a step reaches the last recipient before its limit, the
  * next step starts from the beginning.
  *
  * @param options `none`: the result if it is not time yet
  * @throws errors of the step; the next step runs after a second
  */
-export async function nextRound<T extends { readonly last: number | undefined }, None>(
-  round: RecipientScan,
+export async function runScanStep<T extends { readonly last: number | undefined }, None>(
+  scan: RecipientScan,
   { now, none }: { readonly now: Date; readonly none: None },
-  scan: (of: { readonly after: number; readonly hops: number }) => Promise<T>,
+  readStep: (of: { readonly after: number; readonly recipientsMax: number }) => Promise<T>,
 ): Promise<None | (T & ScanProgress)> {
   const startedAt = performance.now()
-  if (!isTime(round, now) || startedAt < round.nextAt) return none
-  round.nextAt = startedAt + FAILED_MS
-  const found = await scan({ after: round.after, hops: round.hops })
+  if (!isTime(scan, now) || startedAt < scan.nextAt) return none
+  scan.nextAt = startedAt + FAILED_MS
+  const found = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
   const endedAt = performance.now()
-  round.nextAt = endedAt + PAUSE_SHARE * (endedAt - startedAt)
+  scan.nextAt = endedAt + PAUSE_SHARE * (endedAt - startedAt)
   const isEnd = found.last === undefined
-  round.after = found.last ?? 0
+  scan.after = found.last ?? 0
   return { ...found, ran: true, isEnd }
 }
 
 /**
- * Records the result of a step. While something is found the next step runs immediately, otherwise a little
- * later and over more recipients. A round is quiet when a whole pass found nothing.
+ * Records the result of a step. After a step that found something, the next one reads the first number of recipients;
+ * otherwise it reads twice as many. A scan is quiet when a whole pass over all recipients found nothing; then steps are
+ * at least `QUIET_MS` apart.
  */
-export function recordStep(
-  round: RecipientScan,
+export function recordScanStep(
+  scan: RecipientScan,
   { ran, isEnd }: ScanProgress,
   { found, now }: { readonly found: boolean; readonly now: Date },
 ): void {
   if (found) {
-    round.quiet = false
-    round.foundSome = true
-    round.hops = HOPS.first
-    round.restsSince = undefined
+    scan.quiet = false
+    scan.foundSome = true
+    scan.recipientsMax = SCAN_STEP_RECIPIENTS.first
+    scan.quietSince = undefined
   }
   if (!ran) return
   if (isEnd) {
-    round.quiet = !round.foundSome
-    round.foundSome = false
+    scan.quiet = !scan.foundSome
+    scan.foundSome = false
   }
   if (found) return
-  round.hops = Math.min(2 * round.hops, HOPS.max)
-  round.restsSince = round.quiet ? { now, ms: performance.now() } : undefined
+  scan.recipientsMax = Math.min(2 * scan.recipientsMax, SCAN_STEP_RECIPIENTS.max)
+  scan.quietSince = scan.quiet ? { now, ms: performance.now() } : undefined
 }
 
 /**
  * Whether a step may run, by the service's clock or the process's monotonic clock. Two clocks are compared,
  * because the first may have been set back.
  */
-function isTime({ restsSince }: RecipientScan, now: Date): boolean {
-  if (restsSince === undefined) return true
-  const sinceMs = Math.abs(now.getTime() - restsSince.now.getTime())
-  return Math.max(sinceMs, performance.now() - restsSince.ms) >= QUIET_MS
+function isTime({ quietSince }: RecipientScan, now: Date): boolean {
+  if (quietSince === undefined) return true
+  const sinceMs = Math.abs(now.getTime() - quietSince.now.getTime())
+  return Math.max(sinceMs, performance.now() - quietSince.ms) >= QUIET_MS
 }

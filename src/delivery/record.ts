@@ -11,22 +11,22 @@ import {
 } from '#src/recipients/destinations.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
-import { RETENTION_DAYS } from './model.ts'
+import { RETAINED_DAYS } from './model.ts'
 import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
-import * as kept from './retained-store.ts'
-import { afterFailure, isUnanswered, outcomesOf, RETRY_SECONDS } from './rules.ts'
+import * as retained from './retained-store.ts'
+import { afterFailure, destinationOutcomesOf, isUnanswered, RETRY_SECONDS } from './rules.ts'
+import type { SendTask, SendTaskResult } from './send-task.ts'
 import * as store from './store.ts'
-import type { Task, TaskResult } from './task.ts'
-import { logFieldsOfEach, logUnwritten } from './trail.ts'
+import { logFieldsOfEach, logUnrecorded } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32
 
 /** Outcome of a recording. */
-export interface Recorded {
-  /** Those whose deliveries could not be recorded. */
-  readonly unwritten: readonly TaskResult[]
+export interface RecordingOutcome {
+  /** Results whose deliveries could not be recorded. */
+  readonly unrecorded: readonly SendTaskResult[]
   /** Whether other deliveries may have become due. */
   readonly madeDue: boolean
 }
@@ -36,65 +36,68 @@ export interface Recorded {
  * results are written in one transaction; if that fails, each in a separate transaction. Of a result that
  * cannot be written then, only the result of the deliveries is recorded, so that they are not sent again.
  *
- * @throws errors that concern none of them, such as a lost connection: nothing may be recorded then, and
- * the same can be recorded again
+ * @throws errors that concern no single result, such as a lost connection: the results may be recorded or not, and
+ * must be recorded again, which changes nothing where they are recorded
  */
-export async function record(deps: RecordDeps, all: readonly TaskResult[]): Promise<Recorded> {
+export async function recordResults(
+  deps: RecordDeps,
+  all: readonly SendTaskResult[],
+): Promise<RecordingOutcome> {
   try {
-    return { unwritten: [], madeDue: await recordTogether(deps, all) }
+    return { unrecorded: [], madeDue: await recordTogether(deps, all) }
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    const unwritten: TaskResult[] = []
-    for (const one of all) if (!(await recordAlone(deps, one))) unwritten.push(one)
-    return { unwritten, madeDue: true }
+    const unrecorded: SendTaskResult[] = []
+    for (const result of all) if (!(await recordAlone(deps, result))) unrecorded.push(result)
+    return { unrecorded, madeDue: true }
   }
 }
 
-async function recordAlone(deps: RecordDeps, one: TaskResult): Promise<boolean> {
-  const id = one.task.rows[0]?.id ?? one.task.change?.id ?? ''
+async function recordAlone(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+  const id = result.task.rows[0]?.id ?? result.task.change?.id ?? ''
   try {
-    await recordTogether(deps, [one])
+    await recordTogether(deps, [result])
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    deps.quarantine.add('delivery_result', id, error, logFieldsOfEach(one.task)[0])
-    return await recordBare(deps, one)
+    deps.quarantine.add('delivery_result', id, error, logFieldsOfEach(result.task)[0])
+    return await recordDeliveriesOnly(deps, result)
   }
 }
 
 /** Records only the results of the deliveries. */
-async function recordBare(deps: RecordDeps, one: TaskResult): Promise<boolean> {
-  const { change } = one.task
+async function recordDeliveriesOnly(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+  const { change } = result.task
   try {
-    if (isUndone(one)) return false
-    const rows = finishedRows(one)
+    if (isUndone(result)) return false
+    const rows = finishedRows(result)
     await transact(deps.db, async (tx) => {
-      if (rows.length > 0) await store.finish(tx, rows, deps.clock.now())
+      if (rows.length > 0) await store.finishDeliveries(tx, rows, deps.clock.now())
       // The message keeps its old content, because the destination refuses the change.
       if (change !== undefined) await messages.recordNoChange(tx, change, { ...change, at: null })
     })
     return true
   } catch (error) {
     if (isSharedFailure(error)) throw error
-    logUnwritten(deps.log, one.task, error)
+    logUnrecorded(deps.log, result.task, error)
     return false
   }
 }
 
 /**
- * Records all in one transaction. Aborted ones are released first.
+ * Records results in one transaction, after releasing the deliveries of aborted and superseded attempts.
  *
  * @returns whether other deliveries may have become due
  */
-async function recordTogether(deps: RecordDeps, all: readonly TaskResult[]): Promise<boolean> {
+async function recordTogether(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<boolean> {
   const undone = all.filter(isUndone)
-  if (undone.length > 0) await refund(deps, undone)
-  const over = all.filter((one) => !isUndone(one))
+  if (undone.length > 0) await releaseUndone(deps, undone)
+  const over = all.filter((result) => !isUndone(result))
   if (over.length === 0) return true
   const rows = over.flatMap(finishedRows)
-  const outcomes = over.flatMap((one) => outcomesIn(one))
+  const outcomes = over.flatMap((result) => outcomesIn(result))
   const { stopped, madeDue } = await transact(deps.db, async (tx) => {
-    const madeDue = rows.length > 0 && (await store.finish(tx, rows, deps.clock.now()))
+    const madeDue = rows.length > 0 && (await store.finishDeliveries(tx, rows, deps.clock.now()))
     await followMigrations(deps, tx, over)
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return { stopped: [], madeDue }
@@ -117,14 +120,14 @@ export async function retainUnsent(
 ): Promise<void> {
   if (off.length === 0) return
   const ids = off.map(({ id }) => id)
-  await kept.keepUnsent(tx, ids, deps.clock.now())
+  await retained.retainUnsent(tx, ids, deps.clock.now())
   await deps.notices.switchedOff(tx, off)
 }
 
 /**
  * Whether an attempt was aborted or superseded. Then it is not counted, and its deliveries are due again.
  */
-function isUndone({ attemptResult, task }: TaskResult): boolean {
+function isUndone({ attemptResult, task }: SendTaskResult): boolean {
   if (attemptResult.kind === 'aborted' || attemptResult.kind === 'gone') return true
   // A message that cannot be changed stays as it is; deliveries that were to join it are sent separately.
   return (
@@ -132,7 +135,10 @@ function isUndone({ attemptResult, task }: TaskResult): boolean {
   )
 }
 
-async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]): Promise<void> {
+async function releaseUndone(
+  { db, clock }: RecordDeps,
+  undone: readonly SendTaskResult[],
+): Promise<void> {
   const rows = undone.flatMap(({ task }) =>
     task.rows.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )
@@ -141,26 +147,26 @@ async function refund({ db, clock }: RecordDeps, undone: readonly TaskResult[]):
     const { change } = task
     if (attemptResult.kind === 'aborted') {
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
-    } else await messages.markGone(db, change.id)
+    } else await messages.markMessageGone(db, change.id)
   }
   if (rows.length > 0) await due.releaseAborted(db, rows)
 }
 
 /** Outcomes of the destination that follow from the result. */
-function outcomesIn({ task, at, attemptResult }: TaskResult) {
+function outcomesIn({ task, at, attemptResult }: SendTaskResult) {
   if (task.rows.length === 0) return []
   if (attemptResult.kind === 'delivered')
-    return outcomesOf(task.recipientId, at, attemptResult.receipt)
+    return destinationOutcomesOf(task.recipientId, at, attemptResult.receipt)
   return attemptResult.kind === 'failed'
-    ? outcomesOf(task.recipientId, at, attemptResult.error)
+    ? destinationOutcomesOf(task.recipientId, at, attemptResult.error)
     : []
 }
 
-function finishedRows(result: TaskResult): store.FinishedRow[] {
+function finishedRows(result: SendTaskResult): store.FinishedRow[] {
   const { task, isTest, at, attemptResult, wasUnanswered = false } = result
   // One random value for all, so that deliveries that failed together are retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
-  const retainedUntil = new Date(at.getTime() + RETENTION_DAYS * DAY_MS)
+  const retainedUntil = new Date(at.getTime() + RETAINED_DAYS * DAY_MS)
   return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
     const plain = {
       id,
@@ -182,7 +188,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
     switch (attemptResult.kind) {
       case 'delivered': {
         const { statusCode = null, messageId = null } = attemptResult.receipt
-        const carriedBy = task.keep === undefined ? null : carrierOf(task)
+        const carriedBy = task.stored === undefined ? null : carrierOf(task)
         const arrived = { statusCode, messageId, carriedBy, deliveredAt: at }
         return { ...plain, ...arrived, status: 'delivered' }
       }
@@ -213,7 +219,7 @@ function finishedRows(result: TaskResult): store.FinishedRow[] {
   })
 }
 
-function carrierOf({ change, rows }: Task): string {
+function carrierOf({ change, rows }: SendTask): string {
   const id = change?.id ?? rows[0]?.id
   if (id === undefined) throw new Error('a message without deliveries')
   return id
@@ -222,13 +228,13 @@ function carrierOf({ change, rows }: Task): string {
 async function recordMessages(
   deps: RecordDeps,
   tx: Db,
-  over: readonly TaskResult[],
+  over: readonly SendTaskResult[],
 ): Promise<void> {
-  for (const one of over) {
-    const { task, attemptResult } = one
-    if (task.change !== undefined) await recordChange(tx, one, task.change)
-    else if (task.keep !== undefined && attemptResult.kind === 'delivered') {
-      await messages.insertMessage(tx, sentMessage(deps, one, attemptResult.receipt.messageId))
+  for (const result of over) {
+    const { task, attemptResult } = result
+    if (task.change !== undefined) await recordChange(tx, result, task.change)
+    else if (task.stored !== undefined && attemptResult.kind === 'delivered') {
+      await messages.insertMessage(tx, sentMessage(deps, result, attemptResult.receipt.messageId))
     }
   }
   await reviseLate(deps, tx, over)
@@ -237,11 +243,11 @@ async function recordMessages(
 
 async function recordChange(
   tx: Db,
-  { task, at, attemptResult }: TaskResult,
-  change: NonNullable<Task['change']>,
+  { task, at, attemptResult }: SendTaskResult,
+  change: NonNullable<SendTask['change']>,
 ): Promise<void> {
   if (attemptResult.kind === 'delivered') {
-    const kind = task.keep?.kind ?? 'alert'
+    const kind = task.stored?.kind ?? 'alert'
     await messages.recordChange(tx, change, { kind, parts: task.rows.length, at })
     return
   }
@@ -257,12 +263,12 @@ async function recordChange(
 
 function sentMessage(
   { channels }: RecordDeps,
-  { task, at }: TaskResult,
+  { task, at }: SendTaskResult,
   messageId: string | undefined,
 ): messages.SentMessage {
-  const { keep, channel, recipientId, wallet, partitionKey } = task
-  if (keep === undefined) throw new Error('a message that is not stored')
-  const { kind, watchId, recovery, loud, openedAt } = keep
+  const { stored, channel, recipientId, wallet, partitionKey } = task
+  if (stored === undefined) throw new Error('a message that is not stored')
+  const { kind, watchId, recovery, loud, openedAt } = stored
   const isChangeable = channels[channel].edit !== undefined
   return {
     id: carrierOf(task),
@@ -287,11 +293,15 @@ function sentMessage(
 }
 
 /** Updates messages whose alerts changed while the message was in progress, before its id was known. */
-async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[]): Promise<void> {
+async function reviseLate(
+  deps: RecordDeps,
+  tx: Db,
+  over: readonly SendTaskResult[],
+): Promise<void> {
   const arrived = over.filter(
     ({ task, attemptResult }) =>
       attemptResult.kind === 'delivered' &&
-      task.keep !== undefined &&
+      task.stored !== undefined &&
       deps.channels[task.channel].edit !== undefined,
   )
   const alertIds = arrived.flatMap(({ task }) => task.rows.flatMap(({ alertId }) => alertId ?? []))
@@ -301,10 +311,10 @@ async function reviseLate(deps: RecordDeps, tx: Db, over: readonly TaskResult[])
     task.rows.some(({ alertId, recovery }) => {
       // A recovery never changes, and the line of its alert was written with its current state.
       if (alertId === null || recovery) return false
-      return !isSame(states.get(alertId), task.keep?.states.get(alertId))
+      return !isSame(states.get(alertId), task.stored?.states.get(alertId))
     }),
   )
-  await messages.markStale(
+  await messages.markMessagesStale(
     tx,
     late.map(({ task }) => carrierOf(task)),
   )

@@ -4,15 +4,15 @@ import { sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { KEPT_MAX } from './model.ts'
-import { KEPT, notifyWorkers } from './store.ts'
+import { notifyWorkers, RETAINED_INTERVAL } from './store.ts'
 
 /**
  * Retains all unsent deliveries of destinations that were switched off, except those in progress. Tests and
  * notices are not retained.
  */
-export async function keepUnsent(
+export async function retainUnsent(
   tx: Db,
   recipientIds: readonly number[],
   now: Date,
@@ -21,7 +21,7 @@ export async function keepUnsent(
     update deliveries d set status = 'disabled', next_attempt_at = null, planned_at = null,
       leased_until = null,
       kept_until = case when d.test or d.kind = 'notice' then null
-        else ${now}::timestamptz + ${KEPT} end
+        else ${now}::timestamptz + ${RETAINED_INTERVAL} end
     where d.recipient_id = any(${sql.param([...recipientIds])}::int[])
       and d.status in ('pending', 'retrying')
       and (d.leased_until is null or d.leased_until <= ${now})`)
@@ -79,7 +79,7 @@ export async function reviveRetained(
       kept_until = null, last_error = null, last_status_code = null,
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from chosen k
-    where d.id = any(array(select id from chosen)) and ${sameKey('d.id', 'k.id')}
+    where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
     returning d.channel`)
   await dropRetained(tx, wallet, recipientId)
   await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])
@@ -106,11 +106,11 @@ export async function recordSummarized(
   await tx.execute(sql`
     update deliveries d set held_until = null, told_in = r."summaryDeliveryId"
     from json_to_recordset(${JSON.stringify(summarized)}::json) as r(id uuid, "summaryDeliveryId" uuid)
-    where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}`)
+    where d.id = any(${uuidArray(summarized.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}`)
 }
 
 /** Time until which the next delivery of an order key can join the key's messages. */
-export interface Window {
+export interface JoinWindow {
   readonly orderKey: string
   readonly until: Date
 }
@@ -119,7 +119,7 @@ export interface Window {
  * For each of these order keys with a delivery in the last `seconds`: the time `seconds` after the last
  * delivery that was not deferred, or the time until which a delivery is deferred.
  */
-export async function listWindows(
+export async function listJoinWindows(
   db: Db,
   recipientIds: readonly number[],
   {
@@ -131,7 +131,7 @@ export async function listWindows(
     readonly seconds: number
     readonly now: Date
   },
-): Promise<readonly Window[]> {
+): Promise<readonly JoinWindow[]> {
   const after = new Date(now.getTime() - seconds * 1000)
   const length = sql.raw(`interval '${seconds} seconds'`)
   const rows = await db.execute<{ orderKey: string; until: Date }>(sql`

@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
-import { afterFailure, canBeSentTo, outcomesOf, RETRY_SECONDS, waitSeconds } from './rules.ts'
+import {
+  afterFailure,
+  canBeSentTo,
+  destinationOutcomesOf,
+  RETRY_SECONDS,
+  waitSeconds,
+} from './rules.ts'
 
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const HOUR = 3600
@@ -96,27 +102,31 @@ describe('canBeSentTo', () => {
 
 describe('outcomesOf', () => {
   test('returns a success, with the new address of a moved destination', () => {
-    expect(outcomesOf(7, NOW, { statusCode: 200 })).toEqual([{ recipientId: 7, at: NOW, ok: true }])
-    expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
-      { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
-    ])
-    expect(outcomesOf(7, NOW, { movedTo: { chatId: -100 }, moved: 'migrated' })).toEqual([
+    expect(destinationOutcomesOf(7, NOW, { statusCode: 200 })).toEqual([
       { recipientId: 7, at: NOW, ok: true },
     ])
+    expect(destinationOutcomesOf(7, NOW, { movedTo: { chatId: -100 } })).toEqual([
+      { recipientId: 7, at: NOW, ok: true, movedTo: { chatId: -100 } },
+    ])
+    expect(destinationOutcomesOf(7, NOW, { movedTo: { chatId: -100 }, moved: 'migrated' })).toEqual(
+      [{ recipientId: 7, at: NOW, ok: true }],
+    )
   })
 
   test('returns a failure, and switches off a destination that is gone', () => {
-    expect(outcomesOf(7, NOW, plain)).toEqual([
+    expect(destinationOutcomesOf(7, NOW, plain)).toEqual([
       { recipientId: 7, at: NOW, ok: false, reason: 'status_500' },
     ])
     const blocked = new DeliveryError('blocked', { permanent: true, becomes: 'blocked' })
-    expect(outcomesOf(7, NOW, blocked)).toEqual([
+    expect(destinationOutcomesOf(7, NOW, blocked)).toEqual([
       { recipientId: 7, at: NOW, ok: false, reason: 'blocked', disable: 'blocked' },
     ])
   })
 
   test('does not count a fault of this service against the destination', () => {
-    expect(outcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true }))).toEqual([])
+    expect(
+      destinationOutcomesOf(7, NOW, new DeliveryError('mail_login', { isOurFault: true })),
+    ).toEqual([])
   })
 })
 

@@ -125,7 +125,7 @@ export function canBeSentTo(status: string, isTest: boolean): boolean {
  * Outcomes of the destination that follow from an attempt; none if the fault was that of this service.
  * Migrated chats are handled separately, for all their recipients.
  */
-export function outcomesOf(
+export function destinationOutcomesOf(
   recipientId: number,
   at: Date,
   result: Receipt | DeliveryError,

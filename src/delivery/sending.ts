@@ -2,7 +2,7 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { TaskResult } from './task.ts'
+import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
@@ -20,7 +20,7 @@ export interface ChannelSending {
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly inHand: Set<string>
   /** Results that could not be recorded; recording is repeated while their leases last. */
-  readonly unwritten: UnrecordedResult[]
+  readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
   readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
@@ -31,7 +31,7 @@ export interface ChannelSending {
 }
 
 export interface UnrecordedResult {
-  readonly ended: TaskResult
+  readonly ended: SendTaskResult
   /** Times of the next try to record the result and of its lease's end, by a monotonic clock. */
   readonly nextAt: number
   readonly until: number
@@ -42,14 +42,14 @@ export interface RecipientScan {
   /** Last recipient that was read; 0 at the beginning. */
   after: number
   /** Recipients per step. */
-  hops: number
-  /** Time at which a whole round found nothing, so that the next step is delayed. */
-  restsSince: { readonly now: Date; readonly ms: number } | undefined
+  recipientsMax: number
+  /** Time of the last step, while `quiet`; the next step is at least `QUIET_MS` later. */
+  quietSince: { readonly now: Date; readonly ms: number } | undefined
   /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
-  /** Whether this round has found something. */
+  /** Whether the current pass has found something. */
   foundSome: boolean
-  /** Whether the last whole round found nothing, and nothing was found since. */
+  /** Whether the last whole pass over all recipients found nothing, and nothing was found since. */
   quiet: boolean
 }
 
@@ -71,7 +71,7 @@ export interface ChannelOutage {
  * Number of recipients of the first step of a round, and the maximum to which it grows while nothing is
  * found.
  */
-export const HOPS = { first: 32, max: 256 } as const
+export const SCAN_STEP_RECIPIENTS = { first: 32, max: 256 } as const
 
 /** Creates an empty state. */
 export function createSending(channels: Channels): SendingState {
@@ -84,7 +84,7 @@ export function createSending(channels: Channels): SendingState {
           limiter: createConcurrencyLimiter(limits, groupsOf),
           waker: createWaker(),
           inHand: new Set(),
-          unwritten: [],
+          unrecorded: [],
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
           tidiedAt: Number.NEGATIVE_INFINITY,
@@ -115,8 +115,8 @@ export function createSending(channels: Channels): SendingState {
 function newRecipientScan(): RecipientScan {
   return {
     after: 0,
-    hops: HOPS.first,
-    restsSince: undefined,
+    recipientsMax: SCAN_STEP_RECIPIENTS.first,
+    quietSince: undefined,
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,

@@ -5,7 +5,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { openDestinations } from '#src/recipients/destinations.ts'
-import { readMessage as readSent } from './chat-batches.ts'
+import { readCurrentContent as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
 import * as deferred from './deferred-store.ts'
@@ -92,8 +92,8 @@ function recipientsByAlert(
  */
 export async function reviseMessages(tx: Db, alertIds: readonly number[]): Promise<void> {
   if (alertIds.length === 0) return
-  const ids = await messages.lockCarriers(tx, alertIds)
-  await messages.markStale(tx, ids)
+  const ids = await messages.lockMessagesOfAlerts(tx, alertIds)
+  await messages.markMessagesStale(tx, ids)
 }
 
 /**
@@ -142,7 +142,7 @@ export function openHelp(
   messageId: string,
   help: HelpTopic | null,
 ): Promise<void> {
-  return messages.setHelp(db, recipientIds, messageId, help)
+  return messages.saveOpenHelp(db, recipientIds, messageId, help)
 }
 
 /** A message in a chat: its recipient, and its current content. */
@@ -181,7 +181,7 @@ const BOT_LEASE_SECONDS = 10
  */
 export function leaseMessage(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
-  message: leases.ChatMessage,
+  message: leases.ChatMessageRef,
 ): Promise<Date | undefined> {
   const now = clock.now()
   const leasedUntil = new Date(now.getTime() + BOT_LEASE_SECONDS * 1000)
@@ -191,7 +191,7 @@ export function leaseMessage(
 /** Ends a lease of `leaseMessage`: the message shows its content of this version. */
 export function recordShown(
   db: Db,
-  message: leases.ChatMessage,
+  message: leases.ChatMessageRef,
   shown: { readonly version: number; readonly leasedUntil: Date },
 ): Promise<void> {
   return leases.recordShown(db, message, shown)
@@ -215,10 +215,10 @@ export function recordSummarized(
 }
 
 /** Times until which another delivery can join the latest messages of these order keys. */
-export function listWindows(
-  ...input: Parameters<typeof retained.listWindows>
-): Promise<readonly retained.Window[]> {
-  return retained.listWindows(...input)
+export function listJoinWindows(
+  ...input: Parameters<typeof retained.listJoinWindows>
+): Promise<readonly retained.JoinWindow[]> {
+  return retained.listJoinWindows(...input)
 }
 
 /** Cancels deferred deliveries of a deleted recipient. */
@@ -292,5 +292,5 @@ export function countDeliveries(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },
 ) {
-  return counts.countSpan(db, since, until)
+  return counts.countDeliveriesInSpan(db, since, until)
 }

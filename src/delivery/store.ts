@@ -2,20 +2,20 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
 import { ANY_LENGTH, joinedJson, uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { sameKey } from '#src/db/partitions.ts'
+import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import {
   type DeliveryEntry,
   type DeliveryStatus,
   type NewDelivery,
-  RETENTION_DAYS,
+  RETAINED_DAYS,
 } from './model.ts'
 import { deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of rows that one statement inserts. */
 const ROWS_MAX = 1000
 /** Time for which unsent deliveries are retained. */
-export const KEPT = sql.raw(`interval '${RETENTION_DAYS} days'`)
+export const RETAINED_INTERVAL = sql.raw(`interval '${RETAINED_DAYS} days'`)
 
 /** Inserts deliveries and wakes the workers, in the caller's transaction. */
 export async function insertDeliveries(tx: Db, all: readonly NewDelivery[]): Promise<void> {
@@ -36,7 +36,7 @@ async function insertAll(db: Db, all: readonly NewDelivery[]): Promise<void> {
         position, envelope, status, created_at, held_until, watch_id, kind, answers, recovery, test,
         urgency, next_attempt_at, kept_until, attempts)
       select r.*, case when r.status = 'pending' then r.created_at end,
-        case when r.status = 'disabled' then r.created_at + ${KEPT} end, 0
+        case when r.status = 'disabled' then r.created_at + ${RETAINED_INTERVAL} end, 0
       from unnest(
         ${column(({ id }) => id)}::uuid[],
         ${column(({ wallet }) => wallet)}::text[],
@@ -135,9 +135,9 @@ export interface FinishedRow {
  * Maximum number of waiting retries that are made due at once, spaced out, after a recipient responds
  * again.
  */
-const WOKEN_MAX = sql.raw('200')
-export const WOKEN_GAP = sql.raw(`interval '10 milliseconds'`)
-export const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
+const EARLY_RETRIES_MAX = sql.raw('200')
+export const EARLY_RETRY_GAP = sql.raw(`interval '10 milliseconds'`)
+export const EARLY_RETRY_MIN_WAIT = sql.raw(`interval '10 seconds'`)
 
 /**
  * Records results of attempts and makes the next delivery of each freed key due at `now`. After a success,
@@ -147,7 +147,11 @@ export const WOKEN_WAIT = sql.raw(`interval '10 seconds'`)
  *
  * @returns whether others became due
  */
-export async function finish(tx: Db, rows: readonly FinishedRow[], now: Date): Promise<boolean> {
+export async function finishDeliveries(
+  tx: Db,
+  rows: readonly FinishedRow[],
+  now: Date,
+): Promise<boolean> {
   const finished = rows.filter(({ status }) => status !== 'retrying')
   const answering = finished.filter(({ status }) => status === 'delivered')
   const keys = finished.map(({ orderKey }) => orderKey)
@@ -173,7 +177,7 @@ async function recordResults(tx: Db, rows: readonly FinishedRow[]): Promise<void
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
       "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${sameKey('d.id', 'r.id')}
+    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)
 }
@@ -210,7 +214,7 @@ export async function wakeRetries(
   if (recipientIds.length === 0) return false
   // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
   const isWaiting = sql`d.planned_at is null
-    and d.next_attempt_at > (select ${now}::timestamptz + ${WOKEN_WAIT})
+    and d.next_attempt_at > (select ${now}::timestamptz + ${EARLY_RETRY_MIN_WAIT})
     and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))`
   // One recipient after the other, in the order of the index of retries: a plan for all at once may read the whole
   // index of unfinished deliveries, if it was made while that was empty.
@@ -225,18 +229,18 @@ export async function wakeRetries(
             select d.id, d.next_attempt_at from deliveries d
             where d.recipient_id = asked.recipient_id and d.status = 'retrying' and ${isWaiting}
             order by d.next_attempt_at
-            limit ${WOKEN_MAX}
+            limit ${EARLY_RETRIES_MAX}
           ) found
           order by found.next_attempt_at, found.id
-          limit ${WOKEN_MAX}))
+          limit ${EARLY_RETRIES_MAX}))
         and d.status || '' = 'retrying' and ${isWaiting}
       for update skip locked
     )
     update deliveries d
     set planned_at = d.next_attempt_at,
-      next_attempt_at = ${now}::timestamptz + w.place * ${WOKEN_GAP}
+      next_attempt_at = ${now}::timestamptz + w.place * ${EARLY_RETRY_GAP}
     from (select id, row_number() over (order by id) - 1 as place from waking) w
-    where d.id = any(array(select id from waking)) and ${sameKey('d.id', 'w.id')}
+    where d.id = any(array(select id from waking)) and ${isSamePartitionKey('d.id', 'w.id')}
     returning d.id`)
   return woken.length > 0
 }
@@ -244,9 +248,9 @@ export async function wakeRetries(
 /**
  * Columns with the state of a delivery `d`; of a deferred delivery, the state of its summary `s`. A
  * delivery behind an unfinished delivery of its key has the next attempt of that delivery. Needs the join
- * `FATE_JOIN`.
+ * `DELIVERY_STATE_JOIN`.
  */
-export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
+export const DELIVERY_STATE_COLUMNS = sql.raw(`coalesce(s.status, d.status) as status,
   coalesce(s.attempts, d.attempts) as attempts,
   coalesce(s.last_status_code, d.last_status_code) as "lastStatusCode",
   coalesce(s.last_error, d.last_error) as "lastError",
@@ -257,7 +261,7 @@ export const FATE = sql.raw(`coalesce(s.status, d.status) as status,
       order by e.fired_at, e.position, e.id limit 1
     ) end) as "nextAttemptAt",
   coalesce(s.delivered_at, d.delivered_at) as "deliveredAt"`)
-export const FATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
+export const DELIVERY_STATE_JOIN = sql.raw('left join deliveries s on s.id = d.told_in')
 
 type AlertDelivery = DeliveryEntry & { readonly alertId: number } & Record<string, unknown>
 
@@ -268,8 +272,8 @@ export async function listDeliveriesOfAlerts(
 ): Promise<AlertDelivery[]> {
   return await db.execute<AlertDelivery>(sql`
     select d.alert_id as "alertId", d.id as "deliveryId", d.recipient_id as "recipientId",
-      d.channel, ${FATE}
-    from deliveries d ${FATE_JOIN}
+      d.channel, ${DELIVERY_STATE_COLUMNS}
+    from deliveries d ${DELIVERY_STATE_JOIN}
     where d.alert_id = any(${sql.param([...alertIds])}::int[])
     order by d.recipient_id, d.id`)
 }
@@ -281,7 +285,7 @@ export async function listReached(
 ): Promise<{ readonly recipientId: number; readonly at: Date }[]> {
   return await db.execute<{ recipientId: number; at: Date }>(sql`
     select d.recipient_id as "recipientId", min(coalesce(s.delivered_at, d.delivered_at)) as at
-    from deliveries d ${FATE_JOIN}
+    from deliveries d ${DELIVERY_STATE_JOIN}
     where d.alert_id = ${alertId} and d.kind <> 'reminder'
       and coalesce(s.delivered_at, d.delivered_at) is not null
     group by d.recipient_id

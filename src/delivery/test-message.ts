@@ -18,7 +18,7 @@ import {
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
 import { retainUnsent } from './record.ts'
-import { canBeSentTo, outcomesOf } from './rules.ts'
+import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
 /** Dependencies of tests. */
@@ -141,7 +141,7 @@ async function sendNow(
     })
     const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
-    const outcomes = outcomesOf(recipientId, at, result)
+    const outcomes = destinationOutcomesOf(recipientId, at, result)
     await retainUnsent(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })
   return { deliveryId: test.id, status, statusCode, latencyMs }

@@ -1,7 +1,8 @@
 /** The log lines of deliveries: those of an alert carry `alertId`. */
+
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
-import type { Task, TaskResult } from './task.ts'
+import type { SendTask, SendTaskResult } from './send-task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
 interface About extends Record<string, unknown> {
@@ -15,10 +16,10 @@ interface About extends Record<string, unknown> {
 export function logFieldsOfEach({
   rows,
   change,
-  keep,
+  stored,
   channel,
   recipientId,
-}: Task): readonly About[] {
+}: SendTask): readonly About[] {
   const common = { channel, recipientId }
   if (rows.length > 0) {
     return rows.map(({ id: deliveryId, alertId, attempts: attempt }) => ({
@@ -26,14 +27,14 @@ export function logFieldsOfEach({
     }))
   }
   const deliveryId = change?.id
-  const alertIds = [...(keep?.states.keys() ?? [])]
+  const alertIds = [...(stored?.states.keys() ?? [])]
   if (alertIds.length === 0) return [{ deliveryId, ...common }]
   return alertIds.map((alertId) => ({ deliveryId, alertId, ...common }))
 }
 
 /** Logs the result of a recorded attempt. */
-export function logEnded(log: Logger, { task, attemptResult }: TaskResult): void {
-  const what = task.change === undefined ? 'delivery attempted' : 'message changed'
+export function logAttemptResult(log: Logger, { task, attemptResult }: SendTaskResult): void {
+  const phrase = task.change === undefined ? 'delivery attempted' : 'message changed'
   const result = {
     outcome: attemptResult.kind,
     ...(attemptResult.kind === 'delivered' && { statusCode: attemptResult.receipt.statusCode }),
@@ -43,12 +44,12 @@ export function logEnded(log: Logger, { task, attemptResult }: TaskResult): void
       isPermanent: attemptResult.error.permanent,
     }),
   }
-  for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, what)
+  for (const about of logFieldsOfEach(task)) log.info({ ...about, ...result }, phrase)
 }
 
 /** Logs that the result of a task cannot be recorded. */
-export function logUnwritten(log: Logger, task: Task, error: unknown): void {
-  const trace = traceOf(error)
+export function logUnrecorded(log: Logger, task: SendTask, error: unknown): void {
+  const trace = loggableError(error)
   for (const about of logFieldsOfEach(task)) {
     log.error({ ...about, error: trace }, 'result of a delivery cannot be written')
   }

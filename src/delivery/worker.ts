@@ -4,27 +4,27 @@ import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
-import { attempt, responseTime } from './attempt.ts'
-import { type ClaimContext, claimChats, claimStale } from './chat-batches.ts'
+import { attemptTask, responseTime } from './attempt.ts'
+import type { AttemptCounter } from './attempt-counter.ts'
+import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
 import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { watchOutage } from './outage.ts'
-import { nextRound, recordStep, type ScanProgress } from './recipient-scan.ts'
+import { recordScanStep, runScanStep, type ScanProgress } from './recipient-scan.ts'
 import type { RecordDeps } from './record-deps.ts'
-import { createResultQueue } from './results.ts'
+import { createResultQueue } from './result-queue.ts'
+import type { SendTask, SendTaskResult } from './send-task.ts'
 import type { ChannelSending, SendingState } from './sending.ts'
 import { singleTask } from './single-task.ts'
-import { readEach } from './states.ts'
-import type { Tally } from './tally.ts'
-import type { Task, TaskResult } from './task.ts'
+import { isolatingStateReader } from './state-reader.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
   readonly publicUrl: string
   /** Counts attempts, for the operator. */
-  readonly tally?: Tally
+  readonly attemptCounter?: AttemptCounter
   /** Clock of the service; if it has `sync`, it is synchronized from time to time. */
   readonly clock: Clock & { sync?(): Promise<void> }
   /** State that is kept between runs; by default a new state for this run. */
@@ -36,7 +36,7 @@ export interface WorkerDeps extends RecordDeps {
 /** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 5
 /** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
-const PAUSE_MS = { busy: 50, idle: 250 } as const
+const CLAIM_PAUSE_MS = { busy: 50, idle: 250 } as const
 /** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
 /** Pause after a claim, in durations of the claim: claims take at most a fifth of the time. */
@@ -77,7 +77,8 @@ export function createWorker(
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
-  const deps = { claimsDb: given.db, ...given, stateOf: readEach(given.stateOf, given.quarantine) }
+  const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
+  const deps = { claimsDb: given.db, ...given, stateOf }
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
@@ -91,7 +92,7 @@ export function createWorker(
   let claimedAt = Number.NEGATIVE_INFINITY
   /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
   const isEach = !CHANNELS[channel.key].groups
-  const results = createResultQueue(deps, sending.unwritten, {
+  const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
@@ -117,11 +118,11 @@ export function createWorker(
     return found || stale
   }
 
-  /** Scans all recipients once more. The work is done only when such a scan finds nothing. */
+  /** Makes both scans pass over all recipients once more: the worker ends only after a whole pass found nothing. */
   function restartScans(): void {
-    for (const round of [sending.backlog, sending.stale]) {
-      round.quiet = false
-      round.restsSince = undefined
+    for (const scan of [sending.backlog, sending.stale]) {
+      scan.quiet = false
+      scan.quietSince = undefined
     }
   }
 
@@ -163,7 +164,7 @@ export function createWorker(
     const isFound = [...chosen.taken, ...chosen.behind].some((candidate) =>
       inBacklog.has(candidate),
     )
-    recordStep(sending.backlog, backlog, { found: isFound, now: context.now })
+    recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
     const excluded = chosen.left.length + partitions.length + recipients.length
     const mayBeMore = backlog.candidates.length > 0 || front.length >= due.SCAN_MAX
@@ -179,8 +180,8 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
-    return await nextRound(sending.backlog, { now, none: NO_SCAN }, async ({ after, hops }) => {
-      const of = { after, hops, full, now }
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async (step) => {
+      const of = { ...step, full, now }
       const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
       return { candidates, last }
     })
@@ -249,8 +250,8 @@ export function createWorker(
     if (limiter.free() <= 0) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await nextRound(sending.stale, { now: context.now, none }, ({ after, hops }) =>
-      messages.listStale(deps.claimsDb, channel.key, { after, hops, now: context.now }),
+    const found = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
+      messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
     const choice = limiter.choose()
     const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
@@ -258,8 +259,8 @@ export function createWorker(
         ? [recipientId]
         : [],
     )
-    const tasks = await claimStale(deps, channel.key, ids, context)
-    recordStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
+    const tasks = await claimStaleMessages(deps, channel.key, ids, context)
+    recordScanStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
@@ -271,14 +272,14 @@ export function createWorker(
     ])
   }
 
-  function startAll(tasks: readonly Task[], destinations: Opened): void {
+  function startAll(tasks: readonly SendTask[], destinations: Opened): void {
     for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
-  function start(task: Task, destination: OpenedDestination | undefined): void {
-    const isRetained = task.keep !== undefined
-    if (isRetained) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
+  function start(task: SendTask, destination: OpenedDestination | undefined): void {
+    const isMessageStored = task.stored !== undefined
+    if (isMessageStored) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
       inFlight.delete(sent)
       results.add(result)
@@ -288,9 +289,9 @@ export function createWorker(
   }
 
   async function sendInTurn(
-    task: Task,
+    task: SendTask,
     destination: OpenedDestination | undefined,
-  ): Promise<TaskResult> {
+  ): Promise<SendTaskResult> {
     const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()
     const permit = limiter.acquire({ recipientId, partitionKey, backlog })
@@ -298,19 +299,19 @@ export function createWorker(
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
     const isShort = limiter.isShort(recipientId)
-    const result: TaskResult = isLate
+    const result: SendTaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
-      : await attempt(deps, task, destination, { signal: sendingAbort.signal, isShort })
+      : await attemptTask(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
-    if (!isLate) deps.tally?.count(channel.key, result)
+    if (!isLate) deps.attemptCounter?.count(channel.key, result)
     outage.note(result.attemptResult, { partitionKey, hasAnswered: permit.state === 'answers' })
     return { ...result, wasUnanswered: permit.state === 'suspect' }
   }
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
-  function release({ rows, keep, recipientId }: Task): void {
+  function release({ rows, stored, recipientId }: SendTask): void {
     for (const { id } of rows) inHand.delete(id)
-    if (keep === undefined) return
+    if (stored === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
     if (others === 0) busy.delete(recipientId)
     else busy.set(recipientId, others)
@@ -322,7 +323,7 @@ export function createWorker(
     isIdle,
     recordings: results.recordings,
     pause: async ({ claimMs, restMs, found }) => {
-      const pauseMs = found || !isIdle() ? PAUSE_MS.busy : PAUSE_MS.idle
+      const pauseMs = found || !isIdle() ? CLAIM_PAUSE_MS.busy : CLAIM_PAUSE_MS.idle
       await waker.sleep(Math.max(pauseMs, PAUSE_SHARE * claimMs, restMs), stop)
       const early = claimedAt + Math.max(CLAIM_GAP_MS, restMs) - performance.now()
       await pause(Math.max(0, early), stop)

@@ -1,6 +1,6 @@
 import type { Chain } from '#src/chain/chain.ts'
 import { createRoundReader, type RoundReader } from './reader/round-reader.ts'
-import { createSigningProtocol, type SigningProtocol } from './reader/system.ts'
+import { createSigningProtocol, type SigningProtocol } from './reader/signing-protocol.ts'
 
 /** The chain, with readers of the Flare Systems Protocol on it. */
 export interface FspChain extends Chain {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { networkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { rawProblem } from './malformed.ts'
 
 const RETRY_SECONDS = 10
@@ -14,7 +14,7 @@ export function limitConnections(server: FastifyInstance, max: number): void {
   server.server.on('connection', (socket: Socket) => {
     // A closed connection has no address.
     if (socket.remoteAddress === undefined) return
-    const network = networkOf(socket.remoteAddress)
+    const network = clientNetworkOf(socket.remoteAddress)
     const count = open.get(network) ?? 0
     if (count >= max) {
       socket.write(rawProblem(503, [`Retry-After: ${RETRY_SECONDS}`]))

@@ -10,9 +10,9 @@ import {
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
 import { getQuotaStatus } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
-import { networkOf } from '#src/kernel/network.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, bearerToken, refuseTokenInQuery } from './authenticate.ts'
 
@@ -97,13 +97,13 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
 function payerOf({ headers, ip }: FastifyRequest): Payer {
   const { authorization } = headers
   return authorization === undefined
-    ? { kind: 'network', network: networkOf(ip) }
+    ? { kind: 'network', network: clientNetworkOf(ip) }
     : { kind: 'token', hash: hashOfToken(bearerToken(authorization)) }
 }
 
 async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise<QuotaStatus> {
   const caller = await authenticate(app, headers.authorization)
-  return getQuotaStatus(app, caller ?? { network: networkOf(ip) })
+  return getQuotaStatus(app, caller ?? { network: clientNetworkOf(ip) })
 }
 
 /** Sets the headers with a call's charge and the payer's quota after it. */

@@ -2,11 +2,11 @@
  * Converts any thrown error to a problem document, and logs it if the caller did not cause it. For REST and
  * agents.
  */
-import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { type AppError, retryAfterOf } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 
@@ -29,7 +29,7 @@ export function reportProblem(
 ): ReportedProblem {
   const problem = toAppError(error)
   if (problem.kind === 'internal') {
-    app.log.error({ requestId, error: traceOf(error) }, 'request failed')
+    app.log.error({ requestId, error: loggableError(error) }, 'request failed')
   } else if (problem !== error) logDatabaseFailure(app, problem)
   const { details, code } = problem
   const retryAfterSeconds = retryAfterOf(problem)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { formatDecimal } from './format.ts'
 import { parseAmount } from './parse.ts'
 
@@ -137,7 +137,7 @@ describe('a typed number', () => {
     const typing = fc.string({ unit: fc.constantFrom(..."0123456789.,-+ '%٫٬eEkxFLR१२", '\u200f') })
     fc.assert(
       fc.property(
-        fc.oneof(typing, fc.string({ unit: anyCharacter })),
+        fc.oneof(typing, fc.string({ unit: anyUnicodeCharacter })),
         fc.constantFrom(...LOCALES),
         (text, locale) => {
           expect(parseAmount(text, locale) ?? '0').toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/)

@@ -1,6 +1,6 @@
 import { refreshStats } from '#src/operations/figures.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 const HALF_MINUTE_MS = 30_000
 
@@ -12,7 +12,7 @@ export const countPublicFigures: Job = {
   name: 'count-figures',
   role: 'watcher',
   everyMs: () => HALF_MINUTE_MS,
-  run: byTrueClock(async (app) => {
+  run: unlessClockIsWrong(async (app) => {
     await refreshStats(app)
   }),
 }

@@ -4,8 +4,8 @@ import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
 import type { Slices } from '#src/db/slices.ts'
+import type { AttemptCounter } from '#src/delivery/attempt-counter.ts'
 import type { SendingState } from '#src/delivery/sending.ts'
-import type { Tally } from '#src/delivery/tally.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
@@ -35,7 +35,7 @@ export interface JobApp extends App {
   /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
   /** Counter of attempts to send. */
-  readonly tally: Tally
+  readonly attemptCounter: AttemptCounter
   /** State of deliveries between runs. */
   readonly sending: SendingState
   /** Pool of claims of deliveries. */

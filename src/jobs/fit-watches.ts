@@ -1,6 +1,6 @@
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /**
  * Suspends watches of wallets that have lost slots, and resumes watches of wallets that have got slots. Woken
@@ -12,5 +12,5 @@ export const fitWatches: Job = {
   role: 'watcher',
   wakeOn: 'capacity',
   everyMs: () => 60_000,
-  run: byTrueClock((app, signal) => fitChangedWallets(app, signal)),
+  run: unlessClockIsWrong((app, signal) => fitChangedWallets(app, signal)),
 }

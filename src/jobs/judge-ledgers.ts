@@ -1,5 +1,5 @@
 import * as alerts from '#src/alerts/service.ts'
-import { judgeLedgers as judge } from '#src/watches/evaluate/ledger.ts'
+import { judgeLedgers as judge } from '#src/watches/evaluate/judge-ledgers.ts'
 import type { Job } from './define.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { proveNightly } from '#src/billing/account/proof.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 const TEN_MINUTES_MS = 600_000
 
@@ -9,5 +9,5 @@ export const proveLedger: Job = {
   name: 'prove-ledger',
   role: 'watcher',
   everyMs: () => TEN_MINUTES_MS,
-  run: byTrueClock((app, signal) => proveNightly(app, signal)),
+  run: unlessClockIsWrong((app, signal) => proveNightly(app, signal)),
 }

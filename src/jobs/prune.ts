@@ -11,15 +11,15 @@ import { pruneConfirmations } from '#src/recipients/confirmations.ts'
 import { pruneConnectCodes } from '#src/recipients/connect.ts'
 import { pruneLinkCodes } from '#src/recipients/telegram-link.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /** Deletes data that is older than its retention. Skipped while the clock is wrong. */
 export const prune: Job = {
   name: 'prune',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: byTrueClock(async (app) => {
+  run: unlessClockIsWrong(async (app) => {
     await pruneSignIns(app)
     await pruneConfirmations(app)
     await pruneConnectCodes(app)

@@ -1,6 +1,6 @@
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /**
  * Reminds of slots and trials that end soon. All other notices are written in the transaction that causes
@@ -12,5 +12,5 @@ export const remindExpiring: Job = {
   name: 'send-notices',
   role: 'watcher',
   everyMs: () => 30_000,
-  run: byTrueClock((app, signal) => remindDue(app, signal)),
+  run: unlessClockIsWrong((app, signal) => remindDue(app, signal)),
 }

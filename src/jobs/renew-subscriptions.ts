@@ -1,11 +1,11 @@
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /** Renews subscriptions. Skipped while the clock is wrong. */
 export const renewSubscriptions: Job = {
   name: 'renew-subscriptions',
   role: 'watcher',
   everyMs: () => 30_000,
-  run: byTrueClock((app, signal) => renewDue(app, signal)),
+  run: unlessClockIsWrong((app, signal) => renewDue(app, signal)),
 }

@@ -1,8 +1,8 @@
 import { retainAlerts } from '#src/alerts/retention.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /**
  * Creates partitions for future alerts and deliveries, and deletes the oldest. Skipped while the clock is
@@ -12,7 +12,7 @@ export const retain: Job = {
   name: 'retain',
   role: 'watcher',
   everyMs: () => HOUR_MS,
-  run: byTrueClock(async (app) => {
+  run: unlessClockIsWrong(async (app) => {
     await retainDeliveries(app)
     await retainAlerts(app)
   }),

@@ -2,8 +2,8 @@ import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { FULL_RESYNC, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
@@ -44,7 +44,7 @@ export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Pr
 }
 
 /** Runs a job once before the service starts. Skips it if another process is running the job. */
-export async function runFirst(app: JobApp, sql: Sql, job: Job): Promise<void> {
+export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promise<void> {
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
@@ -136,7 +136,7 @@ function report(app: JobApp, job: Job, error: unknown, failures: number): void {
   const fields = {
     job: job.name,
     failures,
-    error: traceOf(cause),
+    error: loggableError(cause),
   }
   if (!isUpstream) app.log.error(fields, 'job failed')
   else if (failures === 1)

@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { findProblems } from '#src/kernel/health.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Job } from './define.ts'
 
 /**
@@ -18,7 +18,7 @@ export const sendHeartbeat: Job = {
         await work
       } catch (error) {
         // The next run calls again. The monitor reports calls that are missing.
-        log.warn({ problem: traceOf(error) }, 'heartbeat could not be sent')
+        log.warn({ problem: loggableError(error) }, 'heartbeat could not be sent')
       }
     }
     // The monitor measures the time from this call to the next, and so notices checks that hang.

@@ -1,11 +1,11 @@
 import { sendReminders as send } from '#src/alerts/reminders.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /** Sends reminders of unacknowledged alerts, and ends mutes. Skipped while the clock is wrong. */
 export const sendReminders: Job = {
   name: 'send-reminders',
   role: 'delivery',
   everyMs: () => 5_000,
-  run: byTrueClock((app, signal) => send(app, signal)),
+  run: unlessClockIsWrong((app, signal) => send(app, signal)),
 }

@@ -1,7 +1,7 @@
 import { sendThrottleSummaries } from '#src/alerts/budget.ts'
 import { sendSummaries as send } from '#src/alerts/summaries.ts'
+import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
-import { byTrueClock } from './true-clock.ts'
 
 /**
  * Sends the deliveries deferred by quiet hours, digests, mutes and hourly limits when these end. Skipped
@@ -11,7 +11,7 @@ export const sendSummaries: Job = {
   name: 'send-summaries',
   role: 'delivery',
   everyMs: () => 5_000,
-  run: byTrueClock(async (app, signal) => {
+  run: unlessClockIsWrong(async (app, signal) => {
     await send(app, signal)
     await sendThrottleSummaries(app, signal)
   }),

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { createBatcher, type Group } from './batcher.ts'
+import { type BatchGroup, createBatcher } from './batcher.ts'
 
 interface Item {
   readonly name: string
@@ -19,7 +19,8 @@ const LIMITS = {
   itemsMax: 20,
 }
 const isAlike = (one: Item, other: Item) => one.kind === other.kind
-const answers = (group: Group<Item>): readonly Result[] => group.map(({ name }) => ({ of: name }))
+const answers = (group: BatchGroup<Item>): readonly Result[] =>
+  group.map(({ name }) => ({ of: name }))
 
 /** A batcher whose work waits until it is released, one piece after the other. */
 function held(
@@ -285,7 +286,7 @@ describe('a batcher', () => {
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const inHand = new Set<string>()
         const done: Item[] = []
-        const work = async (group: Group<Item>) => {
+        const work = async (group: BatchGroup<Item>) => {
           const key = group[0].name.slice(0, 1)
           expect(inHand.has(key)).toBe(false)
           inHand.add(key)
@@ -301,7 +302,9 @@ describe('a batcher', () => {
           itemsMax: 100,
           isAlike,
           processTogether: (groups) =>
-            Promise.all(groups.map(async (one) => (one.length === 3 ? undefined : work(one)))),
+            Promise.all(
+              groups.map(async (group) => (group.length === 3 ? undefined : work(group))),
+            ),
           processAlone: work,
         })
         const results: (Promise<Result> | undefined)[] = []

@@ -22,7 +22,7 @@ export interface Batcher<Item, Result> {
 }
 
 /** Items of one key that are alike. */
-export type Group<Item> = readonly [Item, ...Item[]]
+export type BatchGroup<Item> = readonly [Item, ...Item[]]
 
 interface BatcherOptions<Item, Result> {
   /**
@@ -31,10 +31,10 @@ interface BatcherOptions<Item, Result> {
    * processed alone.
    */
   processTogether?(
-    groups: readonly Group<Item>[],
+    groups: readonly BatchGroup<Item>[],
   ): Promise<readonly (readonly Result[] | undefined)[]>
   /** Processes one group, however long that takes, without blocking other keys. */
-  processAlone(group: Group<Item>): Promise<readonly Result[]>
+  processAlone(group: BatchGroup<Item>): Promise<readonly Result[]>
   /** Whether two items of a key can share a group. Must be an equivalence relation. */
   isAlike(one: Item, other: Item): boolean
   readonly batchesAtOnce: number
@@ -173,9 +173,9 @@ export function createBatcher<Item, Result extends object>(
     try {
       const results = (await options.processTogether?.(groups.map(itemsOf))) ?? []
       for (const [index, group] of groups.entries()) {
-        const own = results[index]
-        if (own === undefined) track(workAlone(group))
-        else finish(group, own)
+        const groupResults = results[index]
+        if (groupResults === undefined) track(workAlone(group))
+        else finish(group, groupResults)
       }
     } catch (error) {
       for (const group of groups) fail(group, error)
@@ -244,7 +244,9 @@ export function createBatcher<Item, Result extends object>(
   }
 }
 
-function itemsOf<Item, Result>({ entries: [first, ...others] }: Taken<Item, Result>): Group<Item> {
+function itemsOf<Item, Result>({
+  entries: [first, ...others],
+}: Taken<Item, Result>): BatchGroup<Item> {
   return [first.item, ...others.map(({ item }) => item)]
 }
 

@@ -71,7 +71,7 @@ export function isFlare(): boolean {
  * @throws Error for an id that is not in `CHAINS`
  */
 export function serveChain(id: number): ServedChain {
-  const chain = CHAINS.find((one) => one.id === id)
+  const chain = CHAINS.find((known) => known.id === id)
   if (chain === undefined) throw new Error(`no chain ${id}`)
   served = chain
   return chain

@@ -25,5 +25,5 @@ export function latest(...instants: Instants): Date | null {
 }
 
 function timesOf(instants: Instants): number[] {
-  return instants.flatMap((one) => one?.getTime() ?? [])
+  return instants.flatMap((instant) => instant?.getTime() ?? [])
 }

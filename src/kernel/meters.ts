@@ -10,7 +10,7 @@ const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 export type RpcOutcome = 'answered' | 'refused' | 'failed'
 
 /** The newest confirmed block that was read. */
-export interface Head {
+export interface ChainHead {
   /** Host of the endpoint that returned the block. */
   readonly endpoint: string
   /** Time of the block. */
@@ -28,11 +28,11 @@ export interface Meters {
   /** Counts a request to an endpoint of the chain, with its duration. */
   countRpcRequest(endpoint: string, outcome: RpcOutcome, seconds: number): void
   /** Stores the newest confirmed block. */
-  setHead(head: Head): void
+  setHead(head: ChainHead): void
   /** Counts a head that a WebSocket reported, and again when a reading confirmed it. */
   countHead(endpoint: string, outcome: 'heard' | 'confirmed'): void
   /** Returns the newest confirmed block; undefined before the first is read. */
-  head(): Head | undefined
+  head(): ChainHead | undefined
   /** Counts an HTTP request of the public port, with its duration. */
   countHttpRequest(operation: string, statusCode: number, seconds: number): void
   /** Counts a wait for a connection of a pool of the database. */
@@ -82,7 +82,7 @@ export function createMeters(): Meters {
     'outcome',
   )
   const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
-  let head: Head | undefined
+  let head: ChainHead | undefined
   return {
     registry,
     countRpcRequest(endpoint, outcome, seconds) {

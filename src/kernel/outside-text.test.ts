@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { cleanOutsideText, storableJson, storableText } from './outside-text.ts'
 
 test('a name is cut at whole graphemes, also where an emoji stands at the limit', () => {
@@ -24,12 +24,16 @@ test('line breaks become spaces', () => {
 
 test('the result for any text is well-formed, has no controls, and is not changed by cleaning it again', () => {
   fc.assert(
-    fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), fc.nat(50), (text, max) => {
-      const clean = cleanOutsideText(text, max)
-      expect(clean.isWellFormed()).toBe(true)
-      expect(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(clean)).toBe(false)
-      expect(cleanOutsideText(clean, max)).toBe(clean)
-    }),
+    fc.property(
+      fc.string({ unit: anyUnicodeCharacter, maxLength: 80 }),
+      fc.nat(50),
+      (text, max) => {
+        const clean = cleanOutsideText(text, max)
+        expect(clean.isWellFormed()).toBe(true)
+        expect(/\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(clean)).toBe(false)
+        expect(cleanOutsideText(clean, max)).toBe(clean)
+      },
+    ),
   )
 })
 

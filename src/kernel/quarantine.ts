@@ -1,6 +1,6 @@
 import { HOUR_MS } from './durations.ts'
+import { loggableError } from './loggable-error.ts'
 import type { Logger } from './logger.ts'
-import { traceOf } from './trace.ts'
 
 /**
  * Counts and logs the rows that were set aside because they could not be read or processed, so that the
@@ -38,7 +38,7 @@ export function createQuarantine({ log }: { readonly log: Logger }): Quarantine 
       loggedAtMs.set(key, now)
       counts.set(kind, (counts.get(kind) ?? 0) + 1)
       log.error(
-        { ...about, kind, id, error: traceOf(error) },
+        { ...about, kind, id, error: loggableError(error) },
         'row was set aside, because it cannot be processed',
       )
     },

@@ -16,7 +16,7 @@ export function readAddress(
   const found = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
   const [first] = found
   if (first === undefined) return { ok: false, reason: 'no_address' }
-  if (new Set(found.map((one) => one.toLowerCase())).size > 1) {
+  if (new Set(found.map((address) => address.toLowerCase())).size > 1) {
     return { ok: false, reason: 'two_addresses' }
   }
   const digits = first.slice(2)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { anyCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
 import { KINDS, type Notice } from './model.ts'
 import { renderNotice } from './render.ts'
 
@@ -11,7 +11,7 @@ const AT = new Date('2026-12-20T12:00:00.000Z')
 const WALLET = '0x3f12b8aC9d2e7F4b6A1c5D8e0F9a7B3c2d1eA91c'
 const timezone = 'Asia/Kathmandu'
 
-const label = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 })
+const label = fc.string({ unit: anyUnicodeCharacter, minLength: 1, maxLength: 40 })
 const labels = fc.array(label, { maxLength: 20 })
 const amount = fc.integer({ min: 0, max: 1_000_000_000_000 })
 const instant = fc.date({

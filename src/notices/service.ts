@@ -253,7 +253,7 @@ async function windowsOf(
   readers: readonly NoticeRecipient[],
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
-  const windows = await delivery.listWindows(
+  const windows = await delivery.listJoinWindows(
     tx,
     readers.map(({ id }) => id),
     {

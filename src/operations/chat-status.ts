@@ -1,8 +1,8 @@
 /** Operations for chats on top-ups and on the state of the chain, without a route. */
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
-import { findOpenTopup as findOpen } from '#src/billing/topups/open.ts'
-import { getPayments } from '#src/billing/topups/receipt.ts'
+import { findOpenTopup as findOpen } from '#src/billing/topups/open-topup.ts'
+import { getPayments } from '#src/billing/topups/payment-receipts.ts'
 import { Hash, Instant } from '#src/kernel/units.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { defineChatOperation } from './define.ts'

@@ -1,6 +1,6 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { HOUR_MS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { countRequest, type RequestCount, tooManyRequests } from '#src/kernel/rate-limit.ts'

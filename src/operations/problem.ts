@@ -1,8 +1,8 @@
 /** The problem document of an error, in a language. */
-import { withUsd } from '#src/billing/price-text.ts'
+import { withUsdPrice } from '#src/billing/price-text.ts'
 import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
-import { statusOf } from '#src/kernel/problems.ts'
+import { errorStatusOf } from '#src/kernel/problems.ts'
 
 /** An error for its problem body. */
 export interface ProblemView {
@@ -24,11 +24,11 @@ export interface ProblemView {
  */
 export function problemBody(t: Translate, publicUrl: string, problem: ProblemView) {
   const { code, requestId, members, errors } = problem
-  const values = withUsd(t, code, problem.values)
+  const values = withUsdPrice(t, code, problem.values)
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(builtKey(`errors:${code}.title`), values),
-    status: statusOf(code),
+    status: errorStatusOf(code),
     detail: t(builtKey(`errors:${code}.detail`), values),
     code,
     requestId,
@@ -50,5 +50,5 @@ export function refusalText(t: Translate, refusal: AppError): string {
   if (wrong !== undefined) return t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values })
   const seconds = retryAfterOf(refusal)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return t(builtKey(`errors:${code}.detail`), withUsd(t, code, values))
+  return t(builtKey(`errors:${code}.detail`), withUsdPrice(t, code, values))
 }

@@ -1,7 +1,7 @@
 /** Counts of requests that all processes on a database share. */
 import type { Db } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
-import { createBatcher, type Group } from '#src/kernel/batcher.ts'
+import { type BatchGroup, createBatcher } from '#src/kernel/batcher.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { RequestCount } from '#src/kernel/rate-limit.ts'
@@ -66,7 +66,7 @@ export function createRateCounts(db: Db): RateCounts {
 
 /** The count after each of the requests that one statement counted; after the last it is the stored count. */
 function numbered(
-  group: Group<Change>,
+  group: BatchGroup<Change>,
   stored: StoredCount | undefined,
   now: Date,
   step: 0 | 1,
@@ -78,7 +78,7 @@ function numbered(
   })
 }
 
-type Together = (groups: readonly Group<Change>[]) => Promise<readonly (readonly Counted[])[]>
+type Together = (groups: readonly BatchGroup<Change>[]) => Promise<readonly (readonly Counted[])[]>
 
 function createCounting(together: Together): (change: Change) => Promise<Counted> {
   const batcher = createBatcher<Change, Counted>({

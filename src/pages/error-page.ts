@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { withUsd } from '#src/billing/price-text.ts'
-import { logDatabaseFailure, toAppError } from '#src/db/refusal.ts'
+import { withUsdPrice } from '#src/billing/price-text.ts'
+import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { sendPage } from './layout.ts'
 
@@ -17,7 +17,10 @@ export function answerFailure(
   const problem = toAppError(error)
   const { kind } = problem
   if (kind === 'internal') {
-    app.log.error({ requestId: request.id, error: traceOf(error) }, 'page answered with an error')
+    app.log.error(
+      { requestId: request.id, error: loggableError(error) },
+      'page answered with an error',
+    )
   } else if (problem !== error) logDatabaseFailure(app, problem)
   const seconds = retryAfterOf(problem)
   if (seconds !== undefined) reply.header('retry-after', String(seconds))
@@ -35,7 +38,7 @@ export function answerFailure(
 /** Title and text of a problem; `not_found` has words of its own on pages. */
 function words(t: Translate, problem: AppError) {
   const { code, details } = problem
-  const values = withUsd(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
+  const values = withUsdPrice(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
   if (code === 'not_found') {
     return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
   }

@@ -4,8 +4,8 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
-import { networkOf } from '#src/kernel/network.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { lookUp } from '#src/operations/previews.ts'
@@ -32,7 +32,7 @@ export function homePage(server: FastifyInstance, app: App): void {
     const { output } = await invoke(app, lookUp, undefined, {
       query: { text: input },
       locale: localeOf(request),
-      limitKey: networkOf(request.ip),
+      limitKey: clientNetworkOf(request.ip),
     })
     return sendHome(app, request, reply, { input, answer: output })
   })
@@ -97,7 +97,7 @@ async function readStats(app: App) {
     return (await invoke(app, getStats, undefined, {})).output
   } catch (error) {
     app.log.warn(
-      { error: traceOf(error) },
+      { error: loggableError(error) },
       'public figures are not available; the start page is shown without them',
     )
     return undefined

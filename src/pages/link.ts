@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { LinkKind } from '#src/kernel/caller.ts'
-import { networkOf } from '#src/kernel/network.ts'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import type { App, OperationWith } from '#src/operations/define.ts'
 import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { localeOf } from './layout.ts'
@@ -24,7 +24,7 @@ export function askerByLink(app: App, link: LinkKind): AskByLink {
       app,
       operation,
       { link, code: request.params.code },
-      { ...raw, locale: localeOf(request), limitKey: networkOf(request.ip) },
+      { ...raw, locale: localeOf(request), limitKey: clientNetworkOf(request.ip) },
     )
     return output
   }

@@ -3,8 +3,8 @@ import { formatUnits } from 'viem/utils'
 import { MIN_TOPUP_CREDITS, PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
-import type { PaymentReceipt } from '#src/billing/topups/receipt.ts'
+import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
+import type { PaymentReceipt } from '#src/billing/topups/payment-receipts.ts'
 import {
   formatAmount,
   formatDateTime,
@@ -223,7 +223,7 @@ function spentLines(t: Translate, topup: Topup): readonly OrderLine[] {
 /** A transaction that is not credited: on its way, or failed. */
 export function openTransaction(t: Translate, topup: Topup): readonly Row[] {
   const { txHash, reason } = topup
-  return txHash === null || reason === NOT_FOUND ? [] : [transactionRow(t, topup, txHash)]
+  return txHash === null || reason === TX_NOT_FOUND ? [] : [transactionRow(t, topup, txHash)]
 }
 
 function transactionRows(

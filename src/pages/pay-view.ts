@@ -1,12 +1,12 @@
 import { erc20Abi } from 'viem'
 import { encodeFunctionData, numberToHex } from 'viem/utils'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { PaymentPage } from '#src/billing/topups/link.ts'
+import type { PaymentPage } from '#src/billing/topups/linked-topups.ts'
 import {
-  NOT_FOUND,
   QUOTE_SECONDS,
   type Topup,
   type TopupStatus,
+  TX_NOT_FOUND,
 } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'
@@ -88,7 +88,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
     qr: page.qr,
     xrpLink: topup.destinationTag === null ? undefined : due.pageQr,
     // An unknown transaction has not failed, so its sender must not be asked to pay again.
-    failedTx: topup.reason === NOT_FOUND ? null : topup.txHash,
+    failedTx: topup.reason === TX_NOT_FOUND ? null : topup.txHash,
     apps: walletApps(page.address),
     address: page.address,
     botUrl: botUrl(app),
@@ -123,7 +123,7 @@ function countdown(t: Translate, { expiresAt }: Topup, now: Date) {
 /** State of the payment, in one sentence or two. */
 export function statusLine(t: Translate, topup: Topup): string {
   const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
-  if (status === 'draft' && topup.reason === NOT_FOUND) return notFound(t, topup)
+  if (status === 'draft' && topup.reason === TX_NOT_FOUND) return notFound(t, topup)
   return t(`pages:pay.status.${status}`, {
     paid: topup.paidAmount === null ? '' : payAmountText(t, topup, topup.paidAmount),
     credits: creditsWithUsd(t, creditedCredits),
@@ -150,7 +150,7 @@ function reasonText(t: Translate, reason: string | null) {
 /** Remarks about the payment. */
 function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): readonly string[] {
   const { status, paidAmount, amount, expiresAt } = topup
-  if (status === 'expired' && topup.reason === NOT_FOUND) return [notFound(t, topup)]
+  if (status === 'expired' && topup.reason === TX_NOT_FOUND) return [notFound(t, topup)]
   if (status !== 'credited' || paidAmount === null) return []
   const isLate = receipts.some(({ paidAt }) => paidAt >= expiresAt)
   const values = {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { networkOf } from '#src/kernel/network.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -71,7 +71,7 @@ async function answerOf(
   if (!address.success) return undefined
   const { output } = await invoke(app, showProvider, undefined, {
     query: { address: address.data },
-    limitKey: networkOf(request.ip),
+    limitKey: clientNetworkOf(request.ip),
   })
   return output
 }

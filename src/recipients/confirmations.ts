@@ -9,7 +9,7 @@ import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
-import { claim, reschedule } from '#src/db/queue.ts'
+import { claimDueRows, reschedule } from '#src/db/queue.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
@@ -150,7 +150,7 @@ export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): P
     if (stop.aborted) return
     const now = deps.clock.now()
     const limits = { now, leaseMs: LEASE_MS, limit: MAILS_AT_ONCE }
-    const due = await claim(deps.db, mails.UNSENT, limits)
+    const due = await claimDueRows(deps.db, mails.UNSENT, limits)
     await Promise.all(due.map((mail) => sendAlone(deps, mail, stop)))
     if (due.length < MAILS_AT_ONCE) return
   }

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readMessage } from '#src/auth/message.ts'
 import { type SignInDeps, signIn } from '#src/auth/service.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import { claimAll } from '#src/db/queue.ts'
+import { claimAllDueRows } from '#src/db/queue.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
@@ -290,7 +290,7 @@ export async function forEachConnectOutcome(
   signal?: AbortSignal,
 ): Promise<void> {
   const options = { leaseMs: LEASE_MS, limit: 1, signal }
-  for await (const row of claimAll(deps, codes.UNNOTIFIED, options)) {
+  for await (const row of claimAllDueRows(deps, codes.UNNOTIFIED, options)) {
     if (row.notifyAttempts <= NOTIFY_ATTEMPTS_MAX) {
       await notify({
         hash: row.hash,

@@ -1,5 +1,5 @@
 import { GrammyError, HttpError } from 'grammy'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 
 /** An error response of the Bot API. */
 export interface ApiRefusal {
@@ -169,5 +169,5 @@ export function describe(error: unknown): string {
   if (error instanceof HttpError) {
     return error.error instanceof Error ? error.error.message : error.message
   }
-  return traceOf(error)
+  return loggableError(error)
 }

@@ -129,6 +129,6 @@ const JsonShape = z.looseObject({
 
 function typesOf(shape: unknown): string {
   const { type, anyOf = [], const: only } = JsonShape.parse(shape)
-  const types = anyOf.flatMap((one) => typesOf(one).split(' or '))
+  const types = anyOf.flatMap((schema) => typesOf(schema).split(' or '))
   return [...new Set(type === undefined ? types : [type].flat())].join(' or ') || typeof only
 }

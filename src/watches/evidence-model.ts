@@ -197,10 +197,10 @@ export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as co
 export type UnprovenReason = (typeof UNPROVEN)[number]
 
 /** Event of an alert, and number of the block after which the alert was judged. */
-export interface AlertPlace {
+export interface AlertAtBlock {
   readonly event: string
   readonly block: number
 }
 
 /** Derives the claim from an alert's data; not called for recoveries. */
-export type ClaimOf = (data: JsonObject, place: AlertPlace) => EvidenceClaim | UnprovenReason
+export type ClaimOf = (data: JsonObject, place: AlertAtBlock) => EvidenceClaim | UnprovenReason

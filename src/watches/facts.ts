@@ -8,11 +8,15 @@ import {
   type ProviderStatus,
 } from '#src/fsp/indexer/providers.ts'
 import {
-  createPublicationKeeper,
-  type PublicationKeeper,
+  createPublicationFetcher,
+  type PublicationFetcher,
   type PublicationSource,
 } from '#src/fsp/indexer/publications.ts'
-import { createRoundFacts, type EpochReward, type RoundFacts } from '#src/fsp/indexer/rounds.ts'
+import {
+  createRoundFacts,
+  type EpochReward,
+  type RoundFacts,
+} from '#src/fsp/indexer/round-facts.ts'
 import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -25,7 +29,7 @@ import { listWatchedProviders } from './target-store.ts'
  * Methods that store history write under the given fence, and reject with a FenceError when the fence is
  * outdated.
  */
-export interface Facts {
+export interface WatchFacts {
   /**
    * For each feed and window, in the given order, the price at the end of `block` and the oldest valid
    * price inside the window; undefined if the feed has no valid price at `block`. Prices that are read are
@@ -78,7 +82,7 @@ export interface Facts {
    */
   usdFeedOf(asset: Asset): FeedName | undefined
   /** Data that is published off-chain. */
-  readonly publications: PublicationKeeper
+  readonly publications: PublicationFetcher
   /**
    * Uptime and reward votes of providers on the reward epochs that ended last; undefined if there is no
    * data.
@@ -97,7 +101,7 @@ export interface Facts {
 
 const REWARD_EPOCHS_SHOWN = 4
 
-/** Dependencies and addresses that `createFacts` needs. */
+/** Dependencies and addresses that `createWatchFacts` needs. */
 export interface FactSource extends PublicationSource {
   readonly chainId: number
   /** If omitted, the signers of voting rounds are recovered in this thread. */
@@ -113,7 +117,7 @@ export interface FactSource extends PublicationSource {
 }
 
 /** Creates the facts. Their history is in the database, so that another process can continue it. */
-export function createFacts(source: FactSource): Facts {
+export function createWatchFacts(source: FactSource): WatchFacts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)
   const votes = createVoteFacts(source)
@@ -143,7 +147,7 @@ export function createFacts(source: FactSource): Facts {
     providerHistory: (voter, span) => providers.history(voter, span),
     providersSeenAt: (span) => providers.seenAt(span),
     providerNames: () => providers.names(),
-    publications: createPublicationKeeper(source),
+    publications: createPublicationFetcher(source),
     votes: (voters, block, signal, fence) => votes.of(voters, block, signal, fence),
     rounds,
     prune: async () => {

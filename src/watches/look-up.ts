@@ -10,7 +10,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { Facts } from './facts.ts'
+import type { WatchFacts } from './facts.ts'
 import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
@@ -23,7 +23,7 @@ export type AddressAnswer =
       readonly kind: 'provider'
       readonly view: ProviderView
       readonly name: string | undefined
-    } & Awaited<ReturnType<Facts['published']>>)
+    } & Awaited<ReturnType<WatchFacts['published']>>)
   /** An account; `balanceWei` is null where the chain returns no balance. */
   | {
       readonly kind: 'account'
@@ -62,7 +62,7 @@ export interface LookUps {
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   readonly confirmations: number
 }

@@ -9,11 +9,11 @@ interface Deps {
 }
 
 /** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
-export async function readLive(
+export async function readLiveProvider(
   { chain, confirmations }: Deps,
   asked: Address,
   signal: AbortSignal | undefined,
-): Promise<Live | undefined> {
+): Promise<LiveProviderFields | undefined> {
   const block = await chain.confirmedBlock(confirmations, signal)
   const policies = await chain.rounds.policies(block, signal)
   if (policies === undefined) return undefined
@@ -58,7 +58,7 @@ export async function readLive(
 type Addresses = Readonly<Record<'submit' | 'submitSignatures' | 'signingPolicy', Address>> | null
 
 /** The fields of a provider's view that are read from the chain. */
-export interface Live {
+export interface LiveProviderFields {
   readonly provider: Address
   readonly addresses: Addresses
   readonly weight: number | null

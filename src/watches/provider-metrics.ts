@@ -3,7 +3,7 @@ import { Gauge, Registry } from 'prom-client'
 import { formatEther } from 'viem/utils'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import { builtKey, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { servedChain } from '#src/kernel/chains.ts'
@@ -12,9 +12,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { Facts } from './facts.ts'
+import type { WatchFacts } from './facts.ts'
 import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
-import { watchesProvider } from './store.ts'
+import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
 /** The provider of a request for its metrics. */
@@ -24,7 +24,7 @@ export const MetricsPath = z.strictObject({
 
 interface Deps {
   readonly db: Db
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
 }
 
@@ -32,7 +32,7 @@ interface Deps {
 const FRESH_MS = 10_000
 const KEPT_MAX = 1000
 
-const caches = new WeakMap<Facts, SharedCache<string, string>>()
+const caches = new WeakMap<WatchFacts, SharedCache<string, string>>()
 
 /**
  * Metrics of a provider that a running watch of the wallet is about. Only stored rounds are read.
@@ -44,7 +44,7 @@ export async function getProviderMetrics(
   caller: Caller,
   { provider, locale }: { readonly provider: Address; readonly locale: Locale },
 ): Promise<string> {
-  if (!(await watchesProvider(db, caller.wallet, provider)))
+  if (!(await isProviderWatched(db, caller.wallet, provider)))
     throw new AppError('not_found', 'provider_not_watched')
   const cache =
     caches.get(facts) ?? createSharedCache(clock, { max: KEPT_MAX, freshMs: () => FRESH_MS })
@@ -183,10 +183,10 @@ function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metr
   const nodes = newestOf(rounds, (round) => round.nodes) ?? []
   const uptimes = nodes.flatMap(({ nodeId }): Sample[] => {
     const seen = rounds.flatMap(
-      (round) => round.nodes?.filter((one) => one.nodeId === nodeId) ?? [],
+      (round) => round.nodes?.filter((node) => node.nodeId === nodeId) ?? [],
     )
-    const polls = seen.reduce((sum, one) => sum + one.polls, 0)
-    const connected = seen.reduce((sum, one) => sum + one.connectedPolls, 0)
+    const polls = seen.reduce((sum, node) => sum + node.polls, 0)
+    const connected = seen.reduce((sum, node) => sum + node.connectedPolls, 0)
     return polls === 0 ? [] : [[connected / polls, { node: nodeId }]]
   })
   return [
@@ -228,7 +228,7 @@ function moneyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[]
       name: 'transactions',
       help: 'transactions',
       samples: ['ok', 'failed', 'lost_race'].map((result) => [
-        sent.filter((one) => resultOf(one) === result).length,
+        sent.filter((transaction) => resultOf(transaction) === result).length,
         { result },
       ]),
     },

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import type { Facts } from './facts.ts'
-import { type Live, readLive } from './provider-live.ts'
+import type { WatchFacts } from './facts.ts'
+import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
   ANCHOR,
   CONDITION_WINDOW_ROUNDS,
@@ -138,7 +138,7 @@ const STALE_MS = 300_000
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   readonly confirmations: number
 }
@@ -170,7 +170,10 @@ export async function getProviderView(
   signal?: AbortSignal,
 ): Promise<ProviderView> {
   const { facts, clock } = deps
-  const live = await undefinedIfUnavailable(() => readLive(deps, query.provider, signal), signal)
+  const live = await undefinedIfUnavailable(
+    () => readLiveProvider(deps, query.provider, signal),
+    signal,
+  )
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(
     provider,
@@ -189,7 +192,7 @@ function viewOf(
     readonly rounds: readonly ProviderObservation[]
     /** Number of rounds in the view. */
     readonly shown: number
-    readonly live?: Live | undefined
+    readonly live?: LiveProviderFields | undefined
   },
 ): Omit<ProviderView, 'stale'> {
   const { rounds, shown, live } = of
@@ -260,12 +263,12 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
 
 /** Duties of a round, each with its worst verdict. */
 export function cellsOf(
-  one: Pick<ProviderObservation, 'checks'>,
+  observation: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
   const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
-    checkOf(one, name).verdict === verdict
+    checkOf(observation, name).verdict === verdict
   const plain = (name: Parameters<typeof checkOf>[1]): RoundCell => {
-    const { verdict, values } = checkOf(one, name)
+    const { verdict, values } = checkOf(observation, name)
     if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
     const reason = values?.['reason']
     return reason === 'late' || reason === 'early' ? reason : 'missing'

@@ -1,4 +1,4 @@
-import type { ProviderObservation } from '#src/fsp/indexer/observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import {
   cellOf,
   cellsOf,
@@ -15,9 +15,9 @@ export interface RoundCounts {
 }
 
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
-  const some = (is: (cell: RoundCell) => boolean) =>
+  const countRoundsWith = (is: (cell: RoundCell) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
-  return { seen: some((cell) => cell !== 'unknown'), bad: some(isBadCell) }
+  return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadCell) }
 }
 
 /**

@@ -31,7 +31,7 @@ export async function listSliceCursors(
 }
 
 /** New progress of a type in some slices. Without a block, only `failingSince` and `checkedAt` change. */
-export interface SlicesSeen {
+export interface ObservedSlices {
   readonly type: string
   readonly slices: readonly number[]
   readonly block?: {
@@ -47,7 +47,7 @@ export interface SlicesSeen {
  * Writes the progress of slices; each slice of a type once. Also updates the rows of the types: the block of a type is
  * the lowest block of its slices, and it is failing while one of its slices is.
  */
-export async function saveSliceCursors(tx: Db, seen: readonly SlicesSeen[]): Promise<void> {
+export async function saveSliceCursors(tx: Db, seen: readonly ObservedSlices[]): Promise<void> {
   const types = [...new Set(seen.map(({ type }) => type))].toSorted()
   // Another process that writes its slices waits here, so that its row of the type includes the slices of this process.
   const known = await lockCursors(tx, types)
@@ -62,7 +62,7 @@ export async function saveSliceCursors(tx: Db, seen: readonly SlicesSeen[]): Pro
   await Promise.all([writeSlices(tx, seen), updateCursors(tx, types)])
 }
 
-async function writeSlices(tx: Db, seen: readonly SlicesSeen[]): Promise<void> {
+async function writeSlices(tx: Db, seen: readonly ObservedSlices[]): Promise<void> {
   const rows = seen.map(({ block, ...one }) => ({ ...one, ...block }))
   await tx.execute(sql`
     insert into slice_cursors as c (type, slice, block_number, block_at, observed_at, failing_since, checked_at)

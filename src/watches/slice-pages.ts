@@ -14,12 +14,14 @@ export async function* readTargetPages(
   let pages: readonly store.SlicePage[] = slices.map((slice) => ({ slice, after: 0 }))
   let waiting: store.TargetRow[] = []
   while (pages.length > 0) {
-    const each = Math.ceil(limit / pages.length)
-    const rows = await store.listTargets(db, type, pages, each)
+    const rowsPerSlice = Math.ceil(limit / pages.length)
+    const rows = await store.listTargets(db, type, pages, rowsPerSlice)
     const found = Map.groupBy(rows, ({ slice }) => slice)
     pages = pages.flatMap(({ slice }) => {
-      const own = found.get(slice) ?? []
-      return own.length < each ? [] : [{ slice, after: Math.max(...own.map(({ id }) => id)) }]
+      const sliceRows = found.get(slice) ?? []
+      return sliceRows.length < rowsPerSlice
+        ? []
+        : [{ slice, after: Math.max(...sliceRows.map(({ id }) => id)) }]
     })
     waiting = [...waiting, ...rows]
     while (waiting.length >= limit) yield waiting.splice(0, limit)
@@ -38,7 +40,7 @@ export async function* readStaleTargetPages(
   limit: number,
 ): AsyncGenerator<readonly store.TargetRow[]> {
   for (let after = 0; ; ) {
-    const rows = await store.listStale(db, type, slices, { after, limit })
+    const rows = await store.listStaleTargets(db, type, slices, { after, limit })
     const last = rows.at(-1)
     if (last === undefined) return
     after = last.id

@@ -48,7 +48,7 @@ export const StoredStates = z.array(
  *
  * @param onUnreadable called with each omitted row
  */
-export async function listEvaluated(
+export async function listEvaluatedWatches(
   db: Db,
   targetId: number,
   after: number,
@@ -68,7 +68,7 @@ export async function listEvaluated(
  *
  * @param onUnreadable called with the target of each omitted row
  */
-export async function listEvaluatedOf(
+export async function listEvaluatedWatchesOf(
   db: Db,
   targetIds: readonly number[],
   onUnreadable: (targetId: number | undefined) => void,

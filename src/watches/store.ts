@@ -1,6 +1,6 @@
 import { and, count, desc, eq, isNull, ne, notInArray, or, sql } from 'drizzle-orm'
+import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
-import { gathered } from '#src/db/gather.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
 import { signalStates, targets, watches } from './tables.ts'
@@ -77,7 +77,7 @@ async function findByKeys(
 }
 
 /** A watch of a wallet. Concurrent calls share a statement. */
-const findByKey = gathered(nameOfKey, findByKeys)
+const findByKey = batchedRead(nameOfKey, findByKeys)
 
 /** One watch of the wallet. */
 export async function findWatch(
@@ -182,12 +182,12 @@ export async function updateTarget(
 }
 
 /** Marks the watch's target so that it is judged at the next observation even without a change. */
-export async function markStale(db: Db, targetId: number): Promise<void> {
+export async function markTargetStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
 /** Wakes the observer of the wallet's ledger, as new ledger entries do. */
-export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
+export async function notifyLedgerJudge(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
 
@@ -196,7 +196,11 @@ export async function notifyLedger(db: Db, wallet: Address): Promise<void> {
  * The state of an open episode stays unchanged, so that the next observation ends or continues the episode.
  * The state of the chain outage belongs to no signal and stays.
  */
-export async function deleteClosedStates(db: Db, watchId: number, signals?: readonly string[]) {
+export async function deleteStatesWithoutEpisode(
+  db: Db,
+  watchId: number,
+  signals?: readonly string[],
+) {
   const ofWatch = and(
     eq(signalStates.watchId, watchId),
     ne(signalStates.signal, OUTAGE_STATE_KEY),
@@ -228,11 +232,11 @@ export async function deleteWatch(db: Db, wallet: Address, id: number): Promise<
  * Removes a recipient from every watch of the wallet; a watch without recipients uses the defaults again.
  */
 export async function removeRecipient(db: Db, wallet: Address, recipientId: number): Promise<void> {
-  const rest = sql`array_remove(${watches.recipientIds}, ${recipientId})`
+  const remainingRecipients = sql`array_remove(${watches.recipientIds}, ${recipientId})`
   await db
     .update(watches)
     .set({
-      recipientIds: sql`nullif(${rest}, '{}'::int[])`,
+      recipientIds: sql`nullif(${remainingRecipients}, '{}'::int[])`,
       escalateTo: sql`array_remove(${watches.escalateTo}, ${recipientId})`,
       version: sql`${watches.version} + 1`,
     })
@@ -250,7 +254,7 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
  *
  * @param recipient `without`: watch types whose alerts the recipient does not get
  */
-export async function findNewestOf(
+export async function findNewestWatchOf(
   db: Db,
   wallet: Address,
   recipient: {
@@ -279,7 +283,7 @@ export async function findNewestOf(
 }
 
 /** Whether a watch of the wallet that has a slot is about a data provider. */
-export async function watchesProvider(
+export async function isProviderWatched(
   db: Db,
   wallet: Address,
   provider: Address,
@@ -300,7 +304,7 @@ export async function watchesProvider(
 }
 
 /** Number of running watches of all wallets. */
-export async function countActive(db: Db): Promise<number> {
+export async function countActiveWatches(db: Db): Promise<number> {
   const [row] = await db.select({ count: count() }).from(watches).where(isJudged())
   return row?.count ?? 0
 }

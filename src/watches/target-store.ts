@@ -67,7 +67,7 @@ export async function listTargets(
 /**
  * Watched targets of a type in these slices that a watch joined since their last observation, ordered by id.
  */
-export function listStale(
+export function listStaleTargets(
   db: Db,
   type: string,
   slices: readonly number[],
@@ -154,7 +154,7 @@ export async function listTargetsWithEndedCooldown(
 }
 
 /** Records that the chain answers for these targets again, without new data. */
-export async function markData(db: Db, ids: readonly number[]): Promise<void> {
+export async function clearNoData(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await db
     .update(targets)
@@ -178,33 +178,36 @@ export async function markNoData(db: Db, ids: readonly number[], since: Date): P
  *
  * @returns their number, at most `limit`
  */
-export function deleteUnwatched(db: Db, limit: number): Promise<number> {
+export function deleteUnwatchedTargets(db: Db, limit: number): Promise<number> {
   // A watch that joins meanwhile locks the row and raises its count, so that the target is not deleted.
   const where = sql`${targets.watchCount} = 0
     and not exists (select from watches w where w.target_id = ${targets.id})`
   return deleteBatch(db, targets, { id: ['id'], where, limit })
 }
 
-export type Cursor = typeof observationCursors.$inferSelect
+export type ObservationCursor = typeof observationCursors.$inferSelect
 
 /** Channel that is notified when a newer block was published. */
 const BLOCKS_CHANNEL = 'blocks'
 /** Name of the cursor of the chain's tip. */
-export const TIP = 'chain'
+export const TIP_CURSOR = 'chain'
 
 /** Progress of a type; undefined before its first observation. */
-export async function findCursor(db: Db, type: string): Promise<Cursor | undefined> {
+export async function findObservationCursor(
+  db: Db,
+  type: string,
+): Promise<ObservationCursor | undefined> {
   const [row] = await db.select().from(observationCursors).where(eq(observationCursors.type, type))
   return row
 }
 
 /** Progress of every type, and of the tip of the chain. */
-export async function listCursors(db: Db): Promise<readonly Cursor[]> {
+export async function listObservationCursors(db: Db): Promise<readonly ObservationCursor[]> {
   return db.select().from(observationCursors)
 }
 
 /** Writes the progress of a type; omitted values stay. The block never goes back. */
-export async function saveCursor(
+export async function saveObservationCursor(
   db: Db,
   cursor: typeof observationCursors.$inferInsert,
 ): Promise<void> {
@@ -230,7 +233,7 @@ export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Prom
   const block = { blockNumber: number, blockHash: hash, blockAt: at }
   const published = await tx
     .insert(publishedBlocks)
-    .values({ name: TIP, ...block })
+    .values({ name: TIP_CURSOR, ...block })
     .onConflictDoUpdate({
       target: publishedBlocks.name,
       set: block,
@@ -243,7 +246,7 @@ export async function publishBlock(tx: Db, { number, hash, at }: BlockRef): Prom
 
 /** The newest published block; undefined before the first is published. */
 export async function findPublishedBlock(db: Db): Promise<BlockRef | undefined> {
-  const [row] = await db.select().from(publishedBlocks).where(eq(publishedBlocks.name, TIP))
+  const [row] = await db.select().from(publishedBlocks).where(eq(publishedBlocks.name, TIP_CURSOR))
   return row && { number: row.blockNumber, hash: Hash.parse(row.blockHash), at: row.blockAt }
 }
 

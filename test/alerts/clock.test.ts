@@ -4,7 +4,7 @@ import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
-import { setByDatabase } from '../support/clock.ts'
+import { setToDatabaseTime } from '../support/clock.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** Reminders and deferred messages where a clock is wrong. */
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterAll(() => world.close())
 
 /** Sets the host's clock to the database's time plus a number of minutes. */
-const setOff = (minutes: number) => setByDatabase(world.clock, world.sql, minutes * MINUTE_MS)
+const setOff = (minutes: number) => setToDatabaseTime(world.clock, world.sql, minutes * MINUTE_MS)
 
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {

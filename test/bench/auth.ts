@@ -6,15 +6,15 @@ import { writeMessage } from '#src/auth/message.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
 import { connect } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type Busy, watchBusy } from './busy.ts'
+import { type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
-import { putLoad } from './load.ts'
+import { runLoad } from './load.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
 
 const ROUNDS = 5
-/** Sign-ins of a round, each of a wallet of its own. */
+/** Number of sign-ins in a round; each wallet signs in once. */
 const SIGN_INS = 500
 const AT_A_TIME = 50
 const GOAL_RATIO = 0.9
@@ -27,9 +27,9 @@ interface SignedMessage {
 }
 
 /**
- * `POST /auth/token`, 50 at a time, beside the recovery of the same signatures in native code alone, on
- * one core; the check of a signature, with its hashes, beside the same; and the longest time that the
- * event loop was held.
+ * Measures `POST /auth/token` with 50 requests at a time, and the check of one signature with its hashes. The
+ * floor of both is the recovery of the same signatures in native code, on one core. Also measures the longest time
+ * for which a sign-in blocks the event loop.
  */
 export async function benchAuth(): Promise<readonly Measurement[]> {
   return withDatabase(async (databaseUrl) => {
@@ -69,7 +69,7 @@ interface Round {
   readonly perSecond: number
   readonly longestMs: number
   readonly cpuSeconds: number
-  readonly busy: Busy
+  readonly busy: CoreShares
 }
 
 /** Stores challenges of new wallets, signed. */
@@ -98,14 +98,14 @@ async function fillChallenges(databaseUrl: string): Promise<readonly SignedMessa
   return signed
 }
 
-/** The input of native recovery: the parts of a signature and its digest, computed before. */
+/** Input of the native recovery: the parts of a signature, and the digest of its message. */
 function partsOf({ message, signature }: SignedMessage) {
   const bytes = hexToBytes(signature)
   const recovery = (bytes[64] ?? 0) - 27
   return { signature: bytes.subarray(0, 64), recovery, digest: hexToBytes(hashMessage(message)) }
 }
 
-/** Signatures by the second of processor time of this process. */
+/** Recovered signatures per second of this process's CPU time. */
 function perSecond(work: () => unknown): number {
   const before = process.cpuUsage()
   work()
@@ -122,8 +122,8 @@ async function signAllIn(
 ) {
   const look = async () => Look.parse(await (await fetch(`${url}/busy`)).json())
   const before = await look()
-  const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
-    putLoad(url, {
+  const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
+    runLoad(url, {
       requestOf: (request) => {
         const one = signed[request]
         if (one === undefined) return undefined
@@ -146,7 +146,7 @@ async function signAllIn(
 function measurements(rounds: readonly Round[]): readonly Measurement[] {
   const of = (pick: (round: Round) => number) => median(rounds.map(pick))
   const cpuMs = of(({ cpuSeconds }) => (cpuSeconds / SIGN_INS) * 1000)
-  const shareOf = (side: keyof Busy) => of(({ busy }) => busy[side]).toFixed(2)
+  const shareOf = (side: keyof CoreShares) => of(({ busy }) => busy[side]).toFixed(2)
   const common = { bench: 'auth', floor: of(({ floor }) => floor) }
   const ratio = of(({ perSecond: value, floor }) => value / floor)
   const checkRatio = of(({ check, floor }) => check / floor)

@@ -8,8 +8,8 @@ import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { arrangeYear, withDatabase } from './database.ts'
-import { fillHooks, type Hook } from './delivery-hooks.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
+import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
@@ -39,7 +39,7 @@ export async function benchBacklog(): Promise<readonly Measurement[]> {
       async (databaseUrl) => {
         const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
         try {
-          await arrangeYear(connection, systemClock.now())
+          await createYearOfPartitions(connection, systemClock.now())
           const hooks = await fillHooks(connection, url, HEALTHY)
           const scene = { databaseUrl, url, hooks }
           const alone = await measure(connection, scene)
@@ -61,7 +61,7 @@ export async function benchBacklog(): Promise<readonly Measurement[]> {
 interface Scene {
   readonly databaseUrl: string
   readonly url: string
-  readonly hooks: readonly Hook[]
+  readonly hooks: readonly WalletWithHook[]
 }
 
 interface Latencies {
@@ -70,8 +70,7 @@ interface Latencies {
 }
 
 /**
- * Writes the backlog as after hours of attempts: retries due between 14 hours ago and 14 hours from
- * now.
+ * Writes deliveries that have failed for hours: their retries are due between 14 hours ago and 14 hours from now.
  */
 async function fillBacklog({ sql }: Connection, silentPort: number): Promise<void> {
   const box = createSecretBox(Buffer.alloc(32, 7))
@@ -113,7 +112,11 @@ async function measure(connection: Connection, { databaseUrl, url, hooks }: Scen
 
 async function sendAll(
   { db }: Connection,
-  run: { readonly url: string; readonly hooks: readonly Hook[]; readonly seconds: number },
+  run: {
+    readonly url: string
+    readonly hooks: readonly WalletWithHook[]
+    readonly seconds: number
+  },
 ): Promise<Latencies> {
   const count = run.seconds * ALERTS_PER_SECOND
   const writtenAt = new Map<string, number>()

@@ -7,11 +7,11 @@ import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { ROOT, startServiceProcess } from '../support/service-process.ts'
-import { arrangeYear, withDatabase } from './database.ts'
-import { fillHooks, type Hook } from './delivery-hooks.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
+import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const BLOCKS = 30
 /** Blocks at the start that are not measured: code is compiled, and the service learns the block rate. */
@@ -39,7 +39,7 @@ async function measure(mode: 'newHeads' | 'block rate'): Promise<readonly Measur
   try {
     return await withDatabase(async (databaseUrl) => {
       const connection = connect(databaseUrl)
-      await arrangeYear(connection, systemClock.now())
+      await createYearOfPartitions(connection, systemClock.now())
       const hooks = await fillHooks(connection, receiverUrl, BLOCKS + WARM_UP_BLOCKS)
       const watchedAddresses = await fillWatches(connection, hooks)
       const service = await startServiceProcess(
@@ -52,7 +52,7 @@ async function measure(mode: 'newHeads' | 'block rate'): Promise<readonly Measur
       )
       try {
         await devnet.mine(2, 1)
-        await until('every target has its first observation', async () => {
+        await waitUntil('every target has its first observation', async () => {
           const [row] = await connection.sql<{ missing: number }[]>`
             select count(*)::int as missing from targets where observation is null`
           return row?.missing === 0
@@ -80,7 +80,7 @@ async function measure(mode: 'newHeads' | 'block rate'): Promise<readonly Measur
 /** Creates an address for each wallet, and a watch of the wallet on it; returns the addresses. */
 async function fillWatches(
   { sql }: Connection,
-  hooks: readonly Hook[],
+  hooks: readonly WalletWithHook[],
 ): Promise<readonly Address[]> {
   const addresses = hooks.map((_, index) =>
     storedAddress(`0x${(0xbeef0000 + index).toString(16).padStart(40, '0')}`),
@@ -102,7 +102,7 @@ const Arrivals = z.array(z.tuple([z.string(), z.number()]))
 
 /** Times at which messages arrived, in order. Each block causes one message. */
 async function takeArrivals(url: string, count: number): Promise<readonly number[]> {
-  await until(`${count} messages`, async () => Number(await (await fetch(url)).text()) >= count)
+  await waitUntil(`${count} messages`, async () => Number(await (await fetch(url)).text()) >= count)
   const arrivals = Arrivals.parse(await (await fetch(`${url}take`)).json())
   if (arrivals.length !== count) throw new Error(`${arrivals.length} messages for ${count} blocks`)
   return arrivals.map(([, at]) => at)

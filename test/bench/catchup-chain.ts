@@ -6,7 +6,9 @@ import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
 
 /** Latency of the endpoint's answers. */
 export const LATENCY_MS = 100
-/** Interval between blocks; Flare's is about 1.2 seconds, and a shorter one costs more. */
+/**
+ * Interval between blocks. Flare's is about 1.2 seconds; this one is shorter, so that the reader has more work.
+ */
 export const BLOCK_SECONDS = 1
 /** Rounds read before the measurement, because the first reading begins a little before the tip. */
 export const WARM_ROUNDS = 6
@@ -17,7 +19,7 @@ const FIRST_ROUND = 1_518_720
 const SPREAD = 12
 
 /** Addresses of the protocol's contracts. */
-export const PLACES = {
+export const PROTOCOL_CONTRACTS = {
   Submission: '0x00000000000000000000000000000000000000a1',
   Relay: '0x00000000000000000000000000000000000000a2',
   FdcHub: '0x00000000000000000000000000000000000000a3',
@@ -26,7 +28,9 @@ export const PLACES = {
 
 export const CATCHUP_POLICY = benchPolicy(FIRST_ROUND - 2)
 
-/** Every block, with the transactions of the providers spread over several of them. */
+/**
+ * Creates the blocks of the chain. Actions that all providers take at once are spread over several blocks.
+ */
 export function catchupBlocks(): readonly ProtocolBlock[] {
   const last = FIRST_ROUND + WARM_ROUNDS + MEASURED_ROUNDS - 1
   const blocks = benchBlocks([CATCHUP_POLICY], { first: FIRST_ROUND, last }, BLOCK_SECONDS)

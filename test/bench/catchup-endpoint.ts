@@ -11,9 +11,9 @@ import {
 } from 'viem'
 import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
-import { ROUND_EVENTS_ABI } from '#src/fsp/reader/fsp-abi.ts'
+import { ROUND_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
-import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chain.ts'
+import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 
 /**
  * A JSON-RPC endpoint over the blocks of `catchup`, which answers each request after a fixed time. It
@@ -21,7 +21,7 @@ import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PLACES } from './catchup-chai
  * method.
  */
 
-/** Transactions of others in each block. */
+/** Transactions in each block that have nothing to do with the protocol. */
 const OTHERS = 5
 
 interface Answers {
@@ -79,11 +79,15 @@ function answerTo(method: string, params: readonly unknown[]): string {
 function answersOf(block: ProtocolBlock): Answers {
   const { number, at, ref } = block
   const sent = [
-    ...block.submissions.map(({ from, input }) => ({ from, input, to: PLACES.Submission })),
+    ...block.submissions.map(({ from, input }) => ({
+      from,
+      input,
+      to: PROTOCOL_CONTRACTS.Submission,
+    })),
     ...block.fastUpdates.map(({ sender }) => ({
       from: sender?.toLowerCase(),
       input: '0x833bf6c0',
-      to: PLACES.Submission,
+      to: PROTOCOL_CONTRACTS.Submission,
     })),
     ...Array.from({ length: OTHERS }, (_, index) => ({
       from: numberToHex(index + 1, { size: 20 }),
@@ -91,8 +95,8 @@ function answersOf(block: ProtocolBlock): Answers {
       to: numberToHex(index + 77, { size: 20 }),
     })),
   ]
-  const transactions = sent.map((one, index) => ({
-    ...one,
+  const transactions = sent.map((transaction, index) => ({
+    ...transaction,
     type: '0x0',
     hash: keccak256(numberToHex(number * 1000 + index)),
     blockHash: ref.hash,
@@ -122,20 +126,22 @@ function answersOf(block: ProtocolBlock): Answers {
     status: '0x1',
     gasUsed: '0x186a0',
   }))
-  for (const one of receipts) receiptOf.set(one.transactionHash, JSON.stringify(one))
+  for (const receipt of receipts) receiptOf.set(receipt.transactionHash, JSON.stringify(receipt))
   const hashOf = (place: number) => transactions[place]?.hash ?? head.hash
   const events = [
     ...block.finalised.map(({ protocol, round, isSecureRandom, merkleRoot }) =>
-      logOf('ProtocolMessageRelayed', PLACES.Relay, {
+      logOf('ProtocolMessageRelayed', PROTOCOL_CONTRACTS.Relay, {
         protocolId: protocol,
         votingRoundId: round,
         isSecureRandom,
         merkleRoot,
       }),
     ),
-    ...block.requests.map((data) => logOf('AttestationRequest', PLACES.FdcHub, { data, fee: 1n })),
+    ...block.requests.map((data) =>
+      logOf('AttestationRequest', PROTOCOL_CONTRACTS.FdcHub, { data, fee: 1n }),
+    ),
     ...block.fastUpdates.map(({ signingPolicy }, index) => ({
-      ...logOf('FastUpdateFeedsSubmitted', PLACES.FastUpdater, {
+      ...logOf('FastUpdateFeedsSubmitted', PROTOCOL_CONTRACTS.FastUpdater, {
         votingRoundId: 1,
         signingPolicyAddress: signingPolicy,
       }),

@@ -6,7 +6,7 @@ import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { createRoundFacts } from '#src/fsp/indexer/rounds.ts'
+import { createRoundFacts } from '#src/fsp/indexer/round-facts.ts'
 import { createRoundReader } from '#src/fsp/reader/round-reader.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -18,16 +18,16 @@ import {
   catchupBlocks,
   LATENCY_MS,
   MEASURED_ROUNDS,
-  PLACES,
+  PROTOCOL_CONTRACTS,
   WARM_ROUNDS,
 } from './catchup-chain.ts'
 import { withDatabase } from './database.ts'
-import { FLARE_CLOCK, PROVIDERS } from './fsp-blocks.ts'
+import { BENCH_PROVIDERS, FLARE_CLOCK } from './fsp-blocks.ts'
 import type { Measurement } from './report.ts'
 import { startServer } from './start-server.ts'
 
 const MINUTES_GOAL = 30
-/** Most concurrent requests to one endpoint, as `AT_ONCE_MAX` in `src/chain/pace.ts`. */
+/** Most concurrent requests to one endpoint, as `REQUESTS_MAX` in `src/chain/concurrency-limit.ts`. */
 const AT_ONCE = 48
 
 /**
@@ -44,7 +44,7 @@ export async function benchCatchup(): Promise<readonly Measurement[]> {
       const measured = MEASURED_ROUNDS * FLARE_CLOCK.roundSeconds
       const [load = 0] = loadavg()
       process.stdout.write(
-        `catchup: ${rounds} rounds of ${PROVIDERS} watched providers, ${requests} requests in ` +
+        `catchup: ${rounds} rounds of ${BENCH_PROVIDERS} watched providers, ${requests} requests in ` +
           `${seconds.toFixed(1)} s (${(requests / seconds).toFixed(0)} a second, ${LATENCY_MS} ms each), ` +
           `${cpuSeconds.toFixed(1)} s of CPU; load ${load.toFixed(1)}.\n`,
       )
@@ -55,7 +55,7 @@ export async function benchCatchup(): Promise<readonly Measurement[]> {
       return [
         {
           bench: 'catchup',
-          measure: `chain read after an absence, ${PROVIDERS} providers watched`,
+          measure: `chain read after an absence, ${BENCH_PROVIDERS} providers watched`,
           value: speed,
           unit: 'x real time',
           floor: measured / floorSeconds,
@@ -98,12 +98,12 @@ async function readHour(databaseUrl: string, url: string) {
     watchedProviders: async () => CATCHUP_POLICY.providers.map(({ voter }) => voter),
   })
   const { signal } = new AbortController()
-  const kept = async () => {
+  const countStored = async () => {
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from fsp_rounds`
     return row?.count ?? 0
   }
   await rounds.advance(warm, signal)
-  const [before, asked] = [await kept(), await requestsTo(url)]
+  const [before, asked] = [await countStored(), await requestsTo(url)]
   const cpu = process.cpuUsage()
   const startedAt = performance.now()
   await rounds.advance(tip, signal)
@@ -112,7 +112,7 @@ async function readHour(databaseUrl: string, url: string) {
   const found = {
     seconds,
     requests: (await requestsTo(url)) - asked,
-    rounds: (await kept()) - before,
+    rounds: (await countStored()) - before,
     cpuSeconds: (user + system) / 1e6,
   }
   await close()
@@ -123,7 +123,7 @@ async function readHour(databaseUrl: string, url: string) {
 /** The service's reader of blocks; the content of contracts is known without a request. */
 function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
-  const all = new Map<string, Address>(Object.entries(PLACES))
+  const all = new Map<string, Address>(Object.entries(PROTOCOL_CONTRACTS))
   const reader = createRoundReader({
     endpoints: createEndpoints(source),
     contracts: {
@@ -163,7 +163,7 @@ async function requestsTo(url: string): Promise<number> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'bench_counts' })
   const answer = await fetch(url, { method: 'POST', body })
   const { result } = (await answer.json()) as { result: Record<string, number> }
-  return Object.values(result).reduce((sum, one) => sum + one, 0)
+  return Object.values(result).reduce((sum, count) => sum + count, 0)
 }
 
 /** Seconds that bare undici needs for this number of requests for blocks. */

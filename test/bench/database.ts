@@ -50,8 +50,8 @@ export async function fillWatches(databaseUrl: string, count: number): Promise<v
   await close()
 }
 
-/** Partitions as after more than a year of service. */
-export async function arrangeYear({ db }: Connection, now: Date): Promise<void> {
+/** Creates the partitions that a service has after more than a year. */
+export async function createYearOfPartitions({ db }: Connection, now: Date): Promise<void> {
   for (const days of [YEAR_DAYS, 0]) {
     const at = new Date(now.getTime() - days * DAY_MS)
     const deps = { db, clock: { now: () => at }, log: silentLogger }

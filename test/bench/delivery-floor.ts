@@ -4,7 +4,7 @@ import { payload } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 /**
- * The floor of `delivery`: the same bodies posted by nothing but undici. Run as a process of its own:
+ * The floor of `delivery`: undici alone posts the same bodies. Run as a process of its own:
  * `delivery-floor.ts <receiver> <posts> <at a time>`.
  */
 const [, , url = '', posts, atATime] = process.argv

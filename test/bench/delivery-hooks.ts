@@ -4,18 +4,21 @@ import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 
 /** A wallet with a webhook. */
-export interface Hook {
+export interface WalletWithHook {
   readonly wallet: Address
   readonly recipientId: number
   readonly partitionKey: string
 }
 
-/** Writes wallets whose own webhook is this address. Sealed with the key of the test environment. */
+/**
+ * Writes wallets, each with a webhook at this address. The addresses are encrypted with the key of the test
+ * environment.
+ */
 export async function fillHooks(
   { sql }: Connection,
   url: string,
   count: number,
-): Promise<readonly Hook[]> {
+): Promise<readonly WalletWithHook[]> {
   const box = createSecretBox(Buffer.alloc(32, 7))
   const destination = box.seal('destination', JSON.stringify({ url, secret: makeSecret() }))
   const partitionKey = new URL(url).host

@@ -5,17 +5,22 @@ import type { Connection } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { coresLine, eachLine, ownCpuMs, watchCores } from './busy.ts'
-import type { Hook } from './delivery-hooks.ts'
-import { type Arrival, arrived, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
+import { coresLine, cpuPerItemLine, measureCores, ownCpuMs } from './core-shares.ts'
+import type { WalletWithHook } from './delivery-hooks.ts'
+import {
+  type Arrival,
+  type DeliveryScene,
+  takeArrivals,
+  waitForArrivals,
+} from './delivery-scene.ts'
 import { type Measurement, median } from './report.ts'
-import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import { startServer } from './start-server.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const ROUNDS = 5
 const DELIVERIES = 6000
-/** Limit of concurrent sends that a webhook partition reaches. */
+/** Number of concurrent sends up to which the limit of a webhook's partition grows. */
 const AT_A_TIME = 64
 const GOAL_RATIO = 0.85
 const GOAL_PER_SECOND = 2500
@@ -36,7 +41,7 @@ export async function benchRate(scene: DeliveryScene): Promise<Measurement> {
     subjects.push(subject)
   }
   const value = median(subjects)
-  const ratio = median(subjects.map((one, round) => one / (floors[round] ?? Number.NaN)))
+  const ratio = median(subjects.map((subject, round) => subject / (floors[round] ?? Number.NaN)))
   return {
     bench: 'delivery',
     measure: `webhooks to a 20 ms receiver, ${AT_A_TIME} at a time`,
@@ -53,7 +58,7 @@ export async function benchRate(scene: DeliveryScene): Promise<Measurement> {
 async function floorOf({ url, receiverPid }: DeliveryScene): Promise<number> {
   const script = new URL('./delivery-floor.ts', import.meta.url).pathname
   const sides = { receiver: () => cpuMsOf(receiverPid), bench: ownCpuMs }
-  const { result, cores } = await watchCores(sides, async () => {
+  const { result, cores } = await measureCores(sides, async () => {
     const floor = spawn(process.execPath, [script, url, `${DELIVERIES}`, `${AT_A_TIME}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -66,7 +71,7 @@ async function floorOf({ url, receiverPid }: DeliveryScene): Promise<number> {
   return perSecond(await takeArrivals(url))
 }
 
-/** Deliveries per second of a worker that finds all of them in the outbox. */
+/** Deliveries per second of a worker; all deliveries are in the outbox before it starts. */
 async function subjectOf(scene: DeliveryScene): Promise<number> {
   const { connection, databaseUrl, url, hooks, postmaster, receiverPid } = scene
   await fillOutbox(connection, hooks)
@@ -74,13 +79,13 @@ async function subjectOf(scene: DeliveryScene): Promise<number> {
   try {
     const sides = {
       sender: () => cpuMsOf(worker.pid),
-      PostgreSQL: () => databaseMs(postmaster),
+      PostgreSQL: () => databaseCpuMs(postmaster),
       receiver: () => cpuMsOf(receiverPid),
       bench: ownCpuMs,
     }
-    const spent = await watchCores(sides, () => arrived(url, DELIVERIES))
+    const spent = await measureCores(sides, () => waitForArrivals(url, DELIVERIES))
     process.stdout.write(coresLine('delivery', 'the subject', spent.cores))
-    process.stdout.write(eachLine('delivery', spent, DELIVERIES))
+    process.stdout.write(cpuPerItemLine('delivery', spent, DELIVERIES))
     const rate = perSecond(await takeArrivals(url))
     await recorded(connection)
     return rate
@@ -91,14 +96,17 @@ async function subjectOf(scene: DeliveryScene): Promise<number> {
 
 /** Checks that every delivery is recorded as delivered at its first attempt. */
 async function recorded({ sql }: Connection): Promise<void> {
-  await until('all are recorded as delivered', async () => {
+  await waitUntil('all are recorded as delivered', async () => {
     const [row] = await sql<{ count: number }[]>`
       select count(*)::int as count from deliveries where status = 'delivered' and attempts = 1`
     return row?.count === DELIVERIES
   })
 }
 
-async function fillOutbox({ db, sql }: Connection, hooks: readonly Hook[]): Promise<void> {
+async function fillOutbox(
+  { db, sql }: Connection,
+  hooks: readonly WalletWithHook[],
+): Promise<void> {
   await sql`truncate deliveries`
   const now = systemClock.now()
   const rows = Array.from({ length: DELIVERIES }, (_, index): NewDelivery => {

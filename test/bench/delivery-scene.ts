@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection } from '#src/db/connection.ts'
-import type { Hook } from './delivery-hooks.ts'
+import type { WalletWithHook } from './delivery-hooks.ts'
 
 const PATIENCE_MS = 120_000
 /** Interval of polls; long, so that they need little processor time. */
@@ -15,16 +15,16 @@ export interface DeliveryScene {
   /** URL of the receiver that answers after 20 ms. */
   readonly url: string
   readonly receiverPid: number
-  readonly hooks: readonly Hook[]
+  readonly hooks: readonly WalletWithHook[]
   /** Hooks that never answer, each on a separate host. */
-  readonly hanging: readonly Hook[]
+  readonly hanging: readonly WalletWithHook[]
 }
 
 /** The id of a delivery, and the time of its first bytes. */
 export type Arrival = readonly [id: string, at: number]
 
 /** Waits until as many deliveries have arrived since the last `takeArrivals`. */
-export async function arrived(url: string, count: number): Promise<void> {
+export async function waitForArrivals(url: string, count: number): Promise<void> {
   const endsAt = performance.now() + PATIENCE_MS
   for (;;) {
     const there = Number(await (await fetch(url)).text())

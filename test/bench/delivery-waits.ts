@@ -5,19 +5,19 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { coresLine, ownCpuMs, watchCores } from './busy.ts'
-import type { Hook } from './delivery-hooks.ts'
-import { arrived, type DeliveryScene, takeArrivals } from './delivery-scene.ts'
+import { coresLine, measureCores, ownCpuMs } from './core-shares.ts'
+import type { WalletWithHook } from './delivery-hooks.ts'
+import { type DeliveryScene, takeArrivals, waitForArrivals } from './delivery-scene.ts'
 import type { Measurement } from './report.ts'
-import { cpuMsOf, databaseMs } from './scale-cpu.ts'
+import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
 
 const ALERTS_PER_SECOND = 200
 const SECONDS = 15
 const WARM_SECONDS = 3
-/** While hosts hang, one alert of this number goes to the next hanging host. */
+/** While hosts hang, one alert in this number goes to the next hanging host. */
 const HANGING_SHARE = 20
-/** Time for the first deliveries to all hosts that hang. */
+/** Time for the first attempts at all hanging hosts, before the measurement. */
 const HANGING_MS = 3000
 const P50_GOAL_MS = 15
 const P99_GOAL_MS = 60
@@ -67,7 +67,7 @@ interface Run {
   readonly of?: string
   readonly seconds: number
   /** Hooks that hang: each gets an alert before the measurement. */
-  readonly hanging?: readonly Hook[]
+  readonly hanging?: readonly WalletWithHook[]
 }
 
 async function measureLatencies(
@@ -82,12 +82,12 @@ async function measureLatencies(
   if (hanging.length > 0) await wait(HANGING_MS)
   const sides = {
     sender: () => cpuMsOf(pid),
-    PostgreSQL: () => databaseMs(postmaster),
+    PostgreSQL: () => databaseCpuMs(postmaster),
     receiver: () => cpuMsOf(receiverPid),
     'raising alerts': ownCpuMs,
   }
   const raisedAt = new Map<number, number>()
-  const { cores } = await watchCores(sides, async () => {
+  const { cores } = await measureCores(sides, async () => {
     const startedAt = performance.now()
     const raising: Promise<void>[] = []
     for (let position = 0; position < count; position++) {
@@ -103,7 +103,7 @@ async function measureLatencies(
       raising.push(raiseOne(scene, hook, position))
     }
     await Promise.all(raising)
-    await arrived(url, raisedAt.size)
+    await waitForArrivals(url, raisedAt.size)
   })
   if (of !== undefined) process.stdout.write(coresLine('delivery', of, cores))
   return await latenciesOf(scene, raisedAt)
@@ -126,7 +126,11 @@ async function latenciesOf(
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-async function raiseOne({ connection: { db } }: DeliveryScene, hook: Hook, position: number) {
+async function raiseOne(
+  { connection: { db } }: DeliveryScene,
+  hook: WalletWithHook,
+  position: number,
+) {
   const deps = {
     clock: systemClock,
     box: createSecretBox(Buffer.alloc(32, 7)),
@@ -137,7 +141,7 @@ async function raiseOne({ connection: { db } }: DeliveryScene, hook: Hook, posit
   await db.transaction((tx) => recordAlerts(deps, tx, [raisedOf(hook, position)]))
 }
 
-function raisedOf({ wallet }: Hook, position: number): AlertCandidate {
+function raisedOf({ wallet }: WalletWithHook, position: number): AlertCandidate {
   const at = systemClock.now()
   return {
     watch: {

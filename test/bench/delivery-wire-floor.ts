@@ -2,8 +2,9 @@ import postgres from 'postgres'
 import { Agent } from 'undici'
 
 /**
- * The floor of the way to the wire: woken by NOTIFY, one statement takes each new delivery, bare undici posts its
- * envelope to the address in its lane. Run as a process of its own: `delivery-wire-floor.ts <database url>`.
+ * The floor of the time from an alert to its request: a NOTIFY wakes this process, one statement takes each new
+ * delivery, and undici alone posts its envelope to the address in the column `lane`. Run as a process of its own:
+ * `delivery-wire-floor.ts <database url>`.
  */
 const sql = postgres(process.argv[2] ?? '', { max: 2, fetch_types: false })
 const agent = new Agent({ pipelining: 1 })

@@ -5,7 +5,7 @@ const WATCHES_PER_WALLET = 20
 const WINDOW_SECONDS = 3600
 
 /**
- * Writes watches on one feed, twenty a wallet, and a webhook or a chat for every wallet, in all languages.
+ * Writes watches on one feed, twenty for each wallet. Every wallet has a webhook or a chat, in one of all languages.
  */
 export async function fillFeedWatches({ sql }: Connection, count: number): Promise<void> {
   const wallets = Math.ceil(count / WATCHES_PER_WALLET)

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import * as alerts from '#src/alerts/service.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '../support/observe.ts'
-import { arrangeYear, withDatabase } from './database.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillFeedWatches } from './fanout-watches.ts'
 import { type Measurement, median } from './report.ts'
 
@@ -25,7 +25,8 @@ const EARLY_BATCH = 10
 const TABLES = ['alerts', 'deliveries'] as const
 
 /**
- * One moved price with 100 000 watches: time from the block to committed rows in the outbox. The
+ * Moves one price that 100 000 watches observe, and measures the time from the block to the committed rows in the
+ * outbox. The
  * floor is a COPY of the same rows into the same emptied tables.
  */
 export async function benchFanout(): Promise<readonly Measurement[]> {
@@ -36,7 +37,7 @@ export async function benchFanout(): Promise<readonly Measurement[]> {
       const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
       await fillFeedWatches(connection, WATCHES)
       const world = createWorld(connection)
-      await arrangeYear(connection, world.now())
+      await createYearOfPartitions(connection, world.now())
       await world.look()
       const subjects: number[] = []
       const floors: number[] = []
@@ -85,7 +86,7 @@ export async function benchFanout(): Promise<readonly Measurement[]> {
   }
 }
 
-/** A chain with one feed, and everything from its block to the outbox. */
+/** Creates a chain with one feed, and the service's code from its block to the outbox. */
 function createWorld({ db }: Connection) {
   let [number, value] = [1000, 2_000_000n]
   let afterBatch = () => {}
@@ -110,7 +111,7 @@ function createWorld({ db }: Connection) {
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const published = createPublicationReader({ log: silentLogger })
-  const facts = createFacts({
+  const facts = createWatchFacts({
     pricedTokens: {},
     ...source,
     published,
@@ -191,14 +192,14 @@ async function empty({ sql }: Connection): Promise<void> {
   await sql`checkpoint`
 }
 
-/** The server writes the rows to files of its own. */
+/** Makes PostgreSQL write the rows into files (COPY … TO). */
 async function dump({ sql }: Connection, folder: string): Promise<void> {
   for (const table of TABLES) {
     await sql.unsafe(`copy (select * from ${table}) to '${join(folder, table)}'`)
   }
 }
 
-/** The server reads them again, both tables in one message and so in one transaction. */
+/** Makes PostgreSQL read the rows from these files: both tables in one message, and so in one transaction. */
 async function copy({ sql }: Connection, folder: string): Promise<void> {
   const copies = TABLES.map((table) => `copy ${table} from '${join(folder, table)}'`)
   await sql.unsafe(copies.join('; '))

@@ -3,12 +3,12 @@ import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { withDatabase } from './database.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
-import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'
+import { EPOCH_ROUNDS, fillProviderWatches, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const FIRST_EPOCH = 452
 const EPOCHS = 2
-/** Few members and blocks keep the epochs cheap; each provider has watches of its own. */
+/** Number of providers. There are few providers and blocks, so that two epochs take little time. */
 const MEMBERS = 4
 const BLOCK_SECONDS = 15
 /** Days of two reward epochs. */
@@ -28,7 +28,7 @@ const WATCHES = [
  */
 export async function benchFspBacktest(): Promise<readonly Measurement[]> {
   const policies = Array.from({ length: EPOCHS }, (_, index) =>
-    benchPolicy((FIRST_EPOCH + index) * ROUNDS, {
+    benchPolicy((FIRST_EPOCH + index) * EPOCH_ROUNDS, {
       rewardEpoch: FIRST_EPOCH + index,
       members: Array.from({ length: MEMBERS }, (_, member) => member),
     }),
@@ -37,12 +37,12 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
     const voters = policies[0]?.providers.map(({ voter }) => voter) ?? []
     for (const watch of WATCHES) await fillProviderWatches(databaseUrl, voters, 1, watch)
     const replay = startReplay(databaseUrl, policies)
-    for (let round = 0; round < EPOCHS * ROUNDS; round += ROUNDS_PER_LOOK) {
-      const first = FIRST_EPOCH * ROUNDS + round
-      const rounds = { first, last: first + ROUNDS_PER_LOOK - 1 }
+    for (let round = 0; round < EPOCHS * EPOCH_ROUNDS; round += ROUNDS_PER_READ) {
+      const first = FIRST_EPOCH * EPOCH_ROUNDS + round
+      const rounds = { first, last: first + ROUNDS_PER_READ - 1 }
       await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
     }
-    const { rounds } = await replay.kept()
+    const { rounds } = await replay.storedRounds()
     let live = 0
     let differences = 0
     for (const watch of WATCHES) {
@@ -83,7 +83,7 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
   })
 }
 
-/** What a live alert and one of a backtest have in common. */
+/** The fields by which a live alert and one of a backtest are compared. */
 function shown({ signal, event, severity, isRecovery, firedAt, data }: AlertCandidate) {
   return { signal, event, severity, isRecovery, firedAt: firedAt.toISOString(), data }
 }

@@ -10,7 +10,7 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
 
-export const PROVIDERS = 100
+export const BENCH_PROVIDERS = 100
 /** Clock of Flare mainnet. */
 export const FLARE_CLOCK: EpochClock = {
   firstRoundAtSeconds: 1_658_430_000,
@@ -20,7 +20,7 @@ export const FLARE_CLOCK: EpochClock = {
 }
 const FEEDS = 63
 const REQUESTS = Array.from({ length: 5 }, (_, n) => `0x${'0'.repeat(127)}${n}`)
-const KEYS = Array.from({ length: PROVIDERS }, (_, n) => new Uint8Array(32).fill(n + 1))
+const KEYS = Array.from({ length: BENCH_PROVIDERS }, (_, n) => new Uint8Array(32).fill(n + 1))
 
 const SIGNERS = KEYS.map(signerOf)
 const EVERYBODY = KEYS.map((_, n) => n)

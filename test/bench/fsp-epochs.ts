@@ -2,28 +2,28 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { withDatabase } from './database.ts'
 import { benchBlocks, benchPolicy } from './fsp-blocks.ts'
-import { fillProviderWatches, ROUNDS, ROUNDS_PER_LOOK, startReplay } from './fsp-replay.ts'
+import { EPOCH_ROUNDS, fillProviderWatches, ROUNDS_PER_READ, startReplay } from './fsp-replay.ts'
 import type { Measurement } from './report.ts'
 
 const EPOCHS = 10
 const FIRST_EPOCH = 452
-/** Few members keep ten epochs cheap: growth with the number of providers is no leak. */
+/** Number of providers; few, so that ten epochs take little time. */
 const MEMBERS = 2
-/** Seconds between blocks, for the same reason. */
+/** Seconds between blocks; many, so that ten epochs take little time. */
 const BLOCK_SECONDS = 15
 const WATCHES_EACH = 2
-/** Two epochs are kept: from then on nothing may grow. */
+/** Number of epochs after which memory and database may not grow any more, because two epochs are stored. */
 const FULL_AFTER = 3
 const GROWTH_GOAL = 1.1
 
 /**
- * Ten reward epochs one after another; each exchanges one provider, and old data is pruned as by
- * the service. Measures memory and database size after each.
+ * Replays ten reward epochs. In each, one provider leaves and another joins, and old data is deleted as by the
+ * service. Measures memory and database size after each.
  */
 export async function benchEpochs(): Promise<readonly Measurement[]> {
   const collect = garbageCollector()
   const policies = Array.from({ length: EPOCHS }, (_, index) =>
-    benchPolicy((FIRST_EPOCH + index) * ROUNDS, {
+    benchPolicy((FIRST_EPOCH + index) * EPOCH_ROUNDS, {
       rewardEpoch: FIRST_EPOCH + index,
       members: Array.from({ length: MEMBERS }, (_, place) => index + place),
     }),
@@ -35,19 +35,19 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
     const before = process.cpuUsage()
     const epochs: { readonly heap: number; readonly rounds: number; readonly bytes: number }[] = []
     for (const policy of policies) {
-      const end = policy.startRound + ROUNDS
-      for (let first = policy.startRound; first < end; first += ROUNDS_PER_LOOK) {
-        const rounds = { first, last: first + ROUNDS_PER_LOOK - 1 }
+      const end = policy.startRound + EPOCH_ROUNDS
+      for (let first = policy.startRound; first < end; first += ROUNDS_PER_READ) {
+        const rounds = { first, last: first + ROUNDS_PER_READ - 1 }
         await replay.look(benchBlocks(policies, rounds, BLOCK_SECONDS))
         await replay.prune()
       }
-      const kept = await replay.kept()
+      const stored = await replay.storedRounds()
       collect()
-      const one = { ...kept, heap: process.memoryUsage().heapUsed }
-      epochs.push(one)
+      const figures = { ...stored, heap: process.memoryUsage().heapUsed }
+      epochs.push(figures)
       process.stdout.write(
-        `fsp: reward epoch ${policy.rewardEpoch}: heap ${inMiB(one.heap)} MiB, ` +
-          `${one.rounds} rounds kept in ${inMiB(one.bytes)} MiB.\n`,
+        `fsp: reward epoch ${policy.rewardEpoch}: heap ${inMiB(figures.heap)} MiB, ` +
+          `${figures.rounds} rounds kept in ${inMiB(figures.bytes)} MiB.\n`,
       )
     }
     const { user, system } = process.cpuUsage(before)

@@ -6,15 +6,15 @@ import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signat
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type Taken, timed } from './fsp-replay.ts'
+import { measureTime, type TimeTaken } from './fsp-replay.ts'
 
-/** What every reader of some blocks has to compute, decoded from them. */
+/** Inputs of the cryptography that every reader of these blocks must compute. */
 export interface Cryptography {
   readonly signatures: readonly SignedDigest[]
   readonly reveals: readonly Parameters<typeof commitHash>[]
 }
 
-/** One recovery for each signature, one hash for each reveal. */
+/** Collects the inputs from blocks: each signature is recovered once, and each reveal is hashed once. */
 export function cryptographyIn(
   policy: LoadedPolicy,
   blocks: readonly ProtocolBlock[],
@@ -46,20 +46,20 @@ export function cryptographyIn(
   return { signatures, reveals }
 }
 
-/** The cryptography alone in this thread. */
-export function computeHere({ signatures, reveals }: Cryptography): Promise<Taken> {
-  return timed(async () => {
-    for (const one of signatures) recoverSigner(one, one.digest)
+/** Computes the cryptography in this thread. */
+export function computeInThread({ signatures, reveals }: Cryptography): Promise<TimeTaken> {
+  return measureTime(async () => {
+    for (const signature of signatures) recoverSigner(signature, signature.digest)
     for (const reveal of reveals) commitHash(...reveal)
   })
 }
 
-/** The same with the recoveries in the threads of a pool. */
-export function computeBeside(
+/** Computes the cryptography with the recoveries in the threads of a pool. */
+export function computeWithPool(
   { signatures, reveals }: Cryptography,
   pool: RecoveryPool,
-): Promise<Taken> {
-  return timed(async () => {
+): Promise<TimeTaken> {
+  return measureTime(async () => {
     const recovered = pool.recover(signatures)
     for (const reveal of reveals) commitHash(...reveal)
     await recovered

@@ -1,5 +1,5 @@
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
@@ -10,24 +10,24 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { type BacktestOutcome, createBacktests } from '#src/watches/backtest/backtest.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import { observeWatches } from '../support/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
 
 /** Rounds of a reward epoch of Flare. */
-export const ROUNDS = FLARE_CLOCK.roundsPerEpoch
-/** Rounds read at a time, as after a pause. */
-export const ROUNDS_PER_LOOK = 112
+export const EPOCH_ROUNDS = FLARE_CLOCK.roundsPerEpoch
+/** Number of rounds that are read at once, as after a pause of the service. */
+export const ROUNDS_PER_READ = 112
 
-/** Time taken: seconds of the processor by this process and all its threads, and by the clock. */
-export interface Taken {
+/** Duration of work: CPU seconds of this process with all its threads, and seconds by the clock. */
+export interface TimeTaken {
   readonly cpuSeconds: number
   readonly seconds: number
 }
 
-/** Measures work. */
-export async function timed(work: () => Promise<unknown>): Promise<Taken> {
+/** Runs work and measures its duration. */
+export async function measureTime(work: () => Promise<unknown>): Promise<TimeTaken> {
   const cpu = process.cpuUsage()
   const startedAt = performance.now()
   await work()
@@ -39,11 +39,11 @@ export async function timed(work: () => Promise<unknown>): Promise<Taken> {
 /** The service's reading and judging of voting rounds, with blocks as the reader gives them. */
 export interface Replay {
   /** Reads these blocks, keeps their rounds and judges every watch. */
-  look(blocks: readonly ProtocolBlock[]): Promise<Taken>
+  look(blocks: readonly ProtocolBlock[]): Promise<TimeTaken>
   /** Prunes as the hourly job does, and vacuums as autovacuum does after it. */
   prune(): Promise<void>
   /** Number of stored rounds, and their size in the database in bytes. */
-  kept(): Promise<{ readonly rounds: number; readonly bytes: number }>
+  storedRounds(): Promise<{ readonly rounds: number; readonly bytes: number }>
   /** Alerts and recoveries so far. */
   raised(): number
   /** Alerts and recoveries of the watch with this label on a provider, in order. */
@@ -59,7 +59,7 @@ export interface Replay {
 }
 
 /**
- * Connects the service's own code behind a stand-in for the chain.
+ * Creates a replay: a stand-in returns the blocks, everything behind it is the service's own code.
  *
  * @param policies every signing policy, oldest first; the reader sees the one in force, the one
  * before and, from two rounds before its start on, the next
@@ -113,7 +113,7 @@ export function startReplay(
   const clock = { now: () => tip().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createFacts({
+  const facts = createWatchFacts({
     pricedTokens: {},
     ...{ ...source, recovery },
     published: createPublicationReader({ log: silentLogger }),
@@ -128,7 +128,7 @@ export function startReplay(
   return {
     async look(next) {
       blocks = next
-      const taken = await timed(async () => {
+      const taken = await measureTime(async () => {
         await facts.rounds.advance(tip(), signal)
         await observeWatches({ ...source, facts, confirmations: 1, recordAlerts }, signal)
       })
@@ -139,7 +139,7 @@ export function startReplay(
       await facts.prune()
       await sql`vacuum fsp_rounds`
     },
-    async kept() {
+    async storedRounds() {
       const [found] = await sql<{ rounds: number; bytes: number }[]>`
         select count(*)::int as rounds, pg_total_relation_size('fsp_rounds')::int as bytes
         from fsp_rounds`

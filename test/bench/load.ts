@@ -2,7 +2,7 @@ import { Client } from 'undici'
 
 type Headers = Readonly<Record<string, string>>
 
-/** What a load reached. */
+/** Rate and latencies that a load reached. */
 export interface LoadResult {
   readonly perSecond: number
   /** Times from a request to the end of its answer. */
@@ -19,12 +19,13 @@ export interface LoadRequest {
 }
 
 /**
- * Asks with `connections` connections, each without pause, for some seconds or until `requestOf` gives
- * nothing. Answers are counted and not read: the load must take less of the machine than the server.
+ * Sends requests on `connections` connections, on each one after another without a pause, for `seconds` or until
+ * `requestOf` returns undefined. Bodies of answers are not parsed, so that the load needs less CPU time than the
+ * server.
  *
  * @throws Error if an answer has another status than 200
  */
-export async function putLoad(
+export async function runLoad(
   origin: string,
   options: {
     /** The request with this number, counted over all connections. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { formatToken } from '#src/auth/token.ts'
 import { connect } from '#src/db/connection.ts'
-import { type Busy, busyLine, watchBusy } from './busy.ts'
+import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
-import { putLoad } from './load.ts'
+import { runLoad } from './load.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
@@ -17,14 +17,14 @@ const HOT_GOAL_RATIO = 8
 const BALANCE_CREDITS = 1_000_000_000
 
 /** One wallet with a token. Its free calls of the day are used up. */
-export interface Owner {
+export interface TokenOwner {
   readonly wallet: string
   readonly token: string
 }
 
 /**
- * A metered call beside bare Fastify with one statement that updates and inserts, on a database that
- * waits for the disk: spread over 1000 wallets, and 64 at a time from one. All balances are exact.
+ * Measures metered calls on a database that waits for the disk: of 1000 wallets in turn, and 64 at a time of one
+ * wallet. The floor is bare Fastify with one statement that updates and inserts. All balances must be exact.
  */
 export async function benchMetering(): Promise<Measurement[]> {
   const work = async (databaseUrl: string) => {
@@ -62,7 +62,7 @@ interface Comparison {
   /** Number of answered calls of the subject and of the floor. */
   readonly calls: number
   /** Shares of a core that the subject and the floor used in the last round. */
-  readonly busy: readonly [Busy, Busy]
+  readonly busy: readonly [CoreShares, CoreShares]
 }
 
 interface Sides {
@@ -71,18 +71,20 @@ interface Sides {
   readonly postmaster: number
 }
 
-/** Floor and subject in turns. Every call of a wallet must be answered with a balance of its own. */
+/**
+ * Measures floor and subject in turns. If all calls are of one wallet, no two answers may state the same balance.
+ */
 async function compare(
   { service, floor, postmaster }: Sides,
-  ownerOf: (request: number) => Owner,
+  ownerOf: (request: number) => TokenOwner,
 ): Promise<Comparison> {
   const rounds: { subject: Run; floor: Run }[] = []
   let calls = 0
   const isOneWallet = ownerOf(0) === ownerOf(1)
   const run = async ({ url, pid }: BenchServer): Promise<Run> => {
     const balances: string[] = []
-    const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
-      putLoad(url, {
+    const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
+      runLoad(url, {
         requestOf: (request) => {
           const { wallet, token } = ownerOf(request)
           return {
@@ -120,7 +122,7 @@ async function compare(
 
 interface Run {
   readonly perSecond: number
-  readonly busy: Busy
+  readonly busy: CoreShares
 }
 
 function measurement(measure: string, result: Comparison, goal: number): Measurement {
@@ -137,8 +139,11 @@ function measurement(measure: string, result: Comparison, goal: number): Measure
   }
 }
 
-/** Wallets with credits, a token each, and no free call left. */
-export async function fillWallets(databaseUrl: string, count = WALLETS): Promise<readonly Owner[]> {
+/** Writes wallets with credits and a token, whose free calls of the day are used up. */
+export async function fillWallets(
+  databaseUrl: string,
+  count = WALLETS,
+): Promise<readonly TokenOwner[]> {
   const owners = Array.from({ length: count }, (_, index) => ({
     wallet: `0x${(index + 1).toString(16).padStart(40, '0')}`,
     token: formatToken(createHash('sha256').update(`bench ${index}`).digest()),
@@ -165,7 +170,7 @@ export async function fillWallets(databaseUrl: string, count = WALLETS): Promise
   return owners
 }
 
-/** Every answered call has its entry, and every balance is the sum of its entries. */
+/** Checks that every answered call has a ledger entry, and that every balance is the sum of its entries. */
 async function proveBalances(databaseUrl: string, calls: number): Promise<void> {
   const { sql, close } = connect(databaseUrl)
   const [found] = await sql`

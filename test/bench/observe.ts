@@ -15,7 +15,7 @@ const MANY = 1_000_000
 const FEW = 10_000
 const CPU_GOAL_SECONDS = 0.4
 const RATIO_GOAL = 1.5
-/** Seconds between two observations, so that each includes the feeds. */
+/** Seconds between two observations: so many that prices are read in each. */
 const SECONDS_BETWEEN = 30
 
 /**

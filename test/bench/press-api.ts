@@ -1,7 +1,8 @@
 import Fastify from 'fastify'
 
 /**
- * A Bot API that takes every call at once and records when a screen arrived in each chat. `GET /take` gives the
+ * A Bot API that answers every call immediately, and records the time at which a screen arrives in a chat. `GET
+ * /take` gives the
  * times by chat, in milliseconds since 1970, and forgets them. Run as a process of its own: `press-api.ts`.
  */
 const BOT = { id: 1, is_bot: true, first_name: 'Bench', username: 'bench_bot' }

@@ -3,8 +3,8 @@ import postgres from 'postgres'
 import { Pool } from 'undici'
 
 /**
- * The floor of `press`: the same update is stored, the chat and its links are read, a screen is sent, the update
- * is closed; one statement each and nothing else. Run as a process of its own:
+ * The floor of `press`: stores the same update, reads the chat and its links, sends a screen and marks the update
+ * as done, with one statement for each step. Run as a process of its own:
  * `press-floor.ts <database url> <url of the Bot API>`.
  */
 const [, , databaseUrl = '', apiRoot = ''] = process.argv

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { packed } from '#src/actions/codec.ts'
 import { connect } from '#src/db/connection.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { type Busy, busyLine, watchBusy } from './busy.ts'
+import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const CHATS = 10_000
 const PRESSES_PER_SECOND = 50
@@ -60,25 +60,27 @@ export async function benchPress(): Promise<readonly Measurement[]> {
 interface Run {
   readonly p50Ms: number
   readonly p99Ms: number
-  readonly busy: Busy
+  readonly busy: CoreShares
 }
 
 const Times = z.array(z.tuple([z.number(), z.number()]))
-/** The three screens that people open most. */
+/** The three screens that are pressed in turn. */
 const SCREENS = [
   () => packed('home'),
   () => packed('watch.list', { page: 1 }),
   (chat: number) => packed('watch.card', { id: chat + 1 }),
 ]
 
-/** Makes a run of presses: each in another chat, so that no one waits for an earlier press of the same chat. */
+/**
+ * Makes a run of presses: each in another chat, so that no one waits for an earlier press of the same chat.
+ */
 function createPresses(apiUrl: string, postmaster: number) {
   let presses = 0
   return async ({ url, pid }: BenchServer, seconds: number): Promise<Run> => {
     const pool = new Pool(url, { connections: 16 })
     const sentAt = new Map<number, number>()
     const startedAt = performance.now()
-    const { busy } = await watchBusy({ serverPid: pid, postmaster }, async () => {
+    const { busy } = await measureSides({ serverPid: pid, postmaster }, async () => {
       const sent: Promise<void>[] = []
       for (let number = 0; number < seconds * PRESSES_PER_SECOND; number++) {
         const earlyMs = startedAt + (number * 1000) / PRESSES_PER_SECOND - performance.now()
@@ -88,7 +90,7 @@ function createPresses(apiUrl: string, postmaster: number) {
         sent.push(send(pool, presses, chat))
       }
       await Promise.all(sent)
-      await until('all screens arrived', async () => {
+      await waitUntil('all screens arrived', async () => {
         const there = Number(await (await fetch(`${apiUrl}/count`)).text())
         return there >= sentAt.size
       })

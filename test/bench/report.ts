@@ -1,4 +1,4 @@
-/** One measured figure beside its floor, both from this run. */
+/** A measured figure, and the figure of its floor in the same run. */
 export interface Measurement {
   readonly bench: string
   readonly measure: string
@@ -8,24 +8,24 @@ export interface Measurement {
   readonly floor: number | null
   /** value / floor. */
   readonly ratio: number | null
-  /** The ratio that the machine alone would have, by fixed work in the same run. */
+  /** The ratio of fixed work in the same run, which only the machine determines. */
   readonly ratioFloor?: number
   /** The goal as text. */
   readonly goal: string
   readonly met: boolean
 }
 
-/** A table for people, then one JSON line per measurement. */
+/** Formats measurements as a table, followed by one JSON line per measurement. */
 export function report(measurements: readonly Measurement[]): string {
   const hasRatioFloors = measurements.some(({ ratioFloor }) => ratioFloor !== undefined)
-  const rows = measurements.map((one) => [
-    `${one.bench}: ${one.measure}`,
-    `${round(one.value)} ${one.unit}`,
-    one.floor === null ? '–' : `${round(one.floor)} ${one.unit}`,
-    one.ratio === null ? '–' : one.ratio.toFixed(2),
-    ...(hasRatioFloors ? [one.ratioFloor?.toFixed(2) ?? '–'] : []),
-    one.goal,
-    one.met ? 'met' : 'NOT MET',
+  const rows = measurements.map((measurement) => [
+    `${measurement.bench}: ${measurement.measure}`,
+    `${round(measurement.value)} ${measurement.unit}`,
+    measurement.floor === null ? '–' : `${round(measurement.floor)} ${measurement.unit}`,
+    measurement.ratio === null ? '–' : measurement.ratio.toFixed(2),
+    ...(hasRatioFloors ? [measurement.ratioFloor?.toFixed(2) ?? '–'] : []),
+    measurement.goal,
+    measurement.met ? 'met' : 'NOT MET',
   ])
   const heads = ['measure', 'value', 'floor', 'ratio', ...(hasRatioFloors ? ['ratio floor'] : [])]
   const table = [[...heads, 'goal', ''], ...rows]
@@ -33,7 +33,7 @@ export function report(measurements: readonly Measurement[]): string {
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   )
   const lines = table.map((row) => row.map((cell, i) => cell.padEnd(widths?.[i] ?? 0)).join('  '))
-  return [...lines, ...measurements.map((one) => JSON.stringify(one))].join('\n')
+  return [...lines, ...measurements.map((measurement) => JSON.stringify(measurement))].join('\n')
 }
 
 /** The middle value; of an even number the mean of the two. */

@@ -3,8 +3,8 @@ import Fastify from 'fastify'
 import postgres from 'postgres'
 
 /**
- * The floor of `rest`: bare Fastify and the two indexed queries that an authenticated read of one watch
- * needs, nothing else. Run as a process of its own: `rest-floor.ts <database url>`.
+ * The floor of `rest`: bare Fastify with the two indexed queries that an authenticated read of one watch needs. Run
+ * as a process of its own: `rest-floor.ts <database url>`.
  */
 const sql = postgres(process.argv[2] ?? '', { max: 10 })
 const server = Fastify({ logger: false })

@@ -1,8 +1,8 @@
 import { connect } from '#src/db/connection.ts'
-import { type Busy, busyLine, watchBusy } from './busy.ts'
+import { busyLine, type CoreShares, measureSides } from './core-shares.ts'
 import { withDatabase } from './database.ts'
-import { type LoadResult, putLoad } from './load.ts'
-import { fillWallets, type Owner } from './metering.ts'
+import { type LoadResult, runLoad } from './load.ts'
+import { fillWallets, type TokenOwner } from './metering.ts'
 import { type Measurement, median } from './report.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { type BenchServer, startServer } from './start-server.ts'
@@ -13,7 +13,7 @@ const CONNECTIONS = 32
 const GOAL_RATIO = 1.2
 
 interface Run extends LoadResult {
-  readonly busy: Busy
+  readonly busy: CoreShares
 }
 
 /**
@@ -31,8 +31,8 @@ export async function benchRest(): Promise<Measurement[]> {
       headers: { authorization: `Bearer ${token}` },
     }))
     const run = async ({ url, pid }: BenchServer): Promise<Run> => {
-      const { result, busy } = await watchBusy({ serverPid: pid, postmaster }, () =>
-        putLoad(url, {
+      const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
+        runLoad(url, {
           requestOf: (request) => requests[request % requests.length],
           connections: CONNECTIONS,
           seconds: SECONDS,
@@ -86,7 +86,7 @@ function measurements(rounds: readonly { subject: Run; floor: Run }[]): Measurem
 }
 
 /** Writes a watch for each wallet: its id is the number of the wallet. Returns PostgreSQL's process. */
-async function fillOwnWatches(databaseUrl: string, owners: readonly Owner[]): Promise<number> {
+async function fillOwnWatches(databaseUrl: string, owners: readonly TokenOwner[]): Promise<number> {
   const { sql, close } = connect(databaseUrl)
   const wallets = owners.map(({ wallet }) => wallet).join()
   await sql`insert into targets (type, key, target, watch_count, stale)

@@ -12,16 +12,23 @@ import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
 import { readStats, refreshStats } from '#src/operations/figures.ts'
 import { listWatches } from '#src/watches/manage/service.ts'
-import { addressOf, LARGE, LARGE_RECIPIENTS, recipientOf, WATCHES, walletOf } from './rows-fill.ts'
+import {
+  addressOf,
+  LARGE_RECIPIENTS,
+  LARGE_WALLET,
+  recipientOf,
+  WATCH_COUNT,
+  walletOf,
+} from './rows-fill.ts'
 
 const CLAIMED = 64
 const HOPS = 32
 const NONE_FULL = { partitions: [], recipients: [] }
 
-/** One kind of call, on tables of ten million rows. */
+/** A call that is measured on tables of ten million rows. */
 export interface Call {
   readonly name: string
-  /** @param row number of a row at random, whose wallet calls */
+  /** Makes the call. @param row number of a random row, whose wallet makes the call */
   run(db: Db, row: number): Promise<unknown>
   /** Whether a job makes the call, so that no person waits for it. */
   readonly isJob?: boolean
@@ -38,9 +45,9 @@ const callerOf = (wallet: number): Caller => ({
   scopes: ['read'],
   via: 'http',
 })
-const large = callerOf(LARGE)
+const large = callerOf(LARGE_WALLET)
 
-/** Calls for the large wallet, and for the wallet of a row at random. */
+/** The measured calls: some are made by the large wallet, others by the wallet of a random row. */
 export const CALLS: readonly Call[] = [
   { name: 'list of alerts, large wallet', run: (db) => listAlerts({ ...deps, db }, large, {}) },
   {
@@ -50,7 +57,7 @@ export const CALLS: readonly Call[] = [
   {
     name: 'list of alerts of one watch, large wallet',
     run: (db, row) =>
-      listAlerts({ ...deps, db }, large, { watchId: 1 + (row % WATCHES) - (row % 10) }),
+      listAlerts({ ...deps, db }, large, { watchId: 1 + (row % WATCH_COUNT) - (row % 10) }),
   },
   {
     name: 'list of critical alerts, large wallet',
@@ -110,7 +117,7 @@ export const CALLS: readonly Call[] = [
     run: (db, row) =>
       listBacklogs(db, 'webhook', {
         after: recipientOf(row),
-        hops: HOPS,
+        recipientsMax: HOPS,
         full: NONE_FULL,
         now: systemClock.now(),
       }),

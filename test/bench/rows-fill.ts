@@ -4,22 +4,22 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { PRICE_EXAMPLE } from '#src/watches/types/feed-example.ts'
 import { envelopeOf } from '../support/envelopes.ts'
-import { arrangeYear } from './database.ts'
+import { createYearOfPartitions } from './database.ts'
 
-export const ROWS = 10_000_000
-export const WATCHES = 1_000_000
+export const ROW_COUNT = 10_000_000
+export const WATCH_COUNT = 1_000_000
 /** Wallets beside the large one. */
 const WALLETS = 20_000
-/** Number of the wallet with three rows of ten. */
-export const LARGE = 0
+/** Number of the large wallet, which has three of every ten rows. */
+export const LARGE_WALLET = 0
 const LARGE_PARTS = 3
 const PARTS = 10
 /** Recipients of the large wallet; the others have one each. */
 export const LARGE_RECIPIENTS = 20
-/** Number of the recipient of a row by its number, as `RECIPIENT`. */
+/** Number of the recipient of row `row`, by the formula of `RECIPIENT`. */
 export function recipientOf(row: number): number {
   const wallet = walletOf(row)
-  return wallet === LARGE
+  return wallet === LARGE_WALLET
     ? 1 + (Math.floor(row / PARTS) % LARGE_RECIPIENTS)
     : LARGE_RECIPIENTS + wallet
 }
@@ -28,8 +28,11 @@ const ALERT_DAYS = 390
 const DELIVERY_DAYS = 29
 /** Deliveries of each alert of the last month. */
 const DELIVERIES_EACH = 10
-/** Alert of delivery `n`, of its wallet: the deliveries of an alert are hours apart at most. */
-const ALERT = `${ROWS - ROWS / DELIVERIES_EACH}
+/**
+ * The alert of delivery `n`, in SQL: an alert of the same wallet, so that the deliveries of an alert are at most
+ * hours apart.
+ */
+const ALERT = `${ROW_COUNT - ROW_COUNT / DELIVERIES_EACH}
   + n / ${DELIVERIES_EACH * WALLETS} * ${WALLETS} + n % ${WALLETS}`
 /** Unfinished deliveries: due ones outside backlogs, and retries of those that failed. */
 const DUE_SHARE = 0.0005
@@ -39,28 +42,31 @@ const FAILED_SHARE = 0.005
 const FIRST_ADDRESS = 0x1000000
 /** Address of a wallet, in SQL. */
 const ADDRESS = (number: string) => `'0x' || lpad(to_hex(${FIRST_ADDRESS} + (${number})), 40, '0')`
-/** Number of the wallet of row `n`: the large one has its share, all others the same. */
-const WALLET = `case when n % ${PARTS} < ${LARGE_PARTS} then ${LARGE}
+/**
+ * Number of the wallet of row `n`, in SQL: the large wallet has three of ten rows, the others an equal share of the
+ * rest.
+ */
+const WALLET = `case when n % ${PARTS} < ${LARGE_PARTS} then ${LARGE_WALLET}
   else 1 + (n::bigint * 7919 % ${WALLETS})::int end`
-/** Recipient of row `n`, of its wallet. */
+/** Number of the recipient of row `n`, in SQL: a recipient of the row's wallet. */
 const RECIPIENT = `case when n % ${PARTS} < ${LARGE_PARTS} then 1 + n / ${PARTS} % ${LARGE_RECIPIENTS}
   else ${LARGE_RECIPIENTS} + 1 + (n::bigint * 7919 % ${WALLETS})::int end`
-/** Watch of row `n`, of its wallet. */
-const WATCH = `1 + n % ${WATCHES}`
+/** Number of the watch of row `n`, in SQL: a watch of the row's wallet. */
+const WATCH = `1 + n % ${WATCH_COUNT}`
 
 /** The address of a wallet by its number. */
 export function addressOf(number: number): Address {
   return `0x${(FIRST_ADDRESS + number).toString(16).padStart(40, '0')}`
 }
 
-/** Number of the wallet of a row by its number, as `WALLET`. */
+/** Number of the wallet of row `row`, by the formula of `WALLET`. */
 export function walletOf(row: number): number {
-  return row % PARTS < LARGE_PARTS ? LARGE : 1 + ((row * 7919) % WALLETS)
+  return row % PARTS < LARGE_PARTS ? LARGE_WALLET : 1 + ((row * 7919) % WALLETS)
 }
 
-/** Fills all tables; indexes that a row would be put into at random are built afterwards. */
+/** Fills all tables. Indexes whose keys do not rise with the rows are built afterwards, which is faster. */
 export async function fillRows(connection: Connection, now: Date): Promise<void> {
-  await arrangeYear(connection, now)
+  await createYearOfPartitions(connection, now)
   const { sql } = connection
   await fillPeople(connection, now)
   await Promise.all([
@@ -73,7 +79,7 @@ export async function fillRows(connection: Connection, now: Date): Promise<void>
   await sql.unsafe('vacuum analyze')
 }
 
-/** Runs `fill` while the tables have no other indexes than those of their keys, and write no log. */
+/** Runs `fill` while the tables are unlogged and have only the indexes of their primary keys. */
 async function filled(
   { sql }: Connection,
   tables: readonly string[],
@@ -119,34 +125,34 @@ async function fillPeople({ sql }: Connection, now: Date): Promise<void> {
       status, version, created_at, updated_at)
     select ${ADDRESS(WALLET)}, 'feed-move', 1 + n % 1000, 'FLR/USD ' || n,
       '{"percent":5,"windowSeconds":3600,"direction":"any"}', '[]', 'info', 0, 'active', 1, $1, $1
-    from generate_series(0, ${WATCHES - 1}) n`,
+    from generate_series(0, ${WATCH_COUNT - 1}) n`,
     [now],
   )
   await sql.unsafe(
     `
     insert into signal_states (watch_id, signal, state, phase, since, last_evidence_at)
     select n, 'price-move', '{"baseline":null,"firedAt":null}', 'ok', $1, $1
-    from generate_series(1, ${WATCHES}) n`,
+    from generate_series(1, ${WATCH_COUNT}) n`,
     [now],
   )
 }
 
-/** One alert of a hundred is critical, one of a hundred thousand acknowledged, none has another event. */
+/** Writes alerts of one event: one in a hundred is critical, one in a hundred thousand is acknowledged. */
 async function fillAlerts({ sql }: Connection, now: Date): Promise<void> {
   const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
   await sql.unsafe(
     `
     insert into alerts (id, wallet, watch_id, watch_label, type, signal, "group", event, severity, state,
       data, position, fired_at, is_episode, told_at, reminders_sent, created_at)
-    select n, ${ADDRESS(WALLET)}, ${WATCH}, 'FLR/USD ' || n % ${WATCHES}, 'feed-move', 'price-move', 'alerts',
+    select n, ${ADDRESS(WALLET)}, ${WATCH}, 'FLR/USD ' || n % ${WATCH_COUNT}, 'feed-move', 'price-move', 'alerts',
       'feed-move.threshold', case when n % 101 = 0 then 'critical' else 'warning' end,
       case when n % 100003 = 0 then 'acknowledged' else 'firing' end,
       $2::text::jsonb, n, at, false, at, 0, at
-    from generate_series(1, ${ROWS}) n,
-      lateral (select $1::timestamptz + n * (interval '${ALERT_DAYS} days' / ${ROWS}) as at) t`,
+    from generate_series(1, ${ROW_COUNT}) n,
+      lateral (select $1::timestamptz + n * (interval '${ALERT_DAYS} days' / ${ROW_COUNT}) as at) t`,
     [from, JSON.stringify(PRICE_EXAMPLE)],
   )
-  await sql`select setval(pg_get_serial_sequence('alerts', 'id'), ${ROWS})`
+  await sql`select setval(pg_get_serial_sequence('alerts', 'id'), ${ROW_COUNT})`
 }
 
 async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
@@ -168,33 +174,33 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
         when ${isFailed} then 'failed' else 'delivered' end, 1,
       case when ${isDue} then at when ${isRetrying} then $3::timestamptz + (random() - 0.5) * interval '28 hours' end,
       at, case when part between ${DUE_SHARE + RETRYING_SHARE} and ${1 - FAILED_SHARE} then at end
-    from generate_series(0, ${ROWS - 1}) n,
+    from generate_series(0, ${ROW_COUNT - 1}) n,
       lateral (select random() as part, ${RECIPIENT} as recipient,
-        $1::timestamptz + n * (interval '${DELIVERY_DAYS} days' / ${ROWS}) as at) t,
+        $1::timestamptz + n * (interval '${DELIVERY_DAYS} days' / ${ROW_COUNT}) as at) t,
       lateral (select lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0') as time) u`,
     [from, envelope, now],
   )
 }
 
-/** A wallet's entries follow each other in the table, as its calls do within a day. */
+/** Writes ledger entries; those of a wallet's day are adjacent in the table. */
 async function fillLedger({ sql }: Connection, now: Date): Promise<void> {
   const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
-  const large = (ROWS / PARTS) * LARGE_PARTS
-  const each = Math.floor((ROWS - large) / WALLETS)
+  const large = (ROW_COUNT / PARTS) * LARGE_PARTS
+  const each = Math.floor((ROW_COUNT - large) / WALLETS)
   await sql.unsafe(
     `
     insert into ledger_entries (wallet, position, type, delta_credits, balance_after_credits, reference, created_at)
     select ${ADDRESS('wallet')}, position, case when position % 1000 = 1 then 'topup' else 'usage' end, 1, position,
       wallet || ' ' || position, $1::timestamptz + position * (interval '${ALERT_DAYS} days' / entries)
-    from (select ${LARGE} as wallet, ${large} as entries union all select n, ${each} from generate_series(1, ${WALLETS}) n) w,
+    from (select ${LARGE_WALLET} as wallet, ${large} as entries union all select n, ${each} from generate_series(1, ${WALLETS}) n) w,
       generate_series(1, entries) position`,
     [from],
   )
   await sql.unsafe(
     `
     insert into accounts (wallet, balance_credits, occupied_slots, entry_count, last_entry_at, created_at)
-    select ${ADDRESS('n')}, 1, 0, case when n = ${LARGE} then ${large} else ${each} end, $1, $2
-    from generate_series(${LARGE}, ${WALLETS}) n`,
+    select ${ADDRESS('n')}, 1, 0, case when n = ${LARGE_WALLET} then ${large} else ${each} end, $1, $2
+    from generate_series(${LARGE_WALLET}, ${WALLETS}) n`,
     [now, from],
   )
 }

@@ -6,12 +6,12 @@ import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/p
 import { withDatabase } from './database.ts'
 import type { Measurement } from './report.ts'
 import { CALLS, type Call } from './rows-calls.ts'
-import { fillRows, ROWS } from './rows-fill.ts'
+import { fillRows, ROW_COUNT } from './rows-fill.ts'
 
 const TIMES = 300
 const WARM_TIMES = 20
 const GOAL_MS = 10
-/** Most rows that one call may read, and sort: those of a page with all their deliveries. */
+/** Maximum number of rows that one call may read or sort: those of a page with all their deliveries. */
 const READ_MAX = 12_000
 const SORTED_MAX = 2000
 /** Tables that are small, whatever the number of rows here. */
@@ -20,7 +20,8 @@ const SMALL =
 
 /**
  * Lists, history, claims and figures on tables of ten million alerts, deliveries and ledger entries, of which one
- * wallet has three of ten. The floor is a row of one of these tables by its primary key. The plan of each call is that
+ * wallet has three of ten. The floor is a row of one of these tables by its primary key. The plan of each call is
+ * that
  * with which it ran: no table is read from end to end, and no more rows are read or sorted than a page needs.
  */
 export async function benchRows(
@@ -41,7 +42,7 @@ async function measure(db: Db, databaseUrl: string, call: Call): Promise<Measure
   const own: number[] = []
   const floor: number[] = []
   for (let time = -WARM_TIMES; time < TIMES; time += 1) {
-    const row = Math.floor(Math.random() * ROWS)
+    const row = Math.floor(Math.random() * ROW_COUNT)
     const subjectMs = await milliseconds(() => call.run(db, row))
     const floorMs = await milliseconds(() => findAlert(db, row))
     if (time < 0) continue
@@ -67,11 +68,13 @@ async function findAlert(db: Db, id: number): Promise<unknown> {
   return await db.select().from(alerts).where(eq(alerts.id, id))
 }
 
-/** What is wrong with the plans of a call, once they are those that PostgreSQL keeps. */
+/**
+ * Returns the problems of a call's plans, after as many calls as PostgreSQL needs to settle on a generic plan.
+ */
 async function readPlans(databaseUrl: string, call: Call): Promise<readonly string[]> {
   const explained = openExplained(databaseUrl)
   try {
-    const row = Math.floor(Math.random() * ROWS)
+    const row = Math.floor(Math.random() * ROW_COUNT)
     for (let time = 0; time < WARM_TIMES; time += 1) await call.run(explained.db, row)
     const ran = await explained.record(() => call.run(explained.db, row))
     if (ran.length === 0) throw new Error(`no plan of ${call.name}`)

@@ -5,10 +5,10 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import packageJson from '../../package.json' with { type: 'json' }
+import { databaseFolder } from '../support/database-folder.ts'
 import { PROCESS_ENVIRONMENT } from '../support/environment.ts'
-import { roomyFolder } from '../support/roomy-folder.ts'
 import type { Measurement } from './report.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const HOURS = 24
 const HOUR_SECONDS = 3600
@@ -22,7 +22,7 @@ const [, ...START] = packageJson.scripts.sandbox.split(' ')
  * kills it (SIGKILL), starts it again, and counts the files and processes of the first run that remain.
  */
 export async function benchSandbox(): Promise<readonly Measurement[]> {
-  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-bench-'))
+  const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-bench-'))
   await chmod(folder, 0o755)
   try {
     const first = await startSandbox(folder)
@@ -86,7 +86,7 @@ async function playDay({ url, rpcUrl }: Sandbox): Promise<void> {
     const { status } = await fetch(`${url}happen/time-1h`, { method: 'POST', redirect: 'manual' })
     if (status !== 303) throw new Error(`POST /happen/time-1h responded with ${status}`)
     const end = at + HOUR_SECONDS
-    await until('the chain is an hour further', async () => (await chainTime(rpcUrl)) >= end)
+    await waitUntil('the chain is an hour further', async () => (await chainTime(rpcUrl)) >= end)
     at = await chainTime(rpcUrl)
   }
 }
@@ -121,9 +121,9 @@ function findChain(pid: number): number {
   const family = new Set([pid])
   for (let size = 0; size < family.size; ) {
     size = family.size
-    for (const one of children) if (family.has(one.parent)) family.add(one.pid)
+    for (const child of children) if (family.has(child.parent)) family.add(child.pid)
   }
-  const chain = children.find((one) => one.program === 'anvil' && family.has(one.pid))
+  const chain = children.find((child) => child.program === 'anvil' && family.has(child.pid))
   if (chain === undefined) throw new Error('the sandbox has no anvil process')
   return chain.pid
 }

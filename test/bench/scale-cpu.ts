@@ -27,7 +27,7 @@ export async function findPostmaster(sql: Sql): Promise<number> {
 }
 
 /** CPU time of a PostgreSQL so far, with its backends that live and those that ended, in milliseconds. */
-export function databaseMs(postmaster: number): number {
+export function databaseCpuMs(postmaster: number): number {
   const main = statOf(postmaster)
   if (main === undefined) throw new Error('PostgreSQL has ended')
   const living = readdirSync('/proc').flatMap((name) => {

@@ -6,14 +6,14 @@ import type { ServiceProcess } from '../support/service-process.ts'
 import type { Measurement } from './report.ts'
 import { portsOf } from './scale-cpu.ts'
 import { addressOf, type ScaleWorld } from './scale-world.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 const TAKEOVERS = 6
 const TAKEOVER_GOAL_MS = 5000
 const PROCESSES = 4
 const LIFE_MS_MAX = 1500
 const MOVE_EVERY_MS = 200
-/** Balances that move while processes are killed; each has a watch with a webhook. */
+/** Number of balances that move while processes are killed; each has a watch with a webhook. */
 const MOVED = 20
 const FLR = 10n ** 18n
 const STEP = 2n * FLR
@@ -104,7 +104,7 @@ async function untilTaken(
   { connection: { sql } }: ScaleWorld,
   { key, backend }: Held,
 ): Promise<void> {
-  await until(`lock ${key} is taken over`, async () => {
+  await waitUntil(`lock ${key} is taken over`, async () => {
     const rows = await sql`
       select from pg_locks where locktype = 'advisory' and granted and objsubid = 1 and pid <> ${backend}
         and ((classid::bigint << 32) | objid::bigint)::text = ${key}`
@@ -113,7 +113,7 @@ async function untilTaken(
 }
 
 async function untilPosition({ connection: { sql } }: ScaleWorld, position: number): Promise<void> {
-  await until(`block ${position} is evaluated`, async () => {
+  await waitUntil(`block ${position} is evaluated`, async () => {
     const [row] = await sql<{ block: string | null }[]>`
       select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
     return Number(row?.block ?? 0) >= position
@@ -159,7 +159,7 @@ export async function benchKills(
     { done: 0, broken: 0 },
   )
   await world.devnet.mine(2, 1)
-  await until('every move is in an alert, and every alert delivered', async () => {
+  await waitUntil('every move is in an alert, and every alert delivered', async () => {
     const { alerted, open } = await alertedSum(world)
     return alerted === moved && open === 0
   })
@@ -239,7 +239,7 @@ async function moveBalances({ devnet }: ScaleWorld, signal: AbortSignal): Promis
     balances.set(index, balance)
     await wait(MOVE_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
-  return [...balances.values()].reduce((sum, one) => sum + one, 0n)
+  return [...balances.values()].reduce((sum, balance) => sum + balance, 0n)
 }
 
 async function alertedSum({ connection: { sql } }: ScaleWorld) {

@@ -5,7 +5,8 @@ import { connect } from '#src/db/connection.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 /**
- * Fixed work that no other process shares, for the floor of `scale`: parsing, hashing and writing JSON with about as much
+ * Fixed work that no other process shares, for the floor of `scale`: parsing, hashing and writing JSON with about
+ * as much
  * memory as the service, and a statement that reads no table and waits for no lock. Run as a process of its own:
  * `scale-floor-work.ts <database url>`. For each line `<units> <at once>` it does so many units, and prints `done`.
  */
@@ -18,7 +19,7 @@ const CONNECTIONS_MAX = 16
 const text = JSON.stringify(
   Array.from({ length: 4 }, (_, index) => envelopeOf({ deliveryId: String(index) })),
 )
-/** Objects all over the heap, which each unit reads some of. */
+/** Objects spread over the heap; each unit reads some of them. */
 const kept: unknown[] = Array.from({ length: KEPT }, () => JSON.parse(text))
 const connection = connect(process.argv[2] ?? '', { max: CONNECTIONS_MAX })
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface, type Interface } from 'node:readline'
-import { cpuMsOf, databaseMs } from './scale-cpu.ts'
-import type { Cost, FixedCosts } from './scale-units.ts'
+import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
+import type { CpuCost, FixedCosts } from './scale-units.ts'
 
 /** Units before the measurement, in each process. */
 const WARM_UNITS = 3000
@@ -15,8 +15,8 @@ interface Worker {
 }
 
 /**
- * CPU time of fixed work in a number of processes: what the machine alone makes dearer with more processes, by caches,
- * shared cores and switches between processes. Nothing in this work is shared, or depends on their number.
+ * CPU time of fixed work in a number of processes. The processes share nothing, so a higher cost with more
+ * processes comes from the machine alone: from caches, shared cores and switches between processes.
  */
 export async function measureFixedWork(
   { databaseUrl, postmaster }: { readonly databaseUrl: string; readonly postmaster: number },
@@ -24,14 +24,14 @@ export async function measureFixedWork(
 ): Promise<FixedCosts> {
   const workers = await Promise.all(Array.from({ length: count }, () => startWorker(databaseUrl)))
   try {
-    const measure = async (units: number, atOnce: number): Promise<Cost> => {
+    const measure = async (units: number, atOnce: number): Promise<CpuCost> => {
       const serviceMs = () => workers.reduce((sum, { child }) => sum + cpuMsOf(child.pid ?? 0), 0)
-      const before = { service: serviceMs(), database: databaseMs(postmaster) }
+      const before = { service: serviceMs(), database: databaseCpuMs(postmaster) }
       await Promise.all(workers.map((worker) => doUnits(worker, units, atOnce)))
       const done = units * count
       return {
         service: (serviceMs() - before.service) / done,
-        database: (databaseMs(postmaster) - before.database) / done,
+        database: (databaseCpuMs(postmaster) - before.database) / done,
       }
     }
     await measure(WARM_UNITS, AT_ONCE)

@@ -1,11 +1,11 @@
-import type { Cost, Unit, UnitCosts } from './scale-units.ts'
-import { UNITS } from './scale-units.ts'
+import type { CpuCost, UnitCosts, WorkUnit } from './scale-units.ts'
+import { WORK_UNITS } from './scale-units.ts'
 
 /** Units of work in a time span, measured or to be predicted. */
-export interface Load {
+export interface WorkLoad {
   readonly processes: number
   readonly seconds: number
-  readonly units: Readonly<Partial<Record<Unit, number>>>
+  readonly units: Readonly<Partial<Record<WorkUnit, number>>>
 }
 
 /**
@@ -13,9 +13,9 @@ export interface Load {
  * unit of work, which does not depend on the number of processes.
  */
 export interface CostModel {
-  readonly fixed: Cost
-  readonly each: Cost
-  readonly units: Readonly<Record<Unit, Cost>>
+  readonly fixed: CpuCost
+  readonly each: CpuCost
+  readonly units: Readonly<Record<WorkUnit, CpuCost>>
 }
 
 /** Fits a model to the costs of one and of two processes. */
@@ -29,24 +29,28 @@ export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
 }
 
 /** CPU time of a load in milliseconds. */
-export function predict(model: CostModel, { processes, seconds, units }: Load): Cost {
+export function predict(model: CostModel, { processes, seconds, units }: WorkLoad): CpuCost {
   const resting = combine(
     model.fixed,
     model.each,
     (fixed, each) => (fixed + each * processes) * seconds,
   )
-  return UNITS.reduce(
+  return WORK_UNITS.reduce(
     (sum, unit) =>
       combine(sum, model.units[unit], (all, price) => all + price * (units[unit] ?? 0)),
     resting,
   )
 }
 
-function combine(one: Cost, other: Cost, of: (one: number, other: number) => number): Cost {
+function combine(
+  one: CpuCost,
+  other: CpuCost,
+  of: (one: number, other: number) => number,
+): CpuCost {
   return { service: of(one.service, other.service), database: of(one.database, other.database) }
 }
 
-function record(priceOf: (unit: Unit) => Cost): Record<Unit, Cost> {
+function record(priceOf: (unit: WorkUnit) => CpuCost): Record<WorkUnit, CpuCost> {
   return {
     'evaluated target': priceOf('evaluated target'),
     alert: priceOf('alert'),

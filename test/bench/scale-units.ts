@@ -3,41 +3,52 @@ import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
-import { putLoad } from './load.ts'
-import { cpuMsOf, databaseMs } from './scale-cpu.ts'
-import type { Load } from './scale-model.ts'
-import { addressOf, HOOKS, OWNERS, type ScaleWorld, TARGETS } from './scale-world.ts'
-import { until } from './until.ts'
+import { runLoad } from './load.ts'
+import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
+import type { WorkLoad } from './scale-model.ts'
+import {
+  addressOf,
+  HOOK_COUNT,
+  type ScaleWorld,
+  TARGET_COUNT,
+  TOKEN_OWNER_COUNT,
+} from './scale-world.ts'
+import { waitUntil } from './wait-until.ts'
 
 /** The counted units of work. */
-export const UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
-export type Unit = (typeof UNITS)[number]
-/** Those whose load is measured in both ways: what arrives from outside, with its connections and receivers. */
-export const LOADED = ['delivery', 'metered call'] as const
+export const WORK_UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
+export type WorkUnit = (typeof WORK_UNITS)[number]
+/**
+ * Units that come from outside, with connections and receivers. Their cost is measured with one full load for all
+ * processes, and with a full load for each process.
+ */
+export const EXTERNAL_UNITS = ['delivery', 'metered call'] as const
 
 /** CPU time in milliseconds. */
-export interface Cost {
+export interface CpuCost {
   /** Of all processes of the service together. */
   readonly service: number
   readonly database: number
 }
 
-/** Costs of a unit of fixed work: of the same load divided among the processes, and of a full load for each. */
+/**
+ * Costs of a unit of fixed work: of the same load divided among the processes, and of a full load for each.
+ */
 export interface FixedCosts {
-  readonly divided: Cost
-  readonly full: Cost
+  readonly divided: CpuCost
+  readonly full: CpuCost
 }
 
-/** Costs of a number of processes. */
+/** CPU costs measured with one number of processes. */
 export interface UnitCosts {
-  /** Of work that depends on nothing but the machine. */
+  /** Of fixed work, which depends only on the machine. */
   readonly fixed: FixedCosts
   /** Per second without work. */
-  readonly idle: Cost
+  readonly idle: CpuCost
   /** Of the same load, divided among the processes. */
-  readonly units: Readonly<Record<Unit, Cost>>
+  readonly units: Readonly<Record<WorkUnit, CpuCost>>
   /** With a full load for each process. */
-  readonly full: Readonly<Record<(typeof LOADED)[number], Cost>>
+  readonly full: Readonly<Record<(typeof EXTERNAL_UNITS)[number], CpuCost>>
 }
 
 const IDLE_MS = 10_000
@@ -71,7 +82,7 @@ export async function measureUnits(
   const looked = beyond(await meter(() => lookWithoutChange(world)))
   const target = per(looked, looked.done)
   const raised = beyond(await meter(() => raiseAlerts(world)))
-  const looksOfAlerts = ALERT_LOOKS * TARGETS
+  const looksOfAlerts = ALERT_LOOKS * TARGET_COUNT
   const alert = per(
     {
       service: raised.service - target.service * looksOfAlerts,
@@ -99,9 +110,9 @@ export async function measureUnits(
 export async function measureMixed(
   world: ScaleWorld,
   processes: readonly ServiceProcess[],
-): Promise<{ readonly spent: Cost; readonly load: Load }> {
+): Promise<{ readonly spent: CpuCost; readonly load: WorkLoad }> {
   const meter = createMeter(world, processes)
-  let units: Load['units'] = {}
+  let units: WorkLoad['units'] = {}
   const { seconds, service, database } = await meter(async () => {
     const [alerts, deliveries, calls] = await Promise.all([
       raiseAlerts(world),
@@ -109,7 +120,7 @@ export async function measureMixed(
       callForData(world, processes, 1),
     ])
     units = {
-      'evaluated target': ALERT_LOOKS * TARGETS,
+      'evaluated target': ALERT_LOOKS * TARGET_COUNT,
       alert: alerts,
       delivery: deliveries,
       'metered call': calls,
@@ -119,37 +130,37 @@ export async function measureMixed(
   return { spent: { service, database }, load: { processes: processes.length, seconds, units } }
 }
 
-/** What a second without work costs, once it costs no less than in the window before. */
-async function restedCost(meter: ReturnType<typeof createMeter>): Promise<Cost> {
-  let before: Cost | undefined
+/** Cost of a second without work, measured in windows until it no longer falls. */
+async function restedCost(meter: ReturnType<typeof createMeter>): Promise<CpuCost> {
+  let before: CpuCost | undefined
   for (let window = 1; ; window += 1) {
     const resting = await meter(async () => {
       await wait(IDLE_MS)
       return IDLE_MS / 1000
     })
     const cost = per(resting, resting.seconds)
-    const sum = (of: Cost) => of.service + of.database
+    const sum = (of: CpuCost) => of.service + of.database
     if (before !== undefined && sum(cost) > SETTLED * sum(before)) return cost
     if (window === WINDOWS_MAX) return cost
     before = cost
   }
 }
 
-interface Spent extends Cost {
+interface Spent extends CpuCost {
   readonly seconds: number
   /** Number of units. */
   readonly done: number
 }
 
-function per({ service, database }: Cost, count: number): Cost {
+function per({ service, database }: CpuCost, count: number): CpuCost {
   return { service: service / count, database: database / count }
 }
 
-/** Measures work that returns its number of units. */
+/** Creates a function that runs work and measures its CPU time; the work returns its number of units. */
 function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProcess[]) {
   const serviceMs = () => processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
   return async (work: () => Promise<number>): Promise<Spent> => {
-    const before = { service: serviceMs(), database: databaseMs(postmaster) }
+    const before = { service: serviceMs(), database: databaseCpuMs(postmaster) }
     const startedAt = performance.now()
     const done = await work()
     const seconds = (performance.now() - startedAt) / 1000
@@ -157,7 +168,7 @@ function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProc
       done,
       seconds,
       service: serviceMs() - before.service,
-      database: databaseMs(postmaster) - before.database,
+      database: databaseCpuMs(postmaster) - before.database,
     }
   }
 }
@@ -168,12 +179,12 @@ async function lookWithoutChange(world: ScaleWorld): Promise<number> {
     await world.devnet.mine(1, 1)
     await untilEvaluated(world)
   }
-  return LOOKS * TARGETS
+  return LOOKS * TARGET_COUNT
 }
 
 /**
- * Plans, compiled code and the first run of each job are part of the start. Every process does as much as one process
- * alone, so that none is measured with code that is less compiled.
+ * Does some work before the measurement, so that statements have plans, code is compiled and each job has run
+ * once. Every process does as much as a single process would, so that all have equally compiled code.
  */
 async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): Promise<void> {
   for (const _process of processes) await lookWithoutChange(world)
@@ -184,7 +195,7 @@ async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): 
 /** Waits until every watch is evaluated up to the newest block that the service reads. */
 async function untilEvaluated({ connection: { sql }, devnet }: ScaleWorld): Promise<void> {
   const head = Number(await devnet.client.getBlockNumber())
-  await until(`block ${head} is evaluated`, async () => {
+  await waitUntil(`block ${head} is evaluated`, async () => {
     const [row] = await sql<{ block: string | null }[]>`
       select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
     // One confirmation: the block before the newest one.
@@ -208,7 +219,7 @@ async function raiseAlerts(world: ScaleWorld): Promise<number> {
       await devnet.setBalance(address, balance + 2n * FLR)
     }
     await devnet.mine(2, 1)
-    await until('alerts are raised', async () => (await count()) >= before + look * ALERTS)
+    await waitUntil('alerts are raised', async () => (await count()) >= before + look * ALERTS)
     await untilEvaluated(world)
   }
   return (await count()) - before
@@ -225,7 +236,7 @@ async function sendDeliveries(
 ): Promise<number> {
   const at = systemClock.now()
   const rows = Array.from({ length: loads * DELIVERIES }, (_, index): NewDelivery => {
-    const hook = hooks[index % (loads * HOOKS)]
+    const hook = hooks[index % (loads * HOOK_COUNT)]
     if (hook === undefined) throw new Error('there are no receivers')
     const id = newDeliveryId(at)
     return {
@@ -245,10 +256,10 @@ async function sendDeliveries(
   })
   await connection.db.transaction((tx) => enqueue(tx, rows))
   // The receiver is asked first: looking for a waiting delivery would take the database longer than the deliveries.
-  await until('all deliveries have arrived', async () => {
+  await waitUntil('all deliveries have arrived', async () => {
     return Number(await (await fetch(receiverUrl)).text()) >= rows.length
   })
-  await until('all deliveries are recorded', async () => {
+  await waitUntil('all deliveries are recorded', async () => {
     const [row] = await connection.sql<{ missing: boolean }[]>`
       select exists (select from deliveries where status in ('pending', 'retrying')) as missing`
     return row?.missing === false
@@ -281,12 +292,12 @@ async function callFor(
     seconds,
   }: { readonly loads?: number; readonly calls?: number; readonly seconds?: number },
 ): Promise<number> {
-  const callers = owners.slice(0, loads * OWNERS)
+  const callers = owners.slice(0, loads * TOKEN_OWNER_COUNT)
   const connections = Math.ceil((loads * CALL_CONNECTIONS) / processes.length)
   let answered = 0
   await Promise.all(
     processes.map(({ url }, place) =>
-      putLoad(url, {
+      runLoad(url, {
         requestOf: (request) => {
           if (request >= calls) return undefined
           const owner = callers[(request * processes.length + place) % callers.length]

@@ -6,18 +6,18 @@ import { type Connection, connect } from '#src/db/connection.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { ROOT, type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { arrangeYear, withDatabase } from './database.ts'
-import { fillHooks, type Hook } from './delivery-hooks.ts'
-import { fillWallets, type Owner } from './metering.ts'
+import { createYearOfPartitions, withDatabase } from './database.ts'
+import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
+import { fillWallets, type TokenOwner } from './metering.ts'
 import { findPostmaster } from './scale-cpu.ts'
 import { startServer } from './start-server.ts'
-import { until } from './until.ts'
+import { waitUntil } from './wait-until.ts'
 
 /** Number of watched balances; their watches have no recipient. */
-export const TARGETS = 10_000
+export const TARGET_COUNT = 10_000
 /** Wallets with a token, and webhooks, in a full load of one process. */
-export const OWNERS = 1000
-export const HOOKS = 100
+export const TOKEN_OWNER_COUNT = 1000
+export const HOOK_COUNT = 100
 /** Number of the address before the first target's. */
 const FIRST_ADDRESS = 16_777_216
 
@@ -27,10 +27,10 @@ export interface ScaleWorld {
   readonly connection: Connection
   readonly postmaster: number
   readonly devnet: Devnet
-  readonly hooks: readonly Hook[]
+  readonly hooks: readonly WalletWithHook[]
   /** URL of the receiver of webhooks. */
   readonly receiverUrl: string
-  readonly owners: readonly Owner[]
+  readonly owners: readonly TokenOwner[]
   /**
    * Starts `count` processes of the service, each with all roles, and waits until all targets are
    * observed.
@@ -45,7 +45,7 @@ export function addressOf(index: number): `0x${string}` {
 }
 
 /**
- * Runs work in a world of its own.
+ * Creates a world, runs work in it, and deletes it.
  *
  * @param processesMax each of them can have a full load of its own
  */
@@ -63,9 +63,9 @@ export async function withScaleWorld<T>(
       async (databaseUrl) => {
         const connection = connect(databaseUrl, { statementTimeoutMs: 0 })
         try {
-          await arrangeYear(connection, systemClock.now())
-          const owners = await fillWallets(databaseUrl, OWNERS * processesMax)
-          const hooks = await fillHooks(connection, receiverUrl, HOOKS * processesMax)
+          await createYearOfPartitions(connection, systemClock.now())
+          const owners = await fillWallets(databaseUrl, TOKEN_OWNER_COUNT * processesMax)
+          const hooks = await fillHooks(connection, receiverUrl, HOOK_COUNT * processesMax)
           await fillTargets(connection)
           const startOne = () =>
             startServiceProcess(
@@ -108,7 +108,7 @@ export async function withScaleWorld<T>(
 }
 
 async function fillTargets({ sql }: Connection): Promise<void> {
-  const targets = Array.from({ length: TARGETS }, (_, index) => {
+  const targets = Array.from({ length: TARGET_COUNT }, (_, index) => {
     const target = { address: addressOf(index), asset: 'FLR' }
     return { key: canonicalJson(target), target }
   })
@@ -127,7 +127,7 @@ async function fillTargets({ sql }: Connection): Promise<void> {
 
 /** Waits until each target has an observation: changes before the first one raise no alert. */
 async function untilSeen({ sql }: Connection): Promise<void> {
-  await until('all targets are seen', async () => {
+  await waitUntil('all targets are seen', async () => {
     const [row] = await sql<{ missing: number }[]>`
       select count(*)::int as missing from targets where observation is null`
     return row?.missing === 0

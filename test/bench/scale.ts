@@ -3,13 +3,13 @@ import { benchKills, benchTakeover } from './scale-failures.ts'
 import { measureFixedWork } from './scale-floor.ts'
 import { fitModel, predict } from './scale-model.ts'
 import {
-  type Cost,
-  LOADED,
+  type CpuCost,
+  EXTERNAL_UNITS,
   measureMixed,
   measureUnits,
-  UNITS,
-  type Unit,
   type UnitCosts,
+  WORK_UNITS,
+  type WorkUnit,
 } from './scale-units.ts'
 import { type ScaleWorld, withScaleWorld } from './scale-world.ts'
 
@@ -57,7 +57,7 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
     rounds.push(costs)
   }
   const all = COUNTS.flatMap((count) => [
-    ...UNITS.flatMap((unit) =>
+    ...WORK_UNITS.flatMap((unit) =>
       PARTS.map((part) =>
         compared(count, `${part} CPU per ${unit}${sharing(count, unit)}`, rounds, {
           measureOf: ({ units }) => units[unit][part],
@@ -65,7 +65,7 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
         }),
       ),
     ),
-    ...(count === 1 ? [] : LOADED).flatMap((unit) =>
+    ...(count === 1 ? [] : EXTERNAL_UNITS).flatMap((unit) =>
       PARTS.map((part) =>
         compared(count, `${part} CPU per ${unit}, a full load each`, rounds, {
           measureOf: ({ full }) => full[unit][part],
@@ -78,25 +78,30 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
   return [...all, ...PARTS.map((part) => predicted(part, predictions))]
 }
 
-function sharing(count: number, unit: Unit): string {
-  const isLoaded = LOADED.some((loaded) => loaded === unit)
+function sharing(count: number, unit: WorkUnit): string {
+  const isLoaded = EXTERNAL_UNITS.some((loaded) => loaded === unit)
   return count > 1 && isLoaded ? ', the same load divided' : ''
 }
 
 interface Prediction {
-  readonly measured: Cost
-  readonly predicted: Cost
+  readonly measured: CpuCost
+  readonly predicted: CpuCost
 }
 
-/** All kinds of work at once in four processes, beside what the costs of one and two processes predict. */
+/**
+ * Measures all kinds of work at once in four processes, and compares the cost with the prediction from one and two
+ * processes.
+ */
 function predicted(part: (typeof PARTS)[number], predictions: readonly Prediction[]): Measurement {
-  const ratio = median(predictions.map((one) => one.measured[part] / one.predicted[part]))
+  const ratio = median(
+    predictions.map((prediction) => prediction.measured[part] / prediction.predicted[part]),
+  )
   return {
     bench: 'scale',
     measure: `model: ${part} CPU of mixed work in 4 processes, beside its prediction from 1 and 2`,
-    value: median(predictions.map((one) => one.measured[part])),
+    value: median(predictions.map((prediction) => prediction.measured[part])),
     unit: 'ms',
-    floor: median(predictions.map((one) => one.predicted[part])),
+    floor: median(predictions.map((prediction) => prediction.predicted[part])),
     ratio,
     goal: 'within 20 %',
     met: Math.abs(ratio - 1) <= MODEL_ERROR_MAX,

@@ -12,7 +12,10 @@ const RSS_GOAL_MB = 200
 /** Time for observations of the chain before memory is read. */
 const SETTLE_MS = 5000
 
-/** `npm start` against an existing database with 10 000 watches: time to ready, memory afterwards. */
+/**
+ * Runs `npm start` on an existing database with 10 000 watches; measures the time until it is ready and its memory
+ * afterwards.
+ */
 export async function benchStart(): Promise<Measurement[]> {
   const devnet = await startDevnet()
   try {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { tokens } from '#src/auth/tables.ts'
-import { createToken, hashToken, prefixOf } from '#src/auth/token.ts'
+import { createToken, displayPrefixOf, hashToken } from '#src/auth/token.ts'
 import { credit } from '#src/billing/account/service.ts'
 import { listLedger } from '#src/billing/account/store.ts'
 import type { Charge, ChargeOutcome, Payer } from '#src/billing/metering/model.ts'
@@ -56,7 +56,7 @@ export async function newToken(db: Db, clock: TestClock, wallet: Address): Promi
   const hash = hashToken(token)
   const createdAt = clock.now()
   const expiresAt = new Date(createdAt.getTime() + TOKEN_SECONDS * 1000)
-  const known = { prefix: prefixOf(token), hash, createdAt, expiresAt }
+  const known = { prefix: displayPrefixOf(token), hash, createdAt, expiresAt }
   await db.insert(tokens).values({ wallet, scopes: ['read'], ...known })
   return { kind: 'token', hash, token }
 }

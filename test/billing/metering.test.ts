@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { revokeToken, selectActiveToken } from '#src/auth/store.ts'
+import { activeTokenQuery, revokeToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
 import { getQuotaStatus, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
@@ -244,7 +244,7 @@ describe('calls at the same time', () => {
       return { ...asked, hash, batch: `direct ${hash} ${index}` }
     })
     const at = clock.now()
-    const activeToken = (hash: SQL) => selectActiveToken(hash, at)
+    const activeToken = (hash: SQL) => activeTokenQuery(hash, at)
     const options = { activeToken, at, day: '2026-11-20', isPatient: false }
     const charged = await chargeRows(db, rows, options)
     expect(charged.map((one) => one?.charge?.free)).toEqual([2, 2, 2])

@@ -6,7 +6,7 @@ import { type Chatting, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'
 import { giveCredits } from '../support/credits.ts'
-import { WALKED } from '../support/locales.ts'
+import { SCREEN_LOCALES } from '../support/locales.ts'
 
 /** Every button of the screens about money and status, in all states of a payment. */
 
@@ -68,7 +68,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   expect(data).toHaveLength(1)
 }
 
-test.each(WALKED)('in %s leads somewhere and is answered', async (locale) => {
+test.each(SCREEN_LOCALES)('in %s leads somewhere and is answered', async (locale) => {
   const chat = await world.linked(locale === 'en' ? 'carol' : 'alice', SPENDER, locale)
   if (locale === 'en') {
     // The terms are shown before either purchase.

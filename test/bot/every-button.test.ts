@@ -11,7 +11,7 @@ import { labelWidth } from '#src/telegram/buttons.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
-import { isEvery, WALKED } from '../support/locales.ts'
+import { isEveryLocale, SCREEN_LOCALES } from '../support/locales.ts'
 
 const ROWS_MAX = 8
 /** Hundreds of presses take long on a busy machine. */
@@ -68,7 +68,7 @@ const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYe
  */
 const SCREENS = /\.(?:card|group|edit|more)$/
 const LIMITS = { whole: { verb: 4, same: 2 }, once: { verb: 1, same: 1 } } as const
-const limitsIn = (locale: Locale) => (locale === 'en' || isEvery ? LIMITS.whole : LIMITS.once)
+const limitsIn = (locale: Locale) => (locale === 'en' || isEveryLocale ? LIMITS.whole : LIMITS.once)
 
 /** Number of pressed buttons by kind. */
 type Pressed = Map<string, number>
@@ -107,7 +107,7 @@ async function pressAll(
   }
 }
 
-describe.each(WALKED)('in %s', (locale) => {
+describe.each(SCREEN_LOCALES)('in %s', (locale) => {
   let world: BotWorld
   let chat: Chatting
 

@@ -8,7 +8,7 @@ import {
 import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
-import { claim } from '#src/db/queue.ts'
+import { claimDueRows } from '#src/db/queue.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { deleteRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
@@ -336,7 +336,7 @@ describe('a linked chat', () => {
     const { db } = world.app
     world.clock.advance(10)
     const now = world.clock.now()
-    const rows = await claim(db, FOLLOW_UPS, { now, leaseMs: 60_000, limit: 20 })
+    const rows = await claimDueRows(db, FOLLOW_UPS, { now, leaseMs: 60_000, limit: 20 })
     const row = rows.find(({ kind, chatId }) => kind === 'chat' && chatId === ann.id)
     if (row === undefined) throw new Error('the message with the link has no follow-up')
     const usedAt = world.clock.now()
@@ -344,7 +344,7 @@ describe('a linked chat', () => {
     const later = new Date(usedAt.getTime() + 90_000)
     await postponeFollowUp(db, row, later)
     const again = { now: world.clock.now(), leaseMs: 60_000, limit: 20 }
-    const due = await claim(db, followUpsOf(row), again)
+    const due = await claimDueRows(db, followUpsOf(row), again)
     expect(due.map(({ messageId }) => messageId)).toContain(row.messageId)
     // Without a use of the link, the check is postponed.
     const [claimed] = due.filter(({ messageId }) => messageId === row.messageId)
@@ -352,7 +352,7 @@ describe('a linked chat', () => {
     await postponeFollowUp(db, claimed, world.clock.now())
     world.clock.advance(1)
     const last = { ...again, now: world.clock.now() }
-    expect((await claim(db, followUpsOf(row), last)).length).toBeGreaterThan(0)
+    expect((await claimDueRows(db, followUpsOf(row), last)).length).toBeGreaterThan(0)
   })
 
   test('of another link, or a link that nobody used, changes no message', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { drainInbox, putUpdates, type RunningInbox, startInbox } from '#bot/core/inbox.ts'
 import { INBOX } from '#bot/core/inbox-store.ts'
 import { createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
-import { claim } from '#src/db/queue.ts'
+import { claimDueRows } from '#src/db/queue.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
@@ -27,7 +27,8 @@ const deps = () => ({
   clock: { ...clock, sync: async () => undefined },
   log: silentLogger,
 })
-const take = () => claim(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
+const take = () =>
+  claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
 const rowOf = async (updateId: number) => {
   const [row] = await database.sql`
     select attempts, leased_until, handled_at from telegram_updates where update_id = ${updateId}`

@@ -10,7 +10,7 @@ import {
   type UpdateHandler,
 } from '#bot/core/inbox.ts'
 import { INBOX } from '#bot/core/inbox-store.ts'
-import { claim } from '#src/db/queue.ts'
+import { claimDueRows } from '#src/db/queue.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -43,7 +43,8 @@ const deps = () => ({
   clock: { ...clock, sync: async () => undefined },
   log,
 })
-const take = (leaseMs: number) => claim(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
+const take = (leaseMs: number) =>
+  claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs, limit: 1 })
 
 /** A message of a chat, as Telegram sends it. */
 function message(chatId: number, text = 'hello'): Update {

@@ -5,7 +5,7 @@ import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { saveCursor, TIP } from '#src/watches/target-store.ts'
+import { saveObservationCursor, TIP_CURSOR } from '#src/watches/target-store.ts'
 import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
@@ -31,8 +31,8 @@ async function follow(seconds = 61): Promise<void> {
 /** Records that the chain was read up to a block of this age. */
 async function readUpTo(secondsAgo: number, failingFor?: number): Promise<void> {
   const ago = (seconds: number) => new Date(world.clock.now().getTime() - seconds * 1000)
-  await saveCursor(world.app.db, {
-    type: TIP,
+  await saveObservationCursor(world.app.db, {
+    type: TIP_CURSOR,
     blockNumber: 41_234_567,
     blockAt: ago(secondsAgo),
     observedAt: world.clock.now(),

@@ -7,7 +7,7 @@ import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
-import { asSomebodyElse } from '../support/transaction-guard.ts'
+import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 let world: BotWorld
 let ann: Chatting
@@ -27,8 +27,8 @@ async function whileHeld(start: () => Promise<unknown>, look: () => Promise<unkn
   let work: Promise<unknown> = Promise.resolve()
   await world.app.db.transaction(async (tx) => {
     await tx.execute(sql`select id from watches where id = ${id} for update`)
-    work = asSomebodyElse(start)
-    await asSomebodyElse(look)
+    work = runOutsideTransaction(start)
+    await runOutsideTransaction(look)
   })
   await work
 }

@@ -5,7 +5,7 @@ import { deleteWatch, getWatch } from '#src/operations/watches.ts'
 import { chatLinks, unlinkChat } from '#src/recipients/chats.ts'
 import { recordDeliverySuccesses } from '#src/recipients/store.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
-import { asSomebodyElse } from '../support/transaction-guard.ts'
+import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 let world: BotWorld
 let ann: Chatting
@@ -269,7 +269,7 @@ describe('a change', () => {
     await world.app.db.transaction(async (tx) => {
       await tx.execute(sql`select id from watches where id = ${id} for update`)
       const press = world.telegram.press(ann.id, ann.last().id, data)
-      rename = asSomebodyElse(() => world.settle())
+      rename = runOutsideTransaction(() => world.settle())
       await tx.execute(sql`select pg_sleep(0.3)`)
       await tx.execute(
         sql`update watches set version = version + 1, label = 'New' where id = ${id}`,

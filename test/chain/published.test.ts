@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listen, stopListening } from '#sandbox/loopback.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
 const Schema = z.object({ epoch: z.int() })

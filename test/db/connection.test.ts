@@ -13,7 +13,7 @@ import {
 import { isConnectionFailure } from '#src/db/session.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { startSeveringProxy } from '../support/severing-proxy.ts'
-import { asSomebodyElse } from '../support/transaction-guard.ts'
+import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 const things = pgTable('things', {
   id: integer('id').primaryKey(),
@@ -354,14 +354,14 @@ describe('transact', () => {
     await db.transaction(async (tx) => {
       await tx.execute(query`lock table lots_default in access exclusive mode`)
       work.push(
-        asSomebodyElse(() =>
+        runOutsideTransaction(() =>
           transact(db, async (other) => {
             runs += 1
             await other.execute(insert)
           }),
         ),
       )
-      const isWaiting = () => asSomebodyElse(async () => await db.execute(waiting))
+      const isWaiting = () => runOutsideTransaction(async () => await db.execute(waiting))
       await expect.poll(isWaiting).toHaveLength(1)
       await tx.execute(query`alter table lots attach partition lots_1 for values from (1) to (2)`)
     })

@@ -23,7 +23,7 @@ import { z } from 'zod'
 import { connect } from '#src/db/connection.ts'
 import { type EmbeddedDatabase, startEmbedded } from '#src/db/embedded/embedded.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import { roomyFolder } from '../support/roomy-folder.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 
 const isRoot = process.getuid?.() === 0
 const isLinux = process.platform === 'linux'
@@ -42,7 +42,7 @@ let started: EmbeddedDatabase[]
 let services: ChildProcess[]
 
 beforeAll(async () => {
-  prepared = await mkdtemp(join(await roomyFolder(), 'watchdog-prepared-'))
+  prepared = await mkdtemp(join(await databaseFolder(), 'watchdog-prepared-'))
   await chmod(prepared, 0o755)
   const options = { sharedDir: join(prepared, 'shared'), logger: silentLogger, durable: false }
   const database = await startEmbedded({ dataDir: join(prepared, 'data'), ...options })
@@ -50,7 +50,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(prepared, { recursive: true, force: true }))
 beforeEach(async () => {
-  base = await mkdtemp(join(await roomyFolder(), 'watchdog-embedded-'))
+  base = await mkdtemp(join(await databaseFolder(), 'watchdog-embedded-'))
   await chmod(base, 0o755)
   dataDir = join(base, 'data')
   sharedDir = join(base, 'shared')

@@ -7,7 +7,7 @@ import { proveLedger } from '#src/billing/account/proof.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { retain } from '#src/jobs/retain.ts'
-import { runFirst } from '#src/jobs/runner.ts'
+import { runOnceBeforeStart } from '#src/jobs/runner.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { provedLedger } from '../billing/callers.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
@@ -235,7 +235,7 @@ test('a token of the first release is valid, and its idempotency keys return the
 
 test('deliveries that were pending or retrying in the first release are sent; held ones stay held', async () => {
   const { clock, sql } = world
-  await runFirst(world.service.app, sql, retain)
+  await runOnceBeforeStart(world.service.app, sql, retain)
   clock.advance(600)
   const count = alice.all().length
   await deliver()

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { connect } from '#src/db/connection.ts'
-import { claim, claimAll, reschedule } from '#src/db/queue.ts'
+import { claimAllDueRows, claimDueRows, reschedule } from '#src/db/queue.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { CREATE, DUE, KEYED } from './queue-items.ts'
@@ -37,11 +37,11 @@ async function addKey(key: string, from: number, count: number): Promise<void> {
 }
 
 function claimDue(limit: number, db = database.db) {
-  return claim(db, DUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
+  return claimDueRows(db, DUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
 async function claimOfKey(db = database.db) {
-  const [row] = await claim(db, KEYED, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
+  const [row] = await claimDueRows(db, KEYED, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
   return row
 }
 
@@ -125,7 +125,7 @@ test('an item that always fails delays no other', async () => {
   const done: number[] = []
   for (let round = 0; round < 3; round += 1) {
     const options = { leaseMs: LEASE_MS, limit: 4 }
-    for await (const row of claimAll({ db: database.db, clock }, DUE, options)) {
+    for await (const row of claimAllDueRows({ db: database.db, clock }, DUE, options)) {
       if (row.id === 1) continue
       done.push(row.id)
       await reschedule(database.db, DUE, row, null)
@@ -141,7 +141,7 @@ test('after the abort no further item is yielded; the remaining items are due af
   const stop = new AbortController()
   const seen: number[] = []
   const options = { leaseMs: LEASE_MS, limit: 3, signal: stop.signal }
-  for await (const row of claimAll({ db: database.db, clock }, DUE, options)) {
+  for await (const row of claimAllDueRows({ db: database.db, clock }, DUE, options)) {
     seen.push(row.id)
     stop.abort()
   }

@@ -4,7 +4,7 @@ import { claimRows } from '#src/delivery/chat-store.ts'
 import { claimDue } from '#src/delivery/due-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { until } from '../bench/until.ts'
+import { waitUntil } from '../bench/wait-until.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 
 /**
@@ -82,7 +82,7 @@ test.each(
     await tx.execute(sql.raw(`set local role ${ROLE}`))
     return await claim(tx, ids, { now, leasedUntil })
   })
-  await until('the claim waits at the gate', async () => {
+  await waitUntil('the claim waits at the gate', async () => {
     const waiting = await run`
         select from pg_locks where locktype = 'advisory' and objid = ${GATE} and not granted`
     return waiting.length > 0

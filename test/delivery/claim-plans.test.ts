@@ -13,9 +13,9 @@ import {
   parkBlocked,
   releaseAborted,
 } from '#src/delivery/due-store.ts'
-import { listStale } from '#src/delivery/message-store.ts'
+import { listStaleRecipients } from '#src/delivery/message-store.ts'
 import { retainDeliveries } from '#src/delivery/retention.ts'
-import { type FinishedRow, finish, wakeRetries } from '#src/delivery/store.ts'
+import { type FinishedRow, finishDeliveries, wakeRetries } from '#src/delivery/store.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'
 import { listCandidates } from '#src/recipients/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -28,7 +28,7 @@ import { type Outbox, openOutbox } from './outbox.ts'
 const FINISHED = 5000
 const IDS = 64
 const NONE_FULL = { partitions: [], recipients: [] }
-const ALL = { after: 0, hops: 32 }
+const ALL = { after: 0, recipientsMax: 32 }
 
 let outbox: Outbox
 let ids: readonly string[]
@@ -119,7 +119,11 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
         ids.map((id) => ({ id, attempt: 1 })),
       ),
   ],
-  ['finish', (db) => finish(db, ended() as unknown as Parameters<typeof finish>[1], now())],
+  [
+    'finish',
+    (db) =>
+      finishDeliveries(db, ended() as unknown as Parameters<typeof finishDeliveries>[1], now()),
+  ],
 ])('%s finds deliveries by their primary key with any statistics of the table', async (_, send) => {
   const statement = await statementOf(send)
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
@@ -155,7 +159,7 @@ test.each([
     (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
   ],
   ['claimDue', (db: Db) => claimDue(db, ids, lease())],
-  ['listStale', (db: Db) => listStale(db, 'discord', { ...ALL, now: now() })],
+  ['listStale', (db: Db) => listStaleRecipients(db, 'discord', { ...ALL, now: now() })],
 ])('%s is planned once for a connection of the claims', async (_, claim) => {
   const connection = connect(outbox.database.url, { max: 1, keepsPlans: true })
   try {
@@ -178,7 +182,7 @@ test('statements that record deliveries keep their plans after five runs of a co
   try {
     for (let run = 0; run < 10; run += 1) {
       const rows = ended().slice(0, 1 + run) as unknown as FinishedRow[]
-      await connection.db.transaction((tx) => finish(tx, rows, now()))
+      await connection.db.transaction((tx) => finishDeliveries(tx, rows, now()))
     }
     // Recorded, retries made due, next deliveries of their keys made due.
     const kept = { kept: 5, made: 5 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parkBlocked } from '#src/delivery/due-store.ts'
 import * as store from '#src/delivery/store.ts'
-import { asSomebodyElse } from '../support/transaction-guard.ts'
+import { runOutsideTransaction } from '../support/transaction-guard.ts'
 import { type Draft, type Outbox, openOutbox, serve } from './outbox.ts'
 
 let outbox: Outbox
@@ -107,8 +107,8 @@ describe('deliveries of one key', () => {
       stillUnanswered: false,
     } as const
     await outbox.db.transaction(async (tx) => {
-      await store.finish(tx, [ended], outbox.clock.now())
-      await asSomebodyElse(() => parkBlocked(outbox.db, [follower]))
+      await store.finishDeliveries(tx, [ended], outbox.clock.now())
+      await runOutsideTransaction(() => parkBlocked(outbox.db, [follower]))
     })
     await outbox.deliver()
     expect(titles()).toEqual(['key 1'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/test-send.ts'
+import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
 import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
-import { createTally } from '#src/delivery/tally.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
@@ -169,7 +169,7 @@ describe('a test message to another channel', () => {
 
 describe('the operator', () => {
   test('sees how many deliveries are due, since when, and the results of attempts', async () => {
-    const tally = createTally()
+    const attemptCounter = createAttemptCounter()
     outbox.receiver.answerNext(200, 500, 410)
     await outbox.enqueue({ to: target }, { to: target }, { to: target })
     outbox.clock.advance(30)
@@ -182,9 +182,9 @@ describe('the operator', () => {
       due: 3,
       oldestAt: new Date(outbox.clock.now().getTime() - 30_000),
     })
-    await deliverDue({ ...outbox.deps, tally }, new AbortController().signal)
+    await deliverDue({ ...outbox.deps, attemptCounter }, new AbortController().signal)
     expect(await due()).toMatchObject({ due: 0, oldestAt: outbox.clock.now() })
-    const counted = tally.read().filter(({ attempts }) => attempts > 0)
+    const counted = attemptCounter.read().filter(({ attempts }) => attempts > 0)
     expect(counted).toEqual([
       { channel: 'webhook', outcome: 'delivered', attempts: 1 },
       { channel: 'webhook', outcome: 'temporary', attempts: 1 },

@@ -10,7 +10,7 @@ import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { findProblems } from '#src/kernel/health.ts'
-import { setByDatabase } from '../support/clock.ts'
+import { setToDatabaseTime } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   calls.length = 0
   status = 200
-  await setByDatabase(service.clock, service.sql)
+  await setToDatabaseTime(service.clock, service.sql)
   await service.sql`truncate observation_cursors, alerts, deliveries`
   await headAt(service.clock.now())
   await canary()
@@ -102,7 +102,7 @@ test.each([
   [-1, 'clock of this host is 86400 s behind that of the database'],
   [1, 'clock of this host is 86400 s ahead of that of the database'],
 ])('a host clock that is %d day off degrades the service', async (days, problem) => {
-  await setByDatabase(service.clock, service.sql, days * DAY_MS)
+  await setToDatabaseTime(service.clock, service.sql, days * DAY_MS)
   await headAt(service.clock.now())
   await canary()
   expect(await ready()).toMatchObject({ status: 'degraded', problems: [{ name: 'clock' }] })

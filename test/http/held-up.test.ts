@@ -8,7 +8,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { connect } from '#src/db/connection.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn, withTrial } from '../support/people.ts'
-import { asSomebodyElse } from '../support/transaction-guard.ts'
+import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 /** Pending answers of an endpoint that answers its chain id only. */
 const held = new Set<ServerResponse>()
@@ -128,7 +128,7 @@ describe('a database that cannot serve a request', () => {
     await service.database.db.transaction(async (tx) => {
       await tx.execute(query`select from watches where id = ${id} for update`)
       const change = () => alice.request('PATCH', `/watches/${id}`, { label: 'Waits' })
-      const answer = await asSomebodyElse(change)
+      const answer = await runOutsideTransaction(change)
       expect(answer).toMatchObject(refusal)
       expect(answer.body.detail).toContain(` ${answer.headers['retry-after']}\u00a0s.`)
     })

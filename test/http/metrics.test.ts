@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { tooMany } from '#sandbox/telegram/faults.ts'
+import { tooManyMessages } from '#sandbox/telegram/faults.ts'
 import { credit } from '#src/billing/account/service.ts'
 import { transact } from '#src/db/connection.ts'
 import { createReadings } from '#src/metrics.ts'
@@ -106,10 +106,10 @@ test('responses 429 of Telegram, to alerts and to the bot', async () => {
   const { bob, carol } = world.devnet.people
   await world.devnet.transfer(carol.account.address, bob.account.address, 300n * FLR)
   await world.observe()
-  world.telegram.failNext(1, tooMany(1))
+  world.telegram.failNext(1, tooManyMessages(1))
   await world.deliver()
   expect(await count()).toBe(1)
-  world.telegram.failNext('sendMessage', tooMany(1))
+  world.telegram.failNext('sendMessage', tooManyMessages(1))
   world.telegram.send(chat, '/help')
   await expect.poll(count).toBe(2)
 })

@@ -12,7 +12,7 @@ import { retain } from '#src/jobs/retain.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { fitChangedWallets } from '#src/watches/manage/slots.ts'
-import { setByDatabase, testClock } from '../support/clock.ts'
+import { setToDatabaseTime, testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** Sets the clock to the database's time plus a number of days. */
-const setClock = (days: number) => setByDatabase(clock, service.sql, days * DAY_MS)
+const setClock = (days: number) => setToDatabaseTime(clock, service.sql, days * DAY_MS)
 
 async function run(): Promise<number> {
   await renewSubscriptions.run(service.app, signal, FULL_RESYNC)

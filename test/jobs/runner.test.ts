@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Job } from '#src/jobs/define.ts'
-import { runFirst, startJobs } from '#src/jobs/runner.ts'
+import { runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
 import { serviceOnly } from '../support/harness.ts'
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
@@ -54,11 +54,11 @@ test('the first run of a job is a full scan, later ones get the payloads of noti
 
 test('a job that is run on request runs at once, unless it is running already', async () => {
   const { job, runs } = recording()
-  await runFirst(service.app, service.sql, job)
+  await runOnceBeforeStart(service.app, service.sql, job)
   expect(runs).toEqual([['all']])
   await withJob(job, async () => {
     await expect.poll(() => runs).toHaveLength(2)
-    await runFirst(service.app, service.sql, job)
+    await runOnceBeforeStart(service.app, service.sql, job)
     expect(runs).toHaveLength(2)
   })
 })

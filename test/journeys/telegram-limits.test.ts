@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { tooMany } from '#sandbox/telegram/faults.ts'
+import { tooManyMessages } from '#sandbox/telegram/faults.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { openChat } from '../delivery/chat.ts'
 import { type Outbox, openOutbox } from '../delivery/outbox.ts'
@@ -94,7 +94,7 @@ test('a 429 of the bot delays the messages to every chat, in every process', asy
     Array.from({ length: 5 }, newPerson),
   ]
   for (const chatId of limited) {
-    telegram.failNext({ method: 'sendMessage', chatId }, tooMany(waitSeconds))
+    telegram.failNext({ method: 'sendMessage', chatId }, tooManyMessages(waitSeconds))
   }
   const before = sends().length
   await notify(limited)

@@ -7,7 +7,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { createConnectCode } from '#src/recipients/connect.ts'
 import { openBrowser } from '../support/browser.ts'
-import { WALKED } from '../support/locales.ts'
+import { SCREEN_LOCALES } from '../support/locales.ts'
 import { buyer, draftOf, type PayWorld, payWorld } from '../support/pay-world.ts'
 import { openSite, type Site } from './site.ts'
 import { giveWallet } from './wallet.ts'
@@ -223,7 +223,8 @@ const unfold = (page: Page) =>
   })
 
 /** The locales of every test; for pictures also Chinese, whose lines are the shortest. */
-const LOOKED_AT: readonly Locale[] = PICTURES === undefined ? WALKED : [...WALKED, 'zh']
+const LOOKED_AT: readonly Locale[] =
+  PICTURES === undefined ? SCREEN_LOCALES : [...SCREEN_LOCALES, 'zh']
 
 describe.each(LOOKED_AT)('in %s', (locale) => {
   test('every page fits, is small, and passes the accessibility rules', async () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { ERROR_CODES, isErrorCode, kindOf, statusOf } from '#src/kernel/problems.ts'
+import { ERROR_CODES, errorKindOf, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import texts from '../../locales/en/errors.json' with { type: 'json' }
 import { openSite, type Site } from './site.ts'
 
@@ -38,13 +38,13 @@ describe('the codes', () => {
   )
   test.each(published.filter(([code]) => isErrorCode(code)))('%s is %i', (code, status) => {
     if (!isErrorCode(code)) throw new Error('filtered above')
-    expect(statusOf(code)).toBe(status)
+    expect(errorStatusOf(code)).toBe(status)
   })
   test('are thrown with their listed kind everywhere', () => {
     const thrown = /new AppError\(\s*'(\w+)',\s*'(\w+)'/g
     const wrong = globSync('{src,bot}/**/*.ts').flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(thrown)]
-        .filter(([, kind, code = '']) => !isErrorCode(code) || kindOf(code) !== kind)
+        .filter(([, kind, code = '']) => !isErrorCode(code) || errorKindOf(code) !== kind)
         .map(([, kind, code]) => `${path}: ${code} as ${kind}`),
     )
     expect(wrong).toEqual([])
@@ -52,7 +52,7 @@ describe('the codes', () => {
   test('have texts each, and are sorted by status', () => {
     const titles = Object.keys(texts).filter((key) => key.endsWith('.title'))
     expect(ERROR_CODES.toSorted()).toEqual(titles.map((key) => key.replace('.title', '')).sort())
-    const statuses = ERROR_CODES.map(statusOf)
+    const statuses = ERROR_CODES.map(errorStatusOf)
     expect(statuses).toEqual(statuses.toSorted((a, b) => a - b))
   })
 })
@@ -63,7 +63,7 @@ describe('/problems/<code>', () => {
       const { status, html, text } = await site.get(`/problems/${code}?lang=${locale}`)
       expect(status).toBe(200)
       expect(text).toContain(code)
-      expect(text).toContain(String(statusOf(code)))
+      expect(text).toContain(String(errorStatusOf(code)))
       expect(html).not.toContain('{{')
     }
   })

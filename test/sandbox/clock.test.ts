@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createControlPanel } from '#sandbox/control-panel.ts'
 import { ANY_BODY, type Customer, signIn } from '#sandbox/customer.ts'
-import { createPhone, normalizedText } from '#sandbox/tour/chat.ts'
+import { createTourChat, normalizedText } from '#sandbox/tour/chat.ts'
 import { startWorld, type World } from '#sandbox/world.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
@@ -123,7 +123,7 @@ describe('a jump', { timeout: 180_000 }, () => {
   test('an alert during quiet hours is in their summary after a jump to their end', async () => {
     const panel = createControlPanel(world)
     const { telegram, telegramAccounts } = world
-    const ann = createPhone(telegram, telegramAccounts.people.get('ann')?.id ?? 0)
+    const ann = createTourChat(telegram, telegramAccounts.people.get('ann')?.id ?? 0)
     ann.open(await panel.makeChatLink())
     await ann.press('Link this chat')
     await ann.read('This chat is linked')

@@ -1,7 +1,7 @@
 import { parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { nodeIdText } from '#sandbox/devnet/fsp/encode.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -63,7 +63,7 @@ test('the data of an epoch is published some hours after its end, and not before
 test('the rewards are those that are voted for, with the claims of each provider', async () => {
   const rewards = await (await rewardsOf(EPOCH)).json()
   const merkleRoot = await devnet.client.readContract({
-    address: FSP.flareSystemsManager,
+    address: CONTRACTS.flareSystemsManager,
     abi: MANAGER,
     functionName: 'rewardsHash',
     args: [BigInt(EPOCH)],

@@ -2,21 +2,21 @@ import { type Hex, hashMessage, recoverMessageAddress, serializeSignature } from
 import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import {
-  bitVote,
   commitHash,
+  encodeBitVote,
+  encodeFeedValues,
   fastUpdateHash,
-  feedValues,
   messageBytes,
   messageDigest,
   nodeIdText,
   policyBytes,
   policyHash,
-  preImage,
   relayData,
   revealPayload,
   type Signature,
   signaturePayload,
   signBytes,
+  signedHashOf,
   submissionData,
 } from '#sandbox/devnet/fsp/encode.ts'
 import {
@@ -111,7 +111,7 @@ describe('prices', () => {
   })
 
   test('missing and negative prices, and what is committed and revealed of them', () => {
-    const values = feedValues([1_742_399, 57_290, null, -5, 0])
+    const values = encodeFeedValues([1_742_399, 57_290, null, -5, 0])
     expect(values).toBe('0x801a963f8000dfca000000007ffffffb80000000')
     const reveal = { random: RANDOM, values }
     const commit = commitHash(SMALL_SUBMITTER, ROUND, reveal)
@@ -122,7 +122,7 @@ describe('prices', () => {
     expect(
       submissionData('submit2', [
         { protocolId: 100, round: ROUND, payload: revealPayload(reveal) },
-        { protocolId: 200, round: ROUND, payload: bitVote(10, 0b1_0000_1011n) },
+        { protocolId: 200, round: ROUND, payload: encodeBitVote(10, 0b1_0000_1011n) },
       ]),
     ).toBe(
       '0x9d00c9fd640016e36000340123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef801a963f8000dfca000000007ffffffb80000000c80016e3600004000a010b',
@@ -131,7 +131,7 @@ describe('prices', () => {
 
   test('a hash covers the bytes as they are sent, also without trailing missing prices', () => {
     const commitOf = (prices: readonly (number | null)[]) =>
-      commitHash(SMALL_SUBMITTER, ROUND, { random: RANDOM, values: feedValues(prices) })
+      commitHash(SMALL_SUBMITTER, ROUND, { random: RANDOM, values: encodeFeedValues(prices) })
     expect(commitOf([1_742_399, 57_290, null])).toBe(
       '0x5d5a3cd67e151442dd2eddb858cfe996652fd94eafac4184dd0bddd35c77fb31',
     )
@@ -149,7 +149,7 @@ test.each([
   [8, 0xffn, '0x0008ff'],
   [5, 0b10000n, '0x000510'],
 ])('the bit vote on %i requests with bits %i', (requests, bits, bytes) => {
-  expect(bitVote(requests, bits)).toBe(bytes)
+  expect(encodeBitVote(requests, bits)).toBe(bytes)
 })
 
 describe('results', () => {
@@ -173,23 +173,23 @@ describe('results', () => {
   ] as const)('bytes and digests of protocol $protocolId', (...all) => {
     const [message, bytes, oldImage, oldDigest, newImage, newDigest] = all
     expect(messageBytes(message)).toBe(bytes)
-    expect(preImage(bytes)).toBe(oldImage)
+    expect(signedHashOf(bytes)).toBe(oldImage)
     expect(messageDigest(oldImage)).toBe(oldDigest)
-    expect(preImage(bytes, 14)).toBe(newImage)
+    expect(signedHashOf(bytes, 14)).toBe(newImage)
     expect(messageDigest(newImage)).toBe(newDigest)
   })
 
   test('signatures over both digests, and the transaction that carries them', () => {
     const text = ({ v, r, s }: Signature) => `${v.toString(16)}${r.slice(2)}${s.slice(2)}`
-    const ftso = signBytes(KEY, preImage(messageBytes(FTSO), 14))
-    const fdc = signBytes(KEY, preImage(messageBytes(FDC), 14))
+    const ftso = signBytes(KEY, signedHashOf(messageBytes(FTSO), 14))
+    const fdc = signBytes(KEY, signedHashOf(messageBytes(FDC), 14))
     expect(text(ftso)).toBe(
       '1c01da1b89120d9e77ff640d4666ea6968a2d88771145cc2f178158f45d19d20b612f81105a476140824542302516add477f23ab8f440944bdd125fbd45c392f32',
     )
-    expect(text(signBytes(KEY, preImage(messageBytes(FTSO))))).toBe(
+    expect(text(signBytes(KEY, signedHashOf(messageBytes(FTSO))))).toBe(
       '1c629e4c9c6ef8f034ff121687fdade1ed59b42d4c87425bf021ecfbbb34588b1218c0505863f6c8e0c472add453a75e461a2f2e9b2c6c958b3524e421f0a0b7d0',
     )
-    const unsigned = bitVote(10, 0b1_0000_1011n)
+    const unsigned = encodeBitVote(10, 0b1_0000_1011n)
     expect(
       submissionData('submitSignatures', [
         { protocolId: 100, round: ROUND, payload: signaturePayload(ftso) },
@@ -241,7 +241,7 @@ describe('signing policies', () => {
 
   test('are part of what finalises a message, before it and its signatures', () => {
     const message = messageBytes(FTSO)
-    const signature = { ...signBytes(KEY, preImage(message, 14)), index: 3 }
+    const signature = { ...signBytes(KEY, signedHashOf(message, 14)), index: 3 }
     const data = relayData(BYTES, message, [signature], 7n)
     const parts = [
       'b59589d1',

@@ -1,7 +1,7 @@
 import { parseAbi, parseEventLogs } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -87,7 +87,7 @@ const nameOf = (address: string) =>
     ),
   )?.name
 const identity = (name: string) => simulation.provider(name).accounts.identity.address
-const manager = { address: FSP.flareSystemsManager, abi: VIEWS } as const
+const manager = { address: CONTRACTS.flareSystemsManager, abi: VIEWS } as const
 
 test('the next epoch is prepared two hours before an epoch ends, and the epoch ends in time', async () => {
   await begin()
@@ -310,18 +310,18 @@ test('a new Relay takes over: the old one gets the next policy, the new one the 
         devnet.client.readContract({ ...manager, functionName }),
       ),
     )
-  expect(await places()).toEqual([FSP.oldRelay, FSP.oldVoterRegistry])
+  expect(await places()).toEqual([CONTRACTS.oldRelay, CONTRACTS.oldVoterRegistry])
   await simulation.playToEpochEnd()
-  expect(await places()).toEqual([FSP.relay, FSP.voterRegistry])
+  expect(await places()).toEqual([CONTRACTS.relay, CONTRACTS.voterRegistry])
   const relayed = await all('ProtocolMessageRelayed')
   const first = (EPOCH + 1) * 3360
   expect(relayed.length).toBeGreaterThan(8)
   for (const { args, address } of relayed) {
-    const expected = args.votingRoundId < first ? FSP.oldRelay : FSP.relay
+    const expected = args.votingRoundId < first ? CONTRACTS.oldRelay : CONTRACTS.relay
     expect(address).toBe(expected.toLowerCase())
   }
   const policies = await all('SigningPolicyInitialized')
-  expect(policies.map(({ address }) => address)).toEqual([FSP.oldRelay.toLowerCase()])
+  expect(policies.map(({ address }) => address)).toEqual([CONTRACTS.oldRelay.toLowerCase()])
   const present = await all('VoterRegistered')
   expect(present).toHaveLength(NAMES.length)
   const logs = await devnet.client.getLogs({ fromBlock: 0n })
@@ -334,7 +334,7 @@ test('a new Relay takes over: the old one gets the next policy, the new one the 
   const args = [100n, BigInt(old?.args.votingRoundId ?? 0)] as const
   expect(
     await devnet.client.readContract({
-      address: FSP.relay,
+      address: CONTRACTS.relay,
       abi: VIEWS,
       functionName: 'isFinalized',
       args,
@@ -342,7 +342,7 @@ test('a new Relay takes over: the old one gets the next policy, the new one the 
   ).toBe(true)
   await simulation.playToEpochEnd()
   const [, next] = await all('SigningPolicyInitialized')
-  expect(next?.address).toBe(FSP.relay.toLowerCase())
+  expect(next?.address).toBe(CONTRACTS.relay.toLowerCase())
 })
 
 test('the length of reward epochs can be set', async () => {

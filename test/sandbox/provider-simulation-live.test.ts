@@ -1,6 +1,6 @@
 import { decodeErrorResult, parseAbi } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -66,7 +66,7 @@ async function pass(seconds: number): Promise<void> {
 
 const isFinal = (round: number) =>
   devnet.client.readContract({
-    address: FSP.relay,
+    address: CONTRACTS.relay,
     abi: RELAY,
     functionName: 'isFinalized',
     args: [100n, BigInt(round)],

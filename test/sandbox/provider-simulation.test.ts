@@ -16,7 +16,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP, REGISTRY_CONTRACTS } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS, REGISTRY_CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -104,7 +104,11 @@ async function submissionsOf(name: string, since: bigint, round: number): Promis
     const block = await devnet.client.getBlock({ blockNumber: number, includeTransactions: true })
     for (const { from, to, input, hash } of block.transactions) {
       const what = SUBMISSIONS[input.slice(0, 10)]
-      if (what === undefined || !senders.includes(from) || to !== FSP.submission.toLowerCase()) {
+      if (
+        what === undefined ||
+        !senders.includes(from) ||
+        to !== CONTRACTS.submission.toLowerCase()
+      ) {
         continue
       }
       const { status } = await devnet.client.getTransactionReceipt({ hash })
@@ -147,7 +151,7 @@ async function eventsSince(since: bigint) {
 }
 
 describe('the contracts of the sandbox', () => {
-  const PLACES: Readonly<Record<string, `0x${string}`>> = FSP
+  const PLACES: Readonly<Record<string, `0x${string}`>> = CONTRACTS
   const all = Object.entries(selectors).flatMap(([place, ids]) =>
     Object.entries(ids).map(([what, id]) => [place, what, id] as const),
   )
@@ -169,8 +173,8 @@ describe('the contracts of the sandbox', () => {
 })
 
 describe('the first reward epoch', () => {
-  const manager = { address: FSP.flareSystemsManager, abi: MANAGER } as const
-  const voters = { address: FSP.voterRegistry, abi: VOTERS } as const
+  const manager = { address: CONTRACTS.flareSystemsManager, abi: MANAGER } as const
+  const voters = { address: CONTRACTS.voterRegistry, abi: VOTERS } as const
 
   test('is the current reward epoch, with Flare’s times', async () => {
     const { client } = devnet
@@ -261,7 +265,7 @@ describe('a round', () => {
         [200, round],
       ]),
     )
-    expect(relayed.every(({ address }) => address === FSP.relay.toLowerCase())).toBe(true)
+    expect(relayed.every(({ address }) => address === CONTRACTS.relay.toLowerCase())).toBe(true)
     const updates = events.filter((event) => event.eventName === 'FastUpdateFeedsSubmitted')
     expect(updates.length).toBeGreaterThan(0)
   })
@@ -325,7 +329,7 @@ describe('a round', () => {
 
   const isFinal = (round: number) =>
     devnet.client.readContract({
-      address: FSP.relay,
+      address: CONTRACTS.relay,
       abi: RELAY,
       functionName: 'isFinalized',
       args: [100n, BigInt(round)],
@@ -384,7 +388,7 @@ describe('a round', () => {
     /** Signers of the FTSO's result, for digests bound to this chain and for unbound ones. */
     async function signers(round: number, payload: Hex) {
       const merkleRoot = await devnet.client.readContract({
-        address: FSP.relay,
+        address: CONTRACTS.relay,
         abi: RELAY,
         functionName: 'merkleRoots',
         args: [100n, BigInt(round)],
@@ -427,7 +431,7 @@ describe('a round', () => {
     test('the deprecated form has another result', async () => {
       const { round, of } = await payloads('other-result')
       const root = await devnet.client.readContract({
-        address: FSP.relay,
+        address: CONTRACTS.relay,
         abi: RELAY,
         functionName: 'merkleRoots',
         args: [100n, BigInt(round)],

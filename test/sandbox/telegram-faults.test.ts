@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { HttpError, webhookCallback } from 'grammy'
 import { describe, expect, test } from 'vitest'
-import { tooMany } from '#sandbox/telegram/faults.ts'
+import { tooManyMessages } from '#sandbox/telegram/faults.ts'
 import {
   ann,
   api,
@@ -97,7 +97,7 @@ describe('faults', () => {
   test('happen as often as requested', async () => {
     const chat = ann()
     const send = () => bot.api.sendMessage(chat, 'x')
-    api.failNext('sendMessage', tooMany(7))
+    api.failNext('sendMessage', tooManyMessages(7))
     api.failNext(1, { error_code: 500, description: 'Internal Server Error' })
     const flood = await send().catch((error: unknown) => error)
     expect(flood).toMatchObject({ error_code: 429, parameters: { retry_after: 7 } })

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import type { Progress } from '#sandbox/scenarios/define.ts'
+import type { ScenarioProgress } from '#sandbox/scenarios/define.ts'
 import { createScenarioLog } from '#sandbox/scenarios/log.ts'
-import { skipShown } from '#sandbox/scenarios/time.ts'
+import { skipAndReport } from '#sandbox/scenarios/time.ts'
 
 const START = Date.parse('2026-11-27T09:00:00Z')
 const DAY_SECONDS = 86_400
 
 test('a skip shows how far it is and which date that is, while it runs', async () => {
   let now = new Date(START)
-  const shown: Progress[] = []
+  const shown: ScenarioProgress[] = []
   const next = () =>
     new Promise<void>((resolve) => {
       const count = shown.length
@@ -18,7 +18,7 @@ test('a skip shows how far it is and which date that is, while it runs', async (
         resolve()
       }, 10)
     })
-  await skipShown(
+  await skipAndReport(
     {
       clock: { now: () => now },
       skip: async (choose) => {
@@ -27,7 +27,7 @@ test('a skip shows how far it is and which date that is, while it runs', async (
         await next()
         now = new Date(START + ms)
       },
-    } as Parameters<typeof skipShown>[0],
+    } as Parameters<typeof skipAndReport>[0],
     () => 100 * DAY_SECONDS,
     (progress) => shown.push(progress),
   )

@@ -21,9 +21,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { linkChat } from '#src/recipients/chats.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 import { insertWatch, joinTarget } from '#src/watches/store.ts'
+import { databaseFolder } from '../support/database-folder.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
-import { roomyFolder } from '../support/roomy-folder.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 
@@ -79,7 +79,7 @@ const wallets: Wallet[] = []
 const healthy = new Map<number, string>()
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(await roomyFolder(), 'watchdog-soak-'))
+  folder = await mkdtemp(join(await databaseFolder(), 'watchdog-soak-'))
   await chmod(folder, 0o755)
   database = await startDatabase()
   devnet = await startDevnet({ blockTimeSeconds: 1 })

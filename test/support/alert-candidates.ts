@@ -25,28 +25,28 @@ export async function candidatesOf(
 ): Promise<AlertCandidate[]> {
   const watch = (await listForNotification(tx, [watchId])).get(watchId)
   if (watch === undefined) throw new Error('there is no such watch')
-  return all.map((one) => {
-    const source = findEventSource(one.event)
-    if (source === undefined) throw new Error(`no signal emits ${one.event}`)
+  return all.map((recorded) => {
+    const source = findEventSource(recorded.event)
+    if (source === undefined) throw new Error(`no signal emits ${recorded.event}`)
     const { isRecovery, signal } = source
     return {
       watch,
       type: source.type ?? 'credits-balance',
       signal: signal.id,
       group: signal.group,
-      event: one.event,
-      severity: one.severity ?? (isRecovery ? 'info' : 'warning'),
-      data: { ...timed(signal.examples[one.event], firedAt), ...one.data },
+      event: recorded.event,
+      severity: recorded.severity ?? (isRecovery ? 'info' : 'warning'),
+      data: { ...timed(signal.examples[recorded.event], firedAt), ...recorded.data },
       isRecovery,
-      isNotified: one.isNotified ?? true,
-      episodeSeverity: one.episodeSeverity ?? null,
+      isNotified: recorded.isNotified ?? true,
+      episodeSeverity: recorded.episodeSeverity ?? null,
       position,
       firedAt,
     }
   })
 }
 
-/** Example data whose times are that of the record. */
+/** Example data with its times replaced by the time of the recorded event. */
 function timed(example: JsonObject = {}, at: Date): JsonObject {
   const times = ['since', 'until', 'roundStart'].filter((key) => typeof example[key] === 'string')
   return { ...example, ...Object.fromEntries(times.map((key) => [key, at.toISOString()])) }

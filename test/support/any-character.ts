@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 
 const LAST = 0x10ffff
-/** Surrogates: each is half of a character, and no character itself. */
+/** Range of the surrogates: a surrogate is half of a character in UTF-16, not a character. */
 const SURROGATES = { first: 0xd800, count: 0x800 }
 
 /**
  * Any character of Unicode, for `fc.string`. The unit `binary` of fast-check gives the same ones, but first makes
  * a table of the whole million, in each worker.
  */
-export const anyCharacter = fc.nat({ max: LAST - SURROGATES.count }).map(
+export const anyUnicodeCharacter = fc.nat({ max: LAST - SURROGATES.count }).map(
   (index) => {
     const { first, count } = SURROGATES
     return String.fromCodePoint(index < first ? index : index + count)

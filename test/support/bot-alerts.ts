@@ -3,7 +3,7 @@ import { candidatesOf, type RecordedEvent } from './alert-candidates.ts'
 import type { BotWorld } from './bot.ts'
 import { deliverAll } from './deliver-all.ts'
 
-/** Makes watches fire and recover in a world of the bot, and sends the messages. */
+/** Creates functions that let watches of a bot world fire and recover, and that send the messages. */
 export function alertsIn(world: Pick<BotWorld, 'app' | 'service' | 'clock'>) {
   const { clock, service } = world
   const app = { ...service.app, botUsername: world.app.botUsername }

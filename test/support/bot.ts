@@ -28,7 +28,10 @@ import { NO_PACE, ownPace } from './pace.ts'
 /** Checks of live messages of the whole bot. */
 export const LIVE_CHECKS = liveChecks(REGISTRY)
 
-/** Long, because tests read what handlers answer, which takes long on a busy machine. */
+/**
+ * Time after which a press is answered before its handler answers it: long, because tests check the handler's
+ * answer, and a busy machine is slow.
+ */
 const LONG_MS = 60_000
 
 /** The real bot, initialized, as the inbox uses it. */
@@ -68,7 +71,8 @@ export interface Chatting {
 /**
  * The service with a fresh database and the strict local Bot API, without chain and mail.
  *
- * @param given `clock`: of the service and of Telegram; by default the service's clock stands still and Telegram's is the machine's.
+ * @param given `clock`: of the service and of Telegram; by default the service's clock stands still and Telegram's
+ * is the machine's.
  *   `patienceMs`: time after which a press is answered before its handler does it; long by default
  */
 export async function botWorld(
@@ -169,7 +173,7 @@ function chatting(
   from?: number,
 ): Chatting {
   const all = () =>
-    telegram.messages(id).filter((one) => one.from === telegram.bot.id && !one.service)
+    telegram.messages(id).filter((message) => message.from === telegram.bot.id && !message.service)
   const last = () => {
     const message = all().at(-1)
     if (message === undefined) throw new Error('the bot has said nothing')

@@ -33,7 +33,7 @@ export function runningClock(clock = testClock()): TestClock {
 }
 
 /** Sets a clock to the database's time plus milliseconds. */
-export async function setByDatabase(
+export async function setToDatabaseTime(
   clock: Pick<TestClock, 'set'>,
   sql: Sql,
   offsetMs = 0,

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 
-/** Cache of compiled modules for processes that tests start. */
+/** Folder of Node's compile cache for processes that tests start. */
 export const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/watchdog-tests')
 
-/** Loaded first in them, and in the workers of vitest: it halves the start of a service. */
-export const QUICK_MODULES = `--import=${new URL('../../src/quick-start.js', import.meta.url).href}`
+/**
+ * Node option that preloads `src/quick-start.js`, for processes that tests start and for vitest's workers. It
+ * halves the time a service needs to start.
+ */
+export const QUICK_START_FLAG = `--import=${new URL('../../src/quick-start.js', import.meta.url).href}`

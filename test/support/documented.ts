@@ -49,7 +49,9 @@ export function requireDocumented(
 ): void {
   described ??= readDescription()
   const bare = path.split('?')[0] ?? ''
-  const operations = described.filter((one) => one.method === method && one.pattern.test(bare))
+  const operations = described.filter(
+    (operation) => operation.method === method && operation.pattern.test(bare),
+  )
   if (operations.length === 0) return
   if (!operations.some(({ statuses }) => statuses.has(String(status)))) {
     throw new Error(`${method} ${path} answered ${status}, which its description does not name`)

@@ -10,8 +10,8 @@ import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { buildPrograms, compileCacheOf, programPath } from './build-programs.ts'
-import { COMPILE_CACHE, QUICK_MODULES } from './compile-cache.ts'
-import { roomyFolder } from './roomy-folder.ts'
+import { COMPILE_CACHE, QUICK_START_FLAG } from './compile-cache.ts'
+import { databaseFolder } from './database-folder.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -56,7 +56,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env.TEST_DATABASE_URL
   if (given !== undefined && given !== '') return { url: given, stop: async () => undefined }
-  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
+  const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-test-'))
   await chmod(folder, 0o755)
   const embedded = await startEmbedded({
     dataDir: folder,
@@ -85,7 +85,7 @@ async function makePrograms(): Promise<string | undefined> {
   const environment = {
     PATH: process.env['PATH'],
     NODE_COMPILE_CACHE: compileCacheOf(folder),
-    NODE_OPTIONS: QUICK_MODULES,
+    NODE_OPTIONS: QUICK_START_FLAG,
   }
   const path = programPath(folder, 'service')
   const service = spawn(process.execPath, [path], {

@@ -1,6 +1,6 @@
 /**
- * The guards of every test with PostgreSQL. vitest runs this file anew for each test file in a worker, so that
- * state and subscriptions are in the modules of the guards, which are loaded once.
+ * The guards of every test with PostgreSQL. vitest runs this file once for each test file. The modules of the
+ * guards are loaded once per worker; they have the state and the subscriptions.
  */
 import { afterEach, beforeEach } from 'vitest'
 import { forgetKeyJoins } from './pruning-guard.ts'

@@ -5,11 +5,11 @@ export interface WalletRows {
   /** The column that holds the wallet, by table. */
   readonly columns: ReadonlyMap<string, string>
   /** Tables without such a column whose rows belong to a row of another table. */
-  readonly parts: ReadonlyMap<string, PartOf>
+  readonly parts: ReadonlyMap<string, TablePart>
 }
 
 /** The column of a part that refers to `key` of its owner's table. */
-export interface PartOf {
+export interface TablePart {
   readonly column: string
   readonly owner: string
   readonly key: string
@@ -73,11 +73,11 @@ class Statement {
     if (kind === 'MergeStmt') throw new Error('MERGE is not understood')
     if (!/^(Select|Insert|Update|Delete)Stmt$/.test(kind ?? '')) return
     const body = content as Tree
-    const all = listOf(treeOf(body['withClause'])['ctes']).map((one) =>
-      treeOf(one['CommonTableExpr']),
+    const all = listOf(treeOf(body['withClause'])['ctes']).map((cte) =>
+      treeOf(cte['CommonTableExpr']),
     )
-    const ctes = new Set([...known, ...all.map((one) => String(one['ctename']))])
-    for (const one of all) this.#query(treeOf(one['ctequery']), outer, ctes)
+    const ctes = new Set([...known, ...all.map((cte) => String(cte['ctename']))])
+    for (const cte of all) this.#query(treeOf(cte['ctequery']), outer, ctes)
     for (const side of ['larg', 'rarg']) {
       if (body[side] !== undefined) this.#query({ SelectStmt: body[side] }, outer, ctes)
     }
@@ -150,20 +150,20 @@ class Statement {
 
   #insert(target: Reference, columns: readonly Tree[]): void {
     const column = this.#rows.columns.get(target.table ?? '')
-    const names = columns.map((one) => treeOf(one['ResTarget'])['name'])
+    const names = columns.map((column) => treeOf(column['ResTarget'])['name'])
     if (column !== undefined && names.includes(column)) this.#join(target.number, NAMED)
   }
 
   #condition(condition: Tree, scope: Scope): void {
     const bool = treeOf(condition['BoolExpr'])
     if (bool['boolop'] === 'AND_EXPR') {
-      for (const one of listOf(bool['args'])) this.#condition(one, scope)
+      for (const condition of listOf(bool['args'])) this.#condition(condition, scope)
       return
     }
     const link = treeOf(condition['SubLink'])
     if (link['subLinkType'] === 'ANY_SUBLINK' && listOf(link['operName']).length === 0) {
-      for (const one of elementsOf(treeOf(link['testexpr'])))
-        this.#equal(this.#operand(one, scope), 'value')
+      for (const element of elementsOf(treeOf(link['testexpr'])))
+        this.#equal(this.#operand(element, scope), 'value')
     }
     const { kind, name, lexpr, rexpr } = treeOf(condition['A_Expr'])
     const isEqual = kind === 'AEXPR_NOT_DISTINCT' || listOf(name).map(nameOf).join('') === '='
@@ -228,7 +228,7 @@ class Statement {
   }
 
   #subqueries(value: unknown, scope: Scope): void {
-    if (Array.isArray(value)) for (const one of value) this.#subqueries(one, scope)
+    if (Array.isArray(value)) for (const element of value) this.#subqueries(element, scope)
     else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         // Subqueries in FROM were walked with it.

@@ -2,20 +2,20 @@ import { everySlice } from '#src/db/slices.ts'
 import { observeSlices, type PassDeps } from '#src/watches/observe/observe.ts'
 import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
-export type LookDeps = Omit<PassDeps, 'slices'> & TipDeps
+export type ObserveDeps = Omit<PassDeps, 'slices'> & TipDeps
 
 /**
- * Observes the chain once, as a single process: publishes the tip, observes every target, fires
- * alerts about outages.
+ * Observes the chain once, as the only process: publishes the newest block, observes every target, and then fires
+ * alerts about chain outages, even if an earlier step failed.
  */
-export async function observeWatches(deps: LookDeps, signal: AbortSignal): Promise<void> {
+export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   try {
     await publishTip(deps, signal)
     await observeSlices({ ...deps, slices: everySlice() }, signal)
   } finally {
-    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_WATCH_TYPES)
   }
 }

@@ -13,7 +13,7 @@ import { createTelegramPace, paceLimits, type TelegramPace } from '#src/channels
 /** No limits, for tests that do not check the pace: messages follow each other at once, also in groups. */
 export const NO_PACE = { allMs: 0, chatMs: 0, groupWindow: { count: 10_000, ms: 1 } } as const
 
-/** The pace of a bot with one process and no database. */
+/** Creates the pace of a bot that has one process and stores nothing in a database. */
 export function ownPace(over: Parameters<typeof paceLimits>[0] = {}): TelegramPace {
   const limits = paceLimits(over)
   return createTelegramPace(createOwnPaces(limits), limits)
@@ -37,7 +37,7 @@ function createOwnPaces(limits: PaceLimits): SharedPaces {
       for (const [other, at] of floods) if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
       floods.set(chatId, now)
       chats.set(chatId, holdFor(chats.get(chatId) ?? NEVER, now, ms))
-      const ends = [...floods.keys()].map((one) => chats.get(one)?.nextAt ?? now)
+      const ends = [...floods.keys()].map((chatId) => chats.get(chatId)?.nextAt ?? now)
       const end = botFloodEnd(ends)
       if (end !== undefined) bot = holdFor(bot, now, end - now)
     },

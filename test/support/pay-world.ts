@@ -13,7 +13,7 @@ import { type Client, signIn } from './people.ts'
 export const TOKEN_USD_MICROS = 50_000n
 
 /** A logged error: its phrase and its fields. */
-export interface Logged {
+export interface LogLine {
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -26,7 +26,7 @@ export async function payWorld(
   over: Readonly<Record<string, string>> = {},
   clock: TestClock = testClock(),
 ) {
-  const errors: Logged[] = []
+  const errors: LogLine[] = []
   const log: Logger = {
     ...silentLogger,
     error: (fields, message) => {

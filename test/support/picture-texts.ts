@@ -4,7 +4,7 @@ import { type PictureWords, pictureWords } from '#src/pictures/words.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 
 const AS_OF = new Date('2026-11-20T14:05:12.000Z')
-/** Numbers of blocks of every plural form, and hours that are written with every unit. */
+/** Numbers of blocks with every plural form; their durations use every unit of time. */
 const BLOCKS = [0, 1, 2, 3, 12, 100, 1_234_567]
 const HOURS = [0.5, 2, 5, 30, 84]
 

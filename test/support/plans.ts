@@ -39,7 +39,7 @@ export interface RunStatement {
 /** A database whose statements are explained as they run, with the parameters and the plan that they had. */
 export interface ExplainedDatabase {
   readonly db: Db
-  /** The statements of `work`, in the order they ended. */
+  /** Runs `work` and returns its statements, in the order in which they ended. */
   record(work: () => Promise<unknown>): Promise<readonly RunStatement[]>
   close(): Promise<void>
 }
@@ -86,7 +86,7 @@ export function nodesOf(node: PlanNode): readonly PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** Rows that a plan read from tables and indexes, also those that it dropped. */
+/** Rows that a plan read from tables and indexes, including rows that a condition removed. */
 export function rowsRead(plan: PlanNode): number {
   return nodesOf(plan).reduce((sum, node) => sum + readBy(node), 0)
 }

@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { builtProgram } from './built-program.ts'
-import { roomyFolder } from './roomy-folder.ts'
+import { databaseFolder } from './database-folder.ts'
 
 /** The sandbox's program in a separate process, with its own folder for temporary files. */
 export interface SandboxProcess {
@@ -36,7 +36,7 @@ export async function startSandboxProcess(
   args: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SandboxProcess> {
-  const folder = await mkdtemp(join(await roomyFolder(), 'watchdog-test-'))
+  const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-test-'))
   // The database's own user must be able to enter.
   await chmod(folder, 0o755)
   const { path, env } = builtProgram('sandbox')
@@ -110,7 +110,7 @@ async function processesOf(pid: number, folder: string): Promise<readonly string
   const family = new Set([pid])
   for (let size = 0; size < family.size; ) {
     size = family.size
-    for (const one of known) if (family.has(one.parent)) family.add(one.pid)
+    for (const child of known) if (family.has(child.parent)) family.add(child.pid)
   }
   return known
     .filter((one) => one.pid !== pid && (family.has(one.pid) || one.command.includes(folder)))

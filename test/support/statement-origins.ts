@@ -73,7 +73,7 @@ function wrap(prototype: object, name: string, around: (method: Method) => Metho
 }
 
 /** Call it once per process, before statements are built. */
-export function rememberOrigins(): void {
+export function recordStatementOrigins(): void {
   for (const [{ prototype }, name] of BUILDERS) {
     wrap(
       prototype,

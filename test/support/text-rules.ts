@@ -2,14 +2,14 @@ import { formatAmount, formatDateTime, formatDuration } from '#src/i18n/format.t
 import type { Locale } from '#src/kernel/locale.ts'
 
 /** Place of a text: `<file>` without extension, and the key without plural form and context. */
-export interface Place {
+export interface TextPlace {
   readonly locale: Locale
   readonly file: string
   readonly key: string
 }
 
 /** Violations of the rules for a single text, in words. */
-export function faultsOf(text: string, place: Place): readonly string[] {
+export function textFaultsOf(text: string, place: TextPlace): readonly string[] {
   const bare = withoutCode(text)
   return [
     ...spelling(text, bare),
@@ -95,7 +95,7 @@ function isNested(tags: readonly string[]): boolean {
 const COMMAND = /(?:^|[\s\u2068])\/[a-z]{3,}\b/
 const TITLE = /^(?:messages|errors|notices):.*\.title$|^bot:(?:button|command)\.|^notices:button\./
 
-function shape(text: string, { file, key }: Place): readonly string[] {
+function shape(text: string, { file, key }: TextPlace): readonly string[] {
   const isEverywhere = file === 'messages' || file === 'errors' || file === 'notices'
   return found(
     [isEverywhere && COMMAND.test(text), 'names a chat command, which only bot.json may'],
@@ -175,7 +175,7 @@ const BUDGETS: readonly (readonly [RegExp, number])[] = [
   [/^bot:/, 600],
 ]
 
-function lengths(text: string, { locale, file, key }: Place): readonly string[] {
+function lengths(text: string, { locale, file, key }: TextPlace): readonly string[] {
   const budget = BUDGETS.find(([pattern]) => pattern.test(`${file}:${key}`))?.[1]
   if (budget === undefined) return []
   const inButton = file === 'bot' && key.startsWith('button.')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { NAMESPACES } from '#src/i18n/catalogue.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { faultsOf, placeholdersOf } from './text-rules.ts'
+import { placeholdersOf, textFaultsOf } from './text-rules.ts'
 
 type Texts = Readonly<Record<string, string>>
 
@@ -21,11 +21,14 @@ export function problemsOf(locale: Locale): readonly string[] {
     return [
       ...faultsOfFile(raw, values),
       ...faultsOfKeys(locale, texts, english),
-      ...halves(file, texts),
+      ...missingPairKeys(file, texts),
       ...Object.entries(texts).flatMap(([key, text]) => {
         const { base } = formOf(key)
         const place = { locale, file, key: base.replace(CONTEXT, '') }
-        const faults = [...faultsOf(text, place), ...strayPlaceholders(locale, key, texts, english)]
+        const faults = [
+          ...textFaultsOf(text, place),
+          ...strayPlaceholders(locale, key, texts, english),
+        ]
         return faults.map((fault) => `${key}: ${fault}`)
       }),
     ].map(line)
@@ -117,7 +120,7 @@ const PAIRS: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /** Keys without their counterpart: a title without its detail, a detail without its title. */
-export function halves(file: string, texts: Texts): readonly string[] {
+export function missingPairKeys(file: string, texts: Texts): readonly string[] {
   const [first, second] = PAIRS[file] ?? ['', '']
   const bases = new Set(Object.keys(texts).map((key) => formOf(key).base.replace(CONTEXT, '')))
   const other = (key: string, from: string, to: string) =>

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import { POOL_REQUEST_CHANNEL } from '#src/db/diagnostics.ts'
-import { forbidInTransaction } from '#src/db/scope.ts'
+import { forbidInTransaction } from '#src/db/transaction-scope.ts'
 
 /** Diagnostics channels of outgoing requests, with a description of their destination. */
 const CHANNELS = {
@@ -25,8 +25,11 @@ for (const [channel, what] of Object.entries(CHANNELS)) {
   })
 }
 
-/** Runs an action of a test during a transaction as another user would. */
-export const asSomebodyElse = AsyncLocalStorage.snapshot()
+/**
+ * Runs an action outside the current transaction, like another user during it: for tests that act while a
+ * transaction is open.
+ */
+export const runOutsideTransaction = AsyncLocalStorage.snapshot()
 
 /** Returns and clears the violations, also those whose error the code caught. */
 export function forgetViolations(): readonly Error[] {

@@ -5,7 +5,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { findUnnamed } from './named-wallets.ts'
-import { originOfStatement, rememberOrigins } from './statement-origins.ts'
+import { originOfStatement, recordStatementOrigins } from './statement-origins.ts'
 import { UNNAMED } from './unnamed-statements.ts'
 import { WALLET_ROWS } from './wallet-tables.ts'
 
@@ -27,7 +27,7 @@ function listener(message: unknown): void {
 }
 
 // Once per worker: `guards.ts` runs anew for each test file, this module does not.
-rememberOrigins()
+recordStatementOrigins()
 subscribe(STATEMENT_CHANNEL, listener)
 
 /** Returns and clears what was found: statements that are not allowed. */

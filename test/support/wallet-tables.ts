@@ -1,11 +1,11 @@
 import { globSync } from 'node:fs'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
-import type { PartOf, WalletRows } from './named-wallets.ts'
+import type { TablePart, WalletRows } from './named-wallets.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 
 /** Tables without a wallet's column whose rows belong to a row of another table. */
-const PARTS: Readonly<Record<string, PartOf>> = {
+const PARTS: Readonly<Record<string, TablePart>> = {
   signal_states: { column: 'watch_id', owner: 'watches', key: 'id' },
   alert_budgets: { column: 'watch_id', owner: 'watches', key: 'id' },
   outage_pictures: { column: 'watch_id', owner: 'watches', key: 'id' },
@@ -59,7 +59,7 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Names of the tables that the rooms define. */
-export const TABLES: ReadonlyMap<string, readonly string[]> = new Map(
+export const WALLET_TABLES: ReadonlyMap<string, readonly string[]> = new Map(
   (
     await Promise.all(
       globSync('{src,bot}/**/tables.ts', { cwd: ROOT }).map(
@@ -74,13 +74,16 @@ export const TABLES: ReadonlyMap<string, readonly string[]> = new Map(
 )
 
 /** Tables that belong to no wallet. */
-export const UNOWNED: ReadonlySet<string> = new Set(Object.values(OTHERS).flat())
+export const TABLES_WITHOUT_WALLET: ReadonlySet<string> = new Set(Object.values(OTHERS).flat())
 
-/** The tables of wallets. */
+/**
+ * The column that names the wallet in each table of wallets, and the tables whose rows belong to a row of such a
+ * table.
+ */
 export const WALLET_ROWS: WalletRows = {
   columns: new Map(
-    [...TABLES].flatMap(([name, columns]) =>
-      columns.includes('wallet') && !UNOWNED.has(name) ? [[name, 'wallet']] : [],
+    [...WALLET_TABLES].flatMap(([name, columns]) =>
+      columns.includes('wallet') && !TABLES_WITHOUT_WALLET.has(name) ? [[name, 'wallet']] : [],
     ),
   ),
   parts: new Map(Object.entries(PARTS)),

@@ -11,7 +11,9 @@ interface Banned {
   readonly instead: string
 }
 
-/** Identifiers; `Part` of a name begins at its start or with a capital. */
+/**
+ * Banned identifiers. A pattern matches at the start of an identifier, or where a capital begins a part of it.
+ */
 const BANNED: readonly Banned[] = [
   { pattern: /^(un)?told|(Told|Untold)(?![a-z])/, instead: 'notified, notification' },
   {
@@ -32,7 +34,7 @@ const BANNED: readonly Banned[] = [
     instead: 'KeySettings, SignalForm, DEFAULTS, SignalInput',
   },
   { pattern: /^flapOf$|^restFlapping$/, instead: 'flappingAlertId, settleFlapping' },
-  { pattern: /^shownAs$|^selectActive$/, instead: 'messageFate, activeTokenQuery' },
+  { pattern: /^shownAs$|^selectActive$/, instead: 'currentContent, activeTokenQuery' },
   { pattern: /^(Debts|settleDebts|owedSince)$/, instead: 'PendingRefunds' },
   { pattern: /^Blindness$/, instead: 'OutageData' },
   {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
+import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -46,7 +46,7 @@ const history = fc.record({
 })
 
 async function look(): Promise<void> {
-  const recordAlerts: JudgeDeps['recordAlerts'] = (tx, raised) =>
+  const recordAlerts: JudgeLedgersDeps['recordAlerts'] = (tx, raised) =>
     alerts.recordAlerts(service.app, tx, raised)
   await judgeLedgers({ ...service.app, recordAlerts }, undefined, new AbortController().signal)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { PASSES, StoredPasses, withEarlier } from '#src/fsp/indexer/publication-data.ts'
+import { PASSES_KIND, StoredPasses, withEarlierContent } from '#src/fsp/indexer/publication-data.ts'
 import { insertRound } from '#src/fsp/indexer/round-store.ts'
 import { savePublication } from '#src/fsp/indexer/store.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -112,10 +112,10 @@ test('a backtest gives the alerts of a watch of eligibility that ran meanwhile',
             : [{ ...one, voter, name: null, earlier: [] }]
         })
         const of = epoch - change.age
-        const all = withEarlier(rows, published.get(of), timeOf(second))
+        const all = withEarlierContent(rows, published.get(of), timeOf(second))
         published.set(of, all)
         const data = z.encode(StoredPasses, all)
-        const publication = { kind: PASSES, rewardEpochId: of, data, seenAt: timeOf(second) }
+        const publication = { kind: PASSES_KIND, rewardEpochId: of, data, seenAt: timeOf(second) }
         await savePublication(database.db, publication)
       }
       await past.look(second)

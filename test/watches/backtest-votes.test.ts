@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BlockRef } from '#src/chain/chain.ts'
-import type { EpochVotes, SigningProtocol, Vote, VoteKind } from '#src/fsp/reader/system.ts'
+import type {
+  EpochVotes,
+  SigningProtocol,
+  VoteKind,
+  VoteSignature,
+} from '#src/fsp/reader/signing-protocol.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -90,7 +95,7 @@ function protocolOf(endsAt: number, votes: Readonly<Record<VoteKind, Timed>>) {
       concludedAt: isOver && kind === 'rewards' ? timeOf(concludes) : null,
     }
   }
-  const signed: Vote[] = (['uptime', 'rewards'] as const).flatMap((kind) => {
+  const signed: VoteSignature[] = (['uptime', 'rewards'] as const).flatMap((kind) => {
     const { signs, hash, concludes, opens } = votes[kind]
     const vote = (voter: Address, at: number | null, of: Hash, isLast: boolean) =>
       at === null ? [] : [{ kind, voter, hash: of, at: timeOf(at), isLast }]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { type JudgeDeps, judgeLedgers } from '#src/watches/evaluate/ledger.ts'
+import { type JudgeLedgersDeps, judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
 import { giveCredits } from '../support/credits.ts'
 import { roundWorld } from './rounds.ts'
 import type { Notified } from './world.ts'
@@ -46,7 +46,7 @@ function watchOf(name: string, signals?: readonly object[]) {
 
 async function judgeCredits(): Promise<void> {
   const { app } = world
-  const recordAlerts: JudgeDeps['recordAlerts'] = (tx, candidates) =>
+  const recordAlerts: JudgeLedgersDeps['recordAlerts'] = (tx, candidates) =>
     alerts.recordAlerts(app, tx, candidates)
   await judgeLedgers({ ...app, recordAlerts }, undefined, new AbortController().signal)
 }

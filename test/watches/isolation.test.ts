@@ -8,8 +8,8 @@ import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
-import { type LookDeps, observeWatches } from '../support/observe.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
+import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -61,7 +61,7 @@ async function dataHost() {
 const identityIn = (world: WatchWorld) => (name: string) =>
   world.simulation().provider(name).accounts.identity.address
 
-const depsOf = (world: WatchWorld | RoundWorld): LookDeps => {
+const depsOf = (world: WatchWorld | RoundWorld): ObserveDeps => {
   const app = world.running()
   return { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) }
 }
@@ -105,7 +105,7 @@ describe('a watch that cannot be read', () => {
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
-    const recordAlerts: LookDeps['recordAlerts'] = async (tx, candidates) => {
+    const recordAlerts: ObserveDeps['recordAlerts'] = async (tx, candidates) => {
       if (candidates.some(({ watch }) => watch.id === bad.id))
         throw new Error('it cannot be rendered')
       await deps.recordAlerts(tx, candidates)
@@ -437,9 +437,9 @@ describe('two processes', () => {
     const now = new Date(world.clock.now().getTime() - 600_000)
     await world.sql`update observation_cursors set failing_since = ${now}, checked_at = null`
     const deps = { ...depsOf(world), fence: await old() }
-    await expect(fireChainOutages(deps, CHAIN_TYPES)).rejects.toEqual(outdated)
+    await expect(fireChainOutages(deps, CHAIN_WATCH_TYPES)).rejects.toEqual(outdated)
     expect(await world.events(voting.id)).not.toContain('fsp.monitoring')
-    await fireChainOutages(depsOf(world), CHAIN_TYPES)
+    await fireChainOutages(depsOf(world), CHAIN_WATCH_TYPES)
     expect(await world.events(voting.id)).toContain('fsp.monitoring')
   })
 })

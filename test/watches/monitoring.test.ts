@@ -5,8 +5,8 @@ import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { failingSince, severityOf } from '#src/watches/outage/monitoring.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { failingSince, outageSeverityOf } from '#src/watches/outage/monitoring.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** Alerts of watches while the chain is unreachable. */
@@ -79,7 +79,7 @@ describe('when no endpoint answers', () => {
       recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) =>
         recordAlerts(app, tx, candidates),
     }
-    await fireChainOutages(deps, CHAIN_TYPES)
+    await fireChainOutages(deps, CHAIN_WATCH_TYPES)
     expect(await world.events()).toEqual([])
   })
 
@@ -244,16 +244,16 @@ describe('time without data', () => {
       state = { failingSince: failingSince(state, at(seconds)), checkedAt: at(seconds) }
     }
     expect(state.failingSince).toEqual(at(0))
-    expect(severityOf(state.failingSince, at(100))).toBe('warning')
+    expect(outageSeverityOf(state.failingSince, at(100))).toBe('warning')
   })
 
   test('does not count while no process evaluates', () => {
     const since = failingSince({ failingSince: at(0), checkedAt: at(10) }, at(86_410))
-    expect(severityOf(since, at(86_410))).toBeNull()
+    expect(outageSeverityOf(since, at(86_410))).toBeNull()
   })
 
   test('fires at 90 seconds and becomes critical at ten minutes', () => {
-    expect([89, 90, 599, 600].map((seconds) => severityOf(at(0), at(seconds)))).toEqual([
+    expect([89, 90, 599, 600].map((seconds) => outageSeverityOf(at(0), at(seconds)))).toEqual([
       null,
       'warning',
       'warning',

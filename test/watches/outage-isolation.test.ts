@@ -3,7 +3,7 @@ import { recordAlerts } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
-import { CHAIN_TYPES } from '#src/watches/types/index.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** An outage of the chain reaches every watch, also when another one cannot be notified. */
@@ -58,7 +58,7 @@ async function fireWithout(fails: (candidate: AlertCandidate) => boolean): Promi
         await recordAlerts(app, tx, raised)
       },
     },
-    CHAIN_TYPES,
+    CHAIN_WATCH_TYPES,
   )
 }
 

@@ -1,15 +1,15 @@
 import { numberToHex } from 'viem/utils'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { BlockRef } from '#src/chain/chain.ts'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { SigningProtocol } from '#src/fsp/reader/system.ts'
+import type { SigningProtocol } from '#src/fsp/reader/signing-protocol.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import type { FreshDatabase } from '../support/database.ts'
 import { observeWatches } from '../support/observe.ts'
@@ -54,7 +54,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
   const clock = { now: () => timeOf(second) }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createFacts({
+  const facts = createWatchFacts({
     pricedTokens: {},
     ...source,
     published: createPublicationReader({ log: silentLogger }),

@@ -8,8 +8,8 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /**
@@ -47,7 +47,7 @@ async function relay(name: string, change: (signature: Uint8Array) => void): Pro
   view.setUint32(message + 1, view.getUint32(message + 1) + 1)
   change(bytes.subarray(message + 38 + 2))
   const account = world.simulation().provider(name).accounts.identity.address
-  const sent = { account, to: FSP.relay, data: bytesToHex(bytes), gas: 1_000_000n }
+  const sent = { account, to: CONTRACTS.relay, data: bytesToHex(bytes), gas: 1_000_000n }
   const hash = await client.sendTransaction(sent)
   const { status } = await client.waitForTransactionReceipt({ hash })
   expect(status).toBe('reverted')
@@ -61,7 +61,7 @@ async function lastRelay(): Promise<`0x${string}`> {
       includeTransactions: true,
     })
     const call = transactions.find(
-      ({ to }) => to !== null && getAddress(to) === getAddress(FSP.relay),
+      ({ to }) => to !== null && getAddress(to) === getAddress(CONTRACTS.relay),
     )
     if (call !== undefined) return call.input
   }
@@ -97,7 +97,7 @@ async function update(deltas: Hex): Promise<string> {
   if (sender === undefined) throw new Error('nobody sends')
   const args = [signedUpdate(accounts, Number(await client.getBlockNumber()), deltas)] as const
   const data = encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'submitAndPass', args })
-  const sent = { account: sender.address, to: FSP.submission, data, gas: 1_000_000n }
+  const sent = { account: sender.address, to: CONTRACTS.submission, data, gas: 1_000_000n }
   const hash = await client.sendTransaction(sent)
   return (await client.waitForTransactionReceipt({ hash })).status
 }

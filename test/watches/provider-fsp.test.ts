@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { renderMessage } from '#src/alerts/render.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
 import { signIn } from '../support/people.ts'
@@ -127,8 +127,8 @@ test('an alert about submissions to a former contract names both contracts and w
   expect(commit?.data).toMatchObject({
     reason: 'former-address',
     tx: expect.stringMatching(/^0x/),
-    sentTo: FSP.oldSubmission,
-    submission: FSP.submission,
+    sentTo: CONTRACTS.oldSubmission,
+    submission: CONTRACTS.submission,
   })
   const [rendered] = alerts.map(({ event, severity, data }) =>
     renderMessage(

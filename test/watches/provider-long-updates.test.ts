@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
 import { verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -155,11 +155,11 @@ test('the submission window is the contract’s, and a change of it counts from 
   }
   expect(await stored()).toBe(10)
   const abi = SET_UP_ABI.fastUpdater
-  const args = [FSP.flareSystemsManager, 3, 9n] as const
+  const args = [CONTRACTS.flareSystemsManager, 3, 9n] as const
   const data = encodeFunctionData({ abi, functionName: 'setUp', args })
   await client.sendTransaction({
     account: identity.address,
-    to: FSP.fastUpdater,
+    to: CONTRACTS.fastUpdater,
     data,
     gas: 500_000n,
   })

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import forwarder from '#sandbox/contracts/Forwarder.json' with { type: 'json' }
 import { flare } from '#sandbox/devnet/flare.ts'
 import { ROUNDS_ABI } from '#sandbox/devnet/fsp/abi.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import { signedUpdate } from '#sandbox/devnet/fsp/fast-updates.ts'
 import { SUBMIT_UPDATES_SELECTOR } from '#sandbox/devnet/fsp/install.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
 import { registration } from '#sandbox/devnet/fsp/votes.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -69,7 +69,7 @@ async function throughSubmission(at: number): Promise<void> {
   const data = encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'submitAndPass', args })
   const [sender] = world.simulation().provider('Heavy').accounts.fastUpdates
   if (sender === undefined) throw new Error('nobody sends')
-  await block(at, sender.address, FSP.submission, data)
+  await block(at, sender.address, CONTRACTS.submission, data)
 }
 
 async function silence(): Promise<Record<string, unknown>> {
@@ -125,12 +125,15 @@ test.each(['directly', 'through a contract'])('an update that is sent %s counts'
   const { client, people } = world.devnet
   const stranger = people.alice.account.address
   const data = concatHex([SUBMIT_UPDATES_SELECTOR, await update()])
-  if (way === 'directly') await block(begins() + 1, stranger, FSP.fastUpdater, data)
+  if (way === 'directly') await block(begins() + 1, stranger, CONTRACTS.fastUpdater, data)
   else {
     if (!isHex(forwarder.bytecode)) throw new Error('not a compiled contract')
     const made = await client.sendTransaction({ account: stranger, data: forwarder.bytecode })
     const { contractAddress } = await client.waitForTransactionReceipt({ hash: made })
-    const args = [FSP.fastUpdater, concatHex([SUBMIT_UPDATES_SELECTOR, await update()])] as const
+    const args = [
+      CONTRACTS.fastUpdater,
+      concatHex([SUBMIT_UPDATES_SELECTOR, await update()]),
+    ] as const
     const abi = forwarder.abi
     const call = encodeFunctionData({ abi, functionName: 'forward', args })
     await block(begins() + 2, stranger, contractAddress as Address, call)
@@ -153,7 +156,12 @@ test('a registration that is 40 seconds late, between two rounds, fires an alert
   expect(second(due)).toBeLessThan(10)
   await world.simulation().playTo(due + 38, { inFull: true })
   const { accounts } = world.simulation().provider('Late')
-  const { from, to, data } = registration(accounts, rewardEpoch + 1, flare.id, FSP.voterRegistry)
+  const { from, to, data } = registration(
+    accounts,
+    rewardEpoch + 1,
+    flare.id,
+    CONTRACTS.voterRegistry,
+  )
   await block(due + 40, from, to, data)
   await world.simulation().playTo(due + 4 * 60, { inFull: true })
   await world.scan()

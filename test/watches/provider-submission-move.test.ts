@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
@@ -11,7 +11,7 @@ let world: RoundWorld
 
 beforeAll(async () => {
   world = await roundWorld(['Healthy'])
-  await nameSubmission(FSP.oldSubmission)
+  await nameSubmission(CONTRACTS.oldSubmission)
   world.restart()
   await world.scan()
   await world.scan()
@@ -39,7 +39,7 @@ async function nameSubmission(address: Address): Promise<void> {
 
 test('submissions to a contract that became the present one are seen at once', async () => {
   const before = world.clock.now().getTime()
-  await nameSubmission(FSP.submission)
+  await nameSubmission(CONTRACTS.submission)
   await world.simulation().playRounds(5)
   await world.scan()
   // The cached entries would be used for ten minutes.

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listWaiting, saveClaims, saveRewards } from '#src/fsp/indexer/round-store.ts'
+import { listUnclaimedRewards, saveClaims, saveRewards } from '#src/fsp/indexer/round-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 /** Published rewards and their claims in the tables. */
@@ -19,9 +19,9 @@ test('rewards of one beneficiary and type are stored once, and a repeated claim 
   const published = { ...claim, voter, amountWei: 5n }
   await saveRewards(db, [published, { ...published, amountWei: 7n }])
   await saveRewards(db, [published])
-  expect(await listWaiting(db, [voter], [450])).toEqual([
+  expect(await listUnclaimedRewards(db, [voter], [450])).toEqual([
     { voter, rewardEpoch: 450, amountWei: 5n },
   ])
   await saveClaims(db, [claim, claim])
-  expect(await listWaiting(db, [voter], [450])).toEqual([])
+  expect(await listUnclaimedRewards(db, [voter], [450])).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem/utils'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createPublicationReader } from '#src/chain/published.ts'
+import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { type EpochClock, windowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
@@ -8,7 +8,7 @@ import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createFacts } from '#src/watches/facts.ts'
+import { createWatchFacts } from '#src/watches/facts.ts'
 import { benchPolicy } from '../bench/fsp-blocks.ts'
 import { fillProviderWatches } from '../bench/fsp-replay.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -100,7 +100,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   const quarantine = createQuarantine({ log: silentLogger })
   const clock = { now: () => tip.at }
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createFacts({
+  const facts = createWatchFacts({
     pricedTokens: {},
     ...{ ...source, recovery: undefined },
     published: createPublicationReader({ log: silentLogger }),

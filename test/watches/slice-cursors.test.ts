@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { SLICES } from '#src/db/slices.ts'
 import {
   listSliceCursors,
-  type SlicesSeen,
+  type ObservedSlices,
   saveSliceCursors,
 } from '#src/watches/slice-cursor-store.ts'
-import { findCursor } from '#src/watches/target-store.ts'
+import { findObservationCursor } from '#src/watches/target-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 const AT = new Date('2026-11-27T12:00:00Z')
@@ -24,9 +24,9 @@ beforeEach(async () => {
 })
 
 const block = (blockNumber: number) => ({ blockNumber, blockAt: AT, observedAt: AT })
-const save = (...seen: readonly SlicesSeen[]) =>
+const save = (...seen: readonly ObservedSlices[]) =>
   database.db.transaction((tx) => saveSliceCursors(tx, seen))
-const seenTo = async (type: string) => (await findCursor(database.db, type))?.blockNumber
+const seenTo = async (type: string) => (await findObservationCursor(database.db, type))?.blockNumber
 
 test('a type is seen up to the lowest block of its slices, once all of them are seen', async () => {
   await save({ type: 'a', slices: HALF, block: block(10), ...WORKS })
@@ -57,7 +57,7 @@ test('progress of several types is written at once, each with its own block', as
 test('a failure keeps the block, and the type is failing while one of its slices is', async () => {
   await save({ type: 'a', slices: EVERY, block: block(10), ...WORKS })
   await save({ type: 'a', slices: HALF, failingSince: AT, checkedAt: AT })
-  expect(await findCursor(database.db, 'a')).toMatchObject({
+  expect(await findObservationCursor(database.db, 'a')).toMatchObject({
     blockNumber: 10,
     blockAt: AT,
     observedAt: AT,
@@ -65,7 +65,7 @@ test('a failure keeps the block, and the type is failing while one of its slices
     checkedAt: AT,
   })
   await save({ type: 'a', slices: HALF, block: block(11), ...WORKS })
-  expect(await findCursor(database.db, 'a')).toMatchObject({ blockNumber: 10, ...WORKS })
+  expect(await findObservationCursor(database.db, 'a')).toMatchObject({ blockNumber: 10, ...WORKS })
 })
 
 test('processes that write the first progress of a type at once both count', async () => {

@@ -1,4 +1,4 @@
-import { FSP } from '#sandbox/devnet/fsp/places.ts'
+import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -19,7 +19,7 @@ import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { serviceOnly } from '../support/harness.ts'
-import { type LookDeps, observeWatches } from '../support/observe.ts'
+import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
 /** Start of the chain. */
@@ -60,7 +60,7 @@ export async function watchWorld(
   const environment = {
     FLARE_RPC_URLS: options.isAlone ? primary.url : `${primary.url},${secondary.url}`,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
-    FORMER_SUBMISSION_ADDRESSES: FSP.oldSubmission,
+    FORMER_SUBMISSION_ADDRESSES: CONTRACTS.oldSubmission,
     ...(published && {
       PROVIDER_DATASET_URL: published.passesUrl,
       REWARD_DATA_URLS: published.rewardsUrl,
@@ -78,7 +78,7 @@ export async function watchWorld(
   async function look(): Promise<void> {
     const { signal } = new AbortController()
     await fetchPublications.run(running, signal, FULL_RESYNC).catch(() => undefined)
-    const recordAlerts: LookDeps['recordAlerts'] = (tx, candidates) =>
+    const recordAlerts: ObserveDeps['recordAlerts'] = (tx, candidates) =>
       alerts.recordAlerts(running, tx, candidates)
     await observeWatches({ ...running, recordAlerts }, signal)
   }

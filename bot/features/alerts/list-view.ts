@@ -5,7 +5,7 @@ import { cut, lineStart } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import { escapeHtml, html, typed } from '#src/i18n/translate.ts'
-import { titleBeside } from '#src/kernel/title-beside.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { nearTime } from '../../views/time.ts'
@@ -98,7 +98,9 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(cut(titleBeside(line.watchLabel, alertTitle(reader, line)), TITLE_MAX))
+  const title = escapeHtml(
+    cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
+  )
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.

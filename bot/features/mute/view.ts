@@ -3,7 +3,7 @@ import type { AlertLine } from '#src/alerts/history-view.ts'
 import { cut } from '#src/channels/wording.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
-import { titleBeside } from '#src/kernel/title-beside.ts'
+import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
@@ -53,7 +53,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...shownAlerts.map((line) =>
       t.html('bot:muted.alert', {
         label: typed(line.watchLabel),
-        title: cut(titleBeside(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
+        title: cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
       }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),

@@ -5,7 +5,7 @@
  */
 
 import type { Api } from 'grammy'
-import { claim, claimAll } from '#src/db/queue.ts'
+import { claimAllDueRows, claimDueRows } from '#src/db/queue.ts'
 import { translator, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -61,7 +61,7 @@ export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Pro
   const { app } = changer
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
-  for await (const row of claimAll(app, FOLLOW_UPS, options)) await followAlone(changer, row)
+  for await (const row of claimAllDueRows(app, FOLLOW_UPS, options)) await followAlone(changer, row)
 }
 
 /**
@@ -73,7 +73,11 @@ export async function followLinked(changer: FollowUpDeps, wallet: string): Promi
   const of = { wallet, kind: 'chat' }
   const now = clock.now()
   await hurryFollowUps(db, of, now)
-  const rows = await claim(db, followUpsOf(of), { now, leaseMs: LEASE_MS, limit: AT_ONCE_MAX })
+  const rows = await claimDueRows(db, followUpsOf(of), {
+    now,
+    leaseMs: LEASE_MS,
+    limit: AT_ONCE_MAX,
+  })
   for (const row of rows) await followAlone(changer, row)
 }
 

@@ -2,7 +2,7 @@ import { formatUnits } from 'viem/utils'
 import { packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
-import { NOT_FOUND, type Topup } from '#src/billing/topups/model.ts'
+import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
@@ -79,7 +79,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     ...byHand(t, topup),
     isOpenLink(topup.page) ? undefined : escapeHtml(pageFor(reader, topup)),
     '',
-    isBack || topup.reason !== NOT_FOUND
+    isBack || topup.reason !== TX_NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
       : notFoundLine(t, topup),
   ]
@@ -280,7 +280,7 @@ function expired({ t }: Reader, { topup, asset }: ShownTopup): View {
     payLine(t, topup),
     '',
     t.html('bot:topup.expiredHelp'),
-    topup.reason === NOT_FOUND ? notFoundLine(t, topup) : undefined,
+    topup.reason === TX_NOT_FOUND ? notFoundLine(t, topup) : undefined,
   ]
   return screen(lines, [
     [act(t('bot:button.newQuote'), quoteData(asset, topup.credits), 'primary')],

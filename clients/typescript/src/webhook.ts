@@ -76,8 +76,8 @@ async function refusalOf(
   const signatures = ['x-watchdog-signature', 'x-watchdog-signature-next']
     .map((name) => SIGNATURE.exec(headerOf(headers, name) ?? '')?.[1])
     .filter((hex) => hex !== undefined)
-  for (const one of typeof secret === 'string' ? [secret] : secret) {
-    const key = await hmacKey(one)
+  for (const candidate of typeof secret === 'string' ? [secret] : secret) {
+    const key = await hmacKey(candidate)
     for (const hex of signatures) {
       // Compares in constant time.
       if (await crypto.subtle.verify('HMAC', key, bytesOfHex(hex), signed)) return undefined

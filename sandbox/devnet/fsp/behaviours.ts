@@ -51,7 +51,7 @@ export type Behaviour = keyof typeof BEHAVIOURS
 const REGISTRATION: readonly Behaviour[] = ['unregistered', 'late-registration', 'not-in-policy']
 
 /** Starts a fault, and ends the faults that exclude it. */
-export function startFault(all: Set<Behaviour>, one: Behaviour): void {
-  if (REGISTRATION.includes(one)) for (const other of REGISTRATION) all.delete(other)
-  all.add(one)
+export function startFault(all: Set<Behaviour>, behaviour: Behaviour): void {
+  if (REGISTRATION.includes(behaviour)) for (const other of REGISTRATION) all.delete(other)
+  all.add(behaviour)
 }

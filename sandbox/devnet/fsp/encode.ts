@@ -50,7 +50,7 @@ function frameBytes({ protocolId, round, payload }: Frame): Hex {
 }
 
 /** Encodes prices, four bytes each; null without a price. */
-export function feedValues(values: readonly (number | null)[]): Hex {
+export function encodeFeedValues(values: readonly (number | null)[]): Hex {
   return concatHex(
     values.map((value) => numberToHex(value === null ? 0 : value + 2 ** 31, { size: 4 })),
   )
@@ -77,7 +77,7 @@ export function revealPayload({ random, values }: Reveal): Hex {
 }
 
 /** Encodes the confirmed attestation requests, the first in the lowest bit; in the shortest form. */
-export function bitVote(requests: number, bits: bigint): Hex {
+export function encodeBitVote(requests: number, bits: bigint): Hex {
   return concatHex([numberToHex(requests, { size: 2 }), evenHex(bits)])
 }
 
@@ -111,7 +111,7 @@ export function messageBytes(message: ProtocolMessage): Hex {
  *
  * @param chainId the chain for which the newer Relay accepts the signature; undefined for the older Relay
  */
-export function preImage(message: Hex, chainId?: number): Hash {
+export function signedHashOf(message: Hex, chainId?: number): Hash {
   return keccak256(
     chainId === undefined ? message : concatHex([numberToHex(chainId, { size: 32 }), message]),
   )
@@ -188,7 +188,7 @@ export function policyBytes(policy: SigningPolicy): Hex {
  * @param chainId the chain for which the newer Relay accepts the policy; undefined for the older Relay
  */
 export function policyHash(bytes: Hex, chainId?: number): Hash {
-  if (chainId !== undefined) return preImage(bytes, chainId)
+  if (chainId !== undefined) return signedHashOf(bytes, chainId)
   const parts = Array.from({ length: Math.ceil(size(bytes) / 32) }, (_, i) =>
     pad(slice(bytes, 32 * i, Math.min(32 * (i + 1), size(bytes))), { size: 32, dir: 'right' }),
   )
@@ -219,8 +219,8 @@ export function relayData(
     policy,
     message,
     numberToHex(signatures.length, { size: 2 }),
-    ...signatures.map((one) =>
-      concatHex([signatureBytes(one), numberToHex(one.index, { size: 2 })]),
+    ...signatures.map((signature) =>
+      concatHex([signatureBytes(signature), numberToHex(signature.index, { size: 2 })]),
     ),
     random === undefined ? '0x' : numberToHex(random, { size: 32 }),
   ])

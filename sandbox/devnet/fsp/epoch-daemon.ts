@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { flare } from '../flare.ts'
 import { FSP_ABI, RELAY_ABI, VOTERS_ABI } from './abi.ts'
-import { type BallotKind, createBallots } from './ballots.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import { policyBytes } from './encode.ts'
-import { setUpCall, useContracts, useGeneration } from './install.ts'
+import { setGeneration, setManagerContracts, setUpCall } from './install.ts'
+import { createOpenVotes, type EpochVoteKind } from './open-votes.ts'
 import { createPayouts } from './payouts.ts'
-import { FSP } from './places.ts'
 import {
   type KnownPolicy,
   type ProtocolEvent,
@@ -14,16 +14,16 @@ import {
   withMembers,
 } from './policy.ts'
 import { rewardTree } from './reward-tree.ts'
-import { epochStart, type Timing } from './timing.ts'
+import { epochStart, type ProtocolTiming } from './timing.ts'
 import {
   policyVote,
   preRegistration,
   registration,
   rewardsVote,
   uptimeVote,
-  type Vote,
+  type VoteTransactionBuilder,
 } from './votes.ts'
-import type { Receipt, Tx } from './writer.ts'
+import type { MinedReceipt, UnsignedTx } from './writer.ts'
 
 /** Runs a chain's reward epochs: Flare's daemon, and the providers' actions once per epoch. */
 export interface EpochDaemon {
@@ -42,18 +42,21 @@ export interface EpochDaemon {
   /** Runs due actions, in blocks from `at` on, a second apart. */
   tick(at: number): Promise<void>
   /** Processes the receipts of the transactions that installed the contracts. */
-  found(receipts: readonly Receipt[]): void
+  found(receipts: readonly MinedReceipt[]): void
   /** Time at which the registration for the next epoch opened; undefined while it is closed. */
   readonly registrationSince: number | undefined
 }
 
 /** Writes transactions in one or more blocks, from a time on. */
-export type Commit = (at: number, transactions: readonly Tx[]) => Promise<readonly Receipt[]>
+export type WriteTransactions = (
+  at: number,
+  transactions: readonly UnsignedTx[],
+) => Promise<readonly MinedReceipt[]>
 
 export interface EpochDaemonOptions {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly providers: readonly SimulatedProviderState[]
-  readonly commit: Commit
+  readonly commit: WriteTransactions
   /** The first epoch of the present generation of contracts; undefined: all epochs. */
   readonly newerFrom: number | undefined
 }
@@ -69,7 +72,7 @@ const SEED_GAS = 15_000_000
 export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const { timing, providers, commit, newerFrom = 0 } = options
   const policies: KnownPolicy[] = []
-  const ballots = createBallots()
+  const ballots = createOpenVotes()
   const payouts = createPayouts(timing)
   const preRegistered = new Set<SimulatedProviderState>()
   const registered = new Map<SimulatedProviderState, SimulatedProviderState['accounts']>()
@@ -79,13 +82,13 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   /** Time at which the vote on the last epoch's uptime opens; infinity when none is due. */
   let uptimeDue = Number.POSITIVE_INFINITY
 
-  const isFormer = (one: number) => one < newerFrom
-  const chainIdOf = (one: number) => (isFormer(one) ? undefined : flare.id)
+  const isFormer = (rewardEpoch: number) => rewardEpoch < newerFrom
+  const chainIdOf = (rewardEpoch: number) => (isFormer(rewardEpoch) ? undefined : flare.id)
   const next = () => policies.find((policy) => policy.epoch === epoch + 1)
-  const places = (one: number) =>
-    isFormer(one)
-      ? { registry: FSP.oldVoterRegistry, preRegistry: FSP.oldVoterPreRegistry }
-      : { registry: FSP.voterRegistry, preRegistry: FSP.voterPreRegistry }
+  const places = (rewardEpoch: number) =>
+    isFormer(rewardEpoch)
+      ? { registry: CONTRACTS.oldVoterRegistry, preRegistry: CONTRACTS.oldVoterPreRegistry }
+      : { registry: CONTRACTS.voterRegistry, preRegistry: CONTRACTS.voterPreRegistry }
 
   /** Time of the daemon's next step. */
   const daemonDue = () => Math.min(uptimeDue, phaseDue())
@@ -134,8 +137,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     )
   }
 
-  function policyFor(one: number): KnownPolicy | undefined {
-    return policies.find((policy) => policy.epoch === one)
+  function policyFor(rewardEpoch: number): KnownPolicy | undefined {
+    return policies.find((policy) => policy.epoch === rewardEpoch)
   }
 
   function take(said: ProtocolEvent): void {
@@ -175,12 +178,15 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     }
   }
 
-  function openBallot(kind: BallotKind, electorate: number, vote: Vote): void {
+  function openBallot(kind: EpochVoteKind, electorate: number, vote: VoteTransactionBuilder): void {
     const policy = policyFor(electorate)
     if (policy !== undefined) ballots.open(kind, policy, vote)
   }
 
-  async function write(at: number, transactions: readonly Tx[]): Promise<readonly ProtocolEvent[]> {
+  async function write(
+    at: number,
+    transactions: readonly UnsignedTx[],
+  ): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
     for (const said of receipts) take(said)
     return receipts
@@ -192,7 +198,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       if (isPolicyDue(time)) time = await pushOut(time)
       const daemonize = encodeFunctionData({ abi: FSP_ABI, functionName: 'daemonize' })
       const receipts = await write(time, [
-        setUpCall(FSP.flareSystemsManager, daemonize, DAEMON_GAS),
+        setUpCall(CONTRACTS.flareSystemsManager, daemonize, DAEMON_GAS),
       ])
       time += 1
       if (receipts.length === 0) throw new Error('the daemon had nothing to do')
@@ -217,9 +223,9 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function changeOfGeneration(said: ProtocolEvent): readonly Tx[] {
+  function changeOfGeneration(said: ProtocolEvent): readonly UnsignedTx[] {
     if (said.what === 'acquisition' && said.epoch === newerFrom) {
-      return useGeneration({ relay: true, registries: false })
+      return setGeneration({ relay: true, registries: false })
     }
     if (said.what === 'policy' && said.policy.epoch === newerFrom) {
       const { startRound, seed, voters } = said.policy
@@ -232,10 +238,13 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
           voters.map(({ weight }) => weight),
         ],
       })
-      return [setUpCall(FSP.relay, seedPolicy, SEED_GAS), useContracts(FSP.relay, false)]
+      return [
+        setUpCall(CONTRACTS.relay, seedPolicy, SEED_GAS),
+        setManagerContracts(CONTRACTS.relay, false),
+      ]
     }
     if (said.what === 'started' && said.epoch === newerFrom) {
-      return useGeneration({ relay: false, registries: false })
+      return setGeneration({ relay: false, registries: false })
     }
     return []
   }
@@ -262,7 +271,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return at + 1
   }
 
-  function register(at: number): readonly Tx[] {
+  function register(at: number): readonly UnsignedTx[] {
     const to = places(epoch + 1)
     const chainId = chainIdOf(epoch + 1)
     const early = preRegistering()
@@ -275,7 +284,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     ]
   }
 
-  function publish(at: number): readonly Tx[] {
+  function publish(at: number): readonly UnsignedTx[] {
     return payouts.publish(at).flatMap(({ policy, transactions }) => {
       const { root } = rewardTree(policy.epoch, policy.members)
       ballots.open('rewards', policy, rewardsVote(policy.epoch, root))
@@ -301,8 +310,8 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       const first = policies.find((policy) => policy.epoch === newerFrom)?.startRound
       const isOld = newerFrom > 0 && (first === undefined ? isFormer(epoch) : round < first)
       return isOld
-        ? { address: FSP.oldRelay, chainId: undefined }
-        : { address: FSP.relay, chainId: flare.id }
+        ? { address: CONTRACTS.oldRelay, chainId: undefined }
+        : { address: CONTRACTS.relay, chainId: flare.id }
     },
     nextDue: (now) => {
       const isWaiting =

@@ -1,11 +1,11 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import { ROUNDS_ABI } from './abi.ts'
 import type { Behaviour } from './behaviours.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import { type FastUpdate, fastUpdateBytes, fastUpdateHash, signBytes } from './encode.ts'
-import { FSP } from './places.ts'
 import type { KnownPolicy } from './policy.ts'
 import { type ProviderAccounts, pseudoRandom } from './provider.ts'
-import type { Tx } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 const VIRTUAL_PROVIDERS = 4096
 /** Expected number of updates in a block; the protocol calls it the expected sample size. */
@@ -18,9 +18,9 @@ const GAS = 400_000
  *
  * @param block block of the sortition; must be the next block of the chain
  */
-export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
+export function fastUpdates(policy: KnownPolicy, block: number): readonly UnsignedTx[] {
   const sum = policy.members.reduce((all, { weight }) => all + weight, 0)
-  const transactions: Tx[] = []
+  const transactions: UnsignedTx[] = []
   for (const { provider, accounts, weight } of policy.members) {
     if (provider.behaviours.has('no-fast-updates')) continue
     const chance = chanceOf(Math.ceil((weight * VIRTUAL_PROVIDERS) / sum))
@@ -28,7 +28,7 @@ export function fastUpdates(policy: KnownPolicy, block: number): readonly Tx[] {
     const sender = accounts.fastUpdates[block % accounts.fastUpdates.length] ?? accounts.identity
     transactions.push({
       from: sender.address,
-      to: FSP.submission,
+      to: CONTRACTS.submission,
       data: encodeFunctionData({
         abi: ROUNDS_ABI,
         functionName: 'submitAndPass',

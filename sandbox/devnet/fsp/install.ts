@@ -18,11 +18,11 @@ import voterPreRegistry from '../../contracts/VoterPreRegistry.json' with { type
 import voterRegistry from '../../contracts/VoterRegistry.json' with { type: 'json' }
 import { bytecodeOf, PRICES } from '../deployment.ts'
 import { FSP_ABI, RELAY_ABI, SET_UP_ABI, VOTERS_ABI } from './abi.ts'
-import { FSP, REGISTRY_CONTRACTS } from './places.ts'
+import { CONTRACTS, REGISTRY_CONTRACTS } from './contract-addresses.ts'
 import type { ProviderAccounts } from './provider.ts'
 import { rewardTree } from './reward-tree.ts'
-import type { Timing } from './timing.ts'
-import { type BlockWriter, type Receipt, readReceipts, type Tx } from './writer.ts'
+import type { ProtocolTiming } from './timing.ts'
+import { type BlockWriter, type MinedReceipt, readReceipts, type UnsignedTx } from './writer.ts'
 
 /** A provider at the founding of the chain. */
 export interface GenesisProvider {
@@ -33,7 +33,7 @@ export interface GenesisProvider {
 
 /** Initial state of Flare's systems. */
 export interface GenesisState {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   /** The present reward epoch; the previous one has ended with all its votes. */
   readonly epoch: number
   /** Registered in both epochs. */
@@ -46,17 +46,15 @@ export interface GenesisState {
 export const SIMULATION_ACCOUNT: Address = '0x00000000000000000000000000000000000f1A04'
 /** Initial balance: a thousand FLR for every sender. */
 export const FUNDED_WEI = 1000n * 10n ** 18n
-/**
- * The hash that uptime votes sign.
- * @see flare-foundation/flare-system-client
- */
+/** The hash that uptime votes sign. @see flare-foundation/flare-system-client */
 export const UPTIME_HASH: Hash =
   '0x290decd9548b62a8d60345a988386fc84ba6bc95484008f6362f93160ef3e563'
 
 const INITIAL_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
 const FTSO = 100
-const WINDOW_BLOCKS = 10
+/** Number of blocks in which a fast update is accepted. */
+const WINDOW = 10
 /** One and a half updates per block, in units of 2^-120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
@@ -67,24 +65,24 @@ const GAS_PER_VOTER = 900_000
 const VOTERS_AT_ONCE = 15
 
 const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
-  [FSP.flareSystemsManager, manager],
-  [FSP.relay, relay],
-  [FSP.oldRelay, relay],
-  [FSP.submission, submission],
-  [FSP.oldSubmission, submission],
-  [FSP.voterRegistry, voterRegistry],
-  [FSP.oldVoterRegistry, voterRegistry],
-  [FSP.voterPreRegistry, voterPreRegistry],
-  [FSP.oldVoterPreRegistry, voterPreRegistry],
-  [FSP.flareSystemsCalculator, calculator],
-  [FSP.oldFlareSystemsCalculator, calculator],
-  [FSP.entityManager, entityManager],
-  [FSP.fastUpdater, fastUpdater],
-  [FSP.fastUpdatesConfiguration, fastUpdateSettings],
-  [FSP.fastUpdateIncentiveManager, fastUpdateSettings],
-  [FSP.fdcHub, fdcHub],
-  [FSP.rewardManager, rewardManager],
-  [FSP.validatorRewardManager, validatorRewardManager],
+  [CONTRACTS.flareSystemsManager, manager],
+  [CONTRACTS.relay, relay],
+  [CONTRACTS.oldRelay, relay],
+  [CONTRACTS.submission, submission],
+  [CONTRACTS.oldSubmission, submission],
+  [CONTRACTS.voterRegistry, voterRegistry],
+  [CONTRACTS.oldVoterRegistry, voterRegistry],
+  [CONTRACTS.voterPreRegistry, voterPreRegistry],
+  [CONTRACTS.oldVoterPreRegistry, voterPreRegistry],
+  [CONTRACTS.flareSystemsCalculator, calculator],
+  [CONTRACTS.oldFlareSystemsCalculator, calculator],
+  [CONTRACTS.entityManager, entityManager],
+  [CONTRACTS.fastUpdater, fastUpdater],
+  [CONTRACTS.fastUpdatesConfiguration, fastUpdateSettings],
+  [CONTRACTS.fastUpdateIncentiveManager, fastUpdateSettings],
+  [CONTRACTS.fdcHub, fdcHub],
+  [CONTRACTS.rewardManager, rewardManager],
+  [CONTRACTS.validatorRewardManager, validatorRewardManager],
 ]
 
 /**
@@ -96,7 +94,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
 export async function installFsp(
   writer: BlockWriter,
   founding: GenesisState,
-): Promise<readonly Receipt[]> {
+): Promise<readonly MinedReceipt[]> {
   await putCodes(writer)
   await fundAll(writer, founding.founders)
   const transactions = [
@@ -114,7 +112,7 @@ export async function installFsp(
 export async function expectSuccess(
   writer: BlockWriter,
   hashes: readonly Hash[],
-): Promise<readonly Receipt[]> {
+): Promise<readonly MinedReceipt[]> {
   const receipts = await readReceipts(writer, hashes)
   return receipts.map((receipt, i) => {
     if (receipt?.status === '0x1') return receipt
@@ -155,21 +153,21 @@ export async function fundAll(writer: BlockWriter, all: readonly GenesisProvider
 }
 
 /** A call by the setup account. */
-export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): Tx {
+export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): UnsignedTx {
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
 /** Sets the present generation in the registry and in the manager. */
-export function useGeneration(isFormer: {
+export function setGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
-}): readonly Tx[] {
-  const relay = isFormer.relay ? FSP.oldRelay : FSP.relay
+}): readonly UnsignedTx[] {
+  const relay = isFormer.relay ? CONTRACTS.oldRelay : CONTRACTS.relay
   const registries = isFormer.registries
     ? {
-        VoterRegistry: FSP.oldVoterRegistry,
-        VoterPreRegistry: FSP.oldVoterPreRegistry,
-        FlareSystemsCalculator: FSP.oldFlareSystemsCalculator,
+        VoterRegistry: CONTRACTS.oldVoterRegistry,
+        VoterPreRegistry: CONTRACTS.oldVoterPreRegistry,
+        FlareSystemsCalculator: CONTRACTS.oldFlareSystemsCalculator,
       }
     : {}
   const places = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
@@ -182,25 +180,25 @@ export function useGeneration(isFormer: {
       }),
       5 * SET_UP_GAS,
     ),
-    useContracts(relay, isFormer.registries),
+    setManagerContracts(relay, isFormer.registries),
   ]
 }
 
 /** Sets the manager's contracts. */
-export function useContracts(relay: Address, isFormer: boolean): Tx {
+export function setManagerContracts(relay: Address, isFormer: boolean): UnsignedTx {
   return setUpCall(
-    FSP.flareSystemsManager,
+    CONTRACTS.flareSystemsManager,
     encodeFunctionData({
       abi: FSP_ABI,
       functionName: 'setContracts',
       args: isFormer
-        ? [relay, FSP.oldVoterRegistry, FSP.oldVoterPreRegistry]
-        : [relay, FSP.voterRegistry, FSP.voterPreRegistry],
+        ? [relay, CONTRACTS.oldVoterRegistry, CONTRACTS.oldVoterPreRegistry]
+        : [relay, CONTRACTS.voterRegistry, CONTRACTS.voterPreRegistry],
     }),
   )
 }
 
-function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[] {
+function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly UnsignedTx[] {
   const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
     setUpCall(to, encodeFunctionData({ abi, functionName, args }))
   const state = {
@@ -217,41 +215,43 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Tx[
     messageFinalizationWindowInRewardEpochs: 20,
   }
   const none = '0x0000000000000000000000000000000000000000'
-  const { flareSystemsManager: own, entityManager: entities } = FSP
+  const { flareSystemsManager: own, entityManager: entities } = CONTRACTS
   return [
-    ...useGeneration({ relay: isFormer, registries: isFormer }),
+    ...setGeneration({ relay: isFormer, registries: isFormer }),
     setUpCall(own, constantsData(timing)),
-    set(FSP.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
-    set(FSP.relay, RELAY_ABI, 'setUp', [true, FSP.oldRelay, state]),
-    set(FSP.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
-      FSP.fastUpdater,
+    set(CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
+    set(CONTRACTS.relay, RELAY_ABI, 'setUp', [true, CONTRACTS.oldRelay, state]),
+    set(CONTRACTS.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
+      CONTRACTS.fastUpdater,
       SUBMIT_UPDATES_SELECTOR,
     ]),
-    set(FSP.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[false, own, entities, FSP.flareSystemsCalculator, FSP.voterPreRegistry, MAX_VOTERS],
+    set(CONTRACTS.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[false, own, entities],
+      ...[CONTRACTS.flareSystemsCalculator, CONTRACTS.voterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[true, own, entities, FSP.oldFlareSystemsCalculator, FSP.oldVoterPreRegistry, MAX_VOTERS],
+    set(CONTRACTS.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
+      ...[true, own, entities],
+      ...[CONTRACTS.oldFlareSystemsCalculator, CONTRACTS.oldVoterPreRegistry, MAX_VOTERS],
     ]),
-    set(FSP.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[false, own, FSP.voterRegistry],
+    set(CONTRACTS.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[false, own, CONTRACTS.voterRegistry],
     ]),
-    set(FSP.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[true, own, FSP.oldVoterRegistry],
+    set(CONTRACTS.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
+      ...[true, own, CONTRACTS.oldVoterRegistry],
     ]),
-    set(FSP.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
-    set(FSP.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(FSP.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW_BLOCKS, PRICES.length]),
-    set(FSP.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
+    set(CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
+    set(CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
+    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW, PRICES.length]),
+    set(CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),
-    set(FSP.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
+    set(CONTRACTS.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
       SAMPLE_SIZE,
     ]),
   ]
 }
 
-function constantsData(timing: Timing): Hex {
+function constantsData(timing: ProtocolTiming): Hex {
   const { firstRoundStart, roundSeconds, roundsPerEpoch } = timing
   return encodeFunctionData({
     abi: FSP_ABI,
@@ -273,7 +273,7 @@ function constantsData(timing: Timing): Hex {
 }
 
 /** Registers providers with their addresses and weights. */
-function enterFounders(founders: readonly GenesisProvider[]): readonly Tx[] {
+function enterFounders(founders: readonly GenesisProvider[]): readonly UnsignedTx[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
     const stakes = part.map(({ accounts, stake }) => ({
@@ -292,14 +292,14 @@ function enterFounders(founders: readonly GenesisProvider[]): readonly Tx[] {
     const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
     return [
       entityTx(part.map(({ accounts }) => accounts)),
-      setUpCall(FSP.flareSystemsCalculator, weigh, gas),
-      setUpCall(FSP.oldFlareSystemsCalculator, weigh, gas),
+      setUpCall(CONTRACTS.flareSystemsCalculator, weigh, gas),
+      setUpCall(CONTRACTS.oldFlareSystemsCalculator, weigh, gas),
     ]
   })
 }
 
 /** Sets the providers' accounts in the EntityManager from now on. */
-export function entityTx(all: readonly ProviderAccounts[]): Tx {
+export function entityTx(all: readonly ProviderAccounts[]): UnsignedTx {
   const entities = all.map((accounts) => ({
     addresses: {
       submitAddress: accounts.submit.address,
@@ -313,14 +313,14 @@ export function entityTx(all: readonly ProviderAccounts[]): Tx {
   }))
   const args = [all.map(({ identity }) => identity.address), entities] as const
   return setUpCall(
-    FSP.entityManager,
+    CONTRACTS.entityManager,
     encodeFunctionData({ abi: VOTERS_ABI, functionName: 'set', args }),
     SET_UP_GAS + all.length * GAS_PER_VOTER,
   )
 }
 
-function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[] {
-  const registry = isFormer ? FSP.oldVoterRegistry : FSP.voterRegistry
+function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly UnsignedTx[] {
+  const registry = isFormer ? CONTRACTS.oldVoterRegistry : CONTRACTS.voterRegistry
   return [
     { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },
     { epoch, uptime: zeroHash, rewards: zeroHash },
@@ -335,7 +335,7 @@ function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Tx[]
       )
     }),
     setUpCall(
-      FSP.flareSystemsManager,
+      CONTRACTS.flareSystemsManager,
       encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
       SET_UP_GAS * 15,
     ),

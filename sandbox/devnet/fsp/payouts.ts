@@ -1,7 +1,7 @@
 import type { KnownPolicy, PolicyMember } from './policy.ts'
-import type { Timing } from './timing.ts'
+import type { ProtocolTiming } from './timing.ts'
 import { claimRewards, offerRewards } from './votes.ts'
-import type { Tx } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** Publication of rewards after the end of an epoch, and their claims after the vote on them. */
 export interface Payouts {
@@ -18,18 +18,18 @@ export interface Payouts {
   /** Publishes due rewards. */
   publish(
     at: number,
-  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly Tx[] }[]
+  ): readonly { readonly policy: KnownPolicy; readonly transactions: readonly UnsignedTx[] }[]
   /** Whether a provider would claim now. */
   isWaiting(): boolean
   /** Claims of all providers that have not claimed yet and do not skip it. */
-  claim(): readonly Tx[]
+  claim(): readonly UnsignedTx[]
 }
 
 /** Number of epochs in which rewards can be claimed. */
 const CLAIMABLE_EPOCHS = 25
 
 /** Creates payouts before the end of any epoch. */
-export function createPayouts(timing: Timing): Payouts {
+export function createPayouts(timing: ProtocolTiming): Payouts {
   const published = new Set<number>()
   const ended: { readonly policy: KnownPolicy; readonly due: number }[] = []
   const claimable = new Set<number>()
@@ -59,7 +59,7 @@ export function createPayouts(timing: Timing): Payouts {
     nextPublication: () => Math.min(...ended.filter(isNew).map(({ due }) => due)),
     publish: (at) =>
       ended
-        .filter((one) => isNew(one) && one.due <= at)
+        .filter((payout) => isNew(payout) && payout.due <= at)
         .map(({ policy }) => {
           const { epoch, members } = policy
           published.add(epoch)

@@ -3,7 +3,7 @@ import { FSP_ABI, RELAY_ABI } from './abi.ts'
 import type { Behaviour } from './behaviours.ts'
 import type { SigningPolicy } from './encode.ts'
 import type { ProviderAccounts } from './provider.ts'
-import type { Receipt } from './writer.ts'
+import type { MinedReceipt } from './writer.ts'
 
 /** State of a provider in the simulation. */
 export interface SimulatedProviderState {
@@ -47,7 +47,7 @@ export type ProtocolEvent =
 const EVENTS = [...FSP_ABI, ...RELAY_ABI]
 
 /** Decodes the events of these transactions, in order. */
-export function readProtocolMessages(receipts: readonly Receipt[]): readonly ProtocolEvent[] {
+export function readProtocolMessages(receipts: readonly MinedReceipt[]): readonly ProtocolEvent[] {
   const logs = receipts.flatMap((receipt) => receipt.logs.map(asLog))
   return parseEventLogs({ abi: EVENTS, logs }).flatMap((log): readonly ProtocolEvent[] => {
     switch (log.eventName) {
@@ -87,7 +87,7 @@ function seconds({ timestamp }: { readonly timestamp: bigint }): number {
 }
 
 /** A log of a receipt in the form of the decoder, which uses only topics and data. */
-function asLog({ address, topics, data }: Receipt['logs'][number]) {
+function asLog({ address, topics, data }: MinedReceipt['logs'][number]) {
   const [first, ...rest] = topics
   const none: Hex = '0x'
   return {

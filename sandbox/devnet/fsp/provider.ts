@@ -60,6 +60,6 @@ export function pseudoRandom(...about: readonly (string | number)[]): number {
 }
 
 /** 32 deterministic pseudo-random bytes. */
-export function drawnHash(...about: readonly (string | number)[]): Hash {
+export function seededHash(...about: readonly (string | number)[]): Hash {
   return keccak256(concatHex(about.map((one) => stringToHex(`${one}/`))))
 }

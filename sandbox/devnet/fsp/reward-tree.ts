@@ -6,7 +6,7 @@ import type { ProviderAccounts } from './provider.ts'
 const REWARD_WEI = { fee: 1500n * 10n ** 18n, direct: 250n * 10n ** 18n } as const
 
 /** A provider's own claim in an epoch. */
-export interface OwnClaim {
+export interface ProviderClaim {
   readonly owner: Address
   readonly claimType: number
   readonly amount: bigint
@@ -16,7 +16,7 @@ export interface OwnClaim {
 export function ownRewardClaims({
   identity,
   signingPolicy,
-}: ProviderAccounts): readonly OwnClaim[] {
+}: ProviderAccounts): readonly ProviderClaim[] {
   return [
     { owner: signingPolicy.address, claimType: 0, amount: REWARD_WEI.direct },
     { owner: identity.address, claimType: 1, amount: REWARD_WEI.fee },
@@ -26,7 +26,7 @@ export function ownRewardClaims({
 /** The rewards of an epoch with their proofs, as they are published, and the root that is voted on. */
 export interface RewardTree {
   readonly root: Hash
-  readonly claims: readonly (OwnClaim & { readonly proof: readonly Hash[] })[]
+  readonly claims: readonly (ProviderClaim & { readonly proof: readonly Hash[] })[]
 }
 
 const BODY = [

@@ -1,8 +1,8 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
 import type { TimedTransactions } from './round.ts'
-import { roundAt, roundStart, type Timing } from './timing.ts'
-import type { BlockWriter, Tx } from './writer.ts'
+import { type ProtocolTiming, roundAt, roundStart } from './timing.ts'
+import type { BlockWriter, UnsignedTx } from './writer.ts'
 
 /** Sequence of rounds, in the time of the chain. */
 export interface RoundSchedule {
@@ -17,13 +17,13 @@ export interface RoundSchedule {
    */
   step(isLive: boolean): Promise<void>
   /** Price updates for the block after the writer's head, once for each block. */
-  updates(): readonly Tx[]
+  updates(): readonly UnsignedTx[]
   /** Drops overdue actions and continues with the next round. */
   resume(now: number): void
 }
 
 export interface RoundScheduleOptions {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
@@ -66,7 +66,7 @@ export function createRoundSchedule({
     onTime(writer.head.timestamp)
   }
 
-  function updates(): readonly Tx[] {
+  function updates(): readonly UnsignedTx[] {
     const block = writer.head.number + 1
     const policy = epochDaemon.policies.find(({ epoch }) => epoch === epochDaemon.epoch)
     if (policy === undefined || block <= updated) return []
@@ -86,9 +86,9 @@ export function createRoundSchedule({
         return
       }
       const { at } = first
-      const transactions = acts.filter((one) => one.at === at).flatMap((one) => one.transactions)
+      const transactions = acts.filter((act) => act.at === at).flatMap((act) => act.transactions)
       await act({ at, transactions }, isLive)
-      acts = acts.filter((one) => one.at > at)
+      acts = acts.filter((act) => act.at > at)
     },
     updates,
     resume: (now) => {

@@ -2,18 +2,18 @@ import { encodeFunctionData, type Hex, slice } from 'viem'
 import type { Address } from '#src/kernel/units.ts'
 import { ROUNDS_ABI } from './abi.ts'
 import type { Behaviour } from './behaviours.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import {
-  bitVote,
   commitHash,
+  encodeBitVote,
+  encodeFeedValues,
   FDC_PROTOCOL,
   type Frame,
   FTSO_PROTOCOL,
-  feedValues,
   type IndexedSignature,
   messageBytes,
   type ProtocolMessage,
   policyBytes,
-  preImage,
   type Reveal,
   relayData,
   requestData,
@@ -22,12 +22,12 @@ import {
   type SigningPolicy,
   signaturePayload,
   signBytes,
+  signedHashOf,
   submissionData,
 } from './encode.ts'
-import { FSP } from './places.ts'
-import { drawnHash, type ProviderAccounts, pseudoRandom } from './provider.ts'
-import { roundStart, type Timing } from './timing.ts'
-import type { Tx } from './writer.ts'
+import { type ProviderAccounts, pseudoRandom, seededHash } from './provider.ts'
+import { type ProtocolTiming, roundStart } from './timing.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** A member of the signing policy of a round. */
 export interface Member {
@@ -41,7 +41,7 @@ export interface Member {
 /** Inputs of a round. */
 export interface RoundPlan {
   readonly round: number
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly policy: SigningPolicy
   readonly members: readonly Member[]
   /** Price of each feed, as an integer in its decimals. */
@@ -58,7 +58,7 @@ export interface RoundPlan {
 export interface TimedTransactions {
   /** Epoch seconds. */
   readonly at: number
-  readonly transactions: readonly Tx[]
+  readonly transactions: readonly UnsignedTx[]
 }
 
 /** Times of the actions, in seconds after the start of the round; those above 90 are in the next round. */
@@ -92,13 +92,13 @@ const ROUNDS_PER_REPEAT = 5
 export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
-  const act = (offset: keyof typeof OFFSETS, transactions: readonly Tx[]): TimedTransactions => ({
+  const act = (offset: keyof typeof OFFSETS, txs: readonly UnsignedTx[]): TimedTransactions => ({
     at: begins + OFFSETS[offset],
-    transactions,
+    transactions: txs,
   })
   const signed = signRound(plan)
   const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
-    any.some((one) => behaviours.has(one))
+    any.some((behaviour) => behaviours.has(behaviour))
   const active = plan.members.filter((member) => !has(member, 'silent'))
   const committing = active.filter((member) => !has(member, 'no-commit'))
   const revealing = active.filter((member) => !has(member, 'no-reveal'))
@@ -106,11 +106,11 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
     members.filter((member) =>
       behaviour === undefined ? !has(member, ...of) : has(member, behaviour),
     )
-  const commits = (members: readonly Member[]) => members.map((one) => commitTx(plan, one))
+  const commits = (members: readonly Member[]) => members.map((member) => commitTx(plan, member))
   const reveals = (members: readonly Member[]) =>
-    members.flatMap((one) => revealTx(plan, one) ?? [])
+    members.flatMap((member) => revealTx(plan, member) ?? [])
   const signatures = (members: readonly Member[]) =>
-    members.flatMap((one) => signatureTx(plan, signed, one) ?? [])
+    members.flatMap((member) => signatureTx(plan, signed, member) ?? [])
   return [
     act('requests', requestTxs(plan)),
     act('commit', commits(timed(committing, undefined, ['late-commit']))),
@@ -126,12 +126,12 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
       relayTxs(
         plan,
         signed,
-        active.find((one) => !has(one, 'grace-signature')),
+        active.find((member) => !has(member, 'grace-signature')),
       ),
     ),
     act(
       'relayAgain',
-      timed(active, 'normal-reverts', []).flatMap((one) => relayTxs(plan, signed, one)),
+      timed(active, 'normal-reverts', []).flatMap((member) => relayTxs(plan, signed, member)),
     ),
     act('graceSignature', signatures(timed(active, 'grace-signature', []))),
   ].filter(({ at, transactions }) => transactions.length > 0 || BEATS.has(at - begins))
@@ -142,7 +142,7 @@ function messagesOf({ round, requests }: RoundPlan): {
   readonly ftso: ProtocolMessage
   readonly fdc: ProtocolMessage | undefined
 } {
-  const common = { round, merkleRoot: drawnHash('ftso', round) }
+  const common = { round, merkleRoot: seededHash('ftso', round) }
   return {
     ftso: { protocolId: FTSO_PROTOCOL, isSecureRandom: true, ...common },
     fdc:
@@ -152,7 +152,7 @@ function messagesOf({ round, requests }: RoundPlan): {
             protocolId: FDC_PROTOCOL,
             round,
             isSecureRandom: false,
-            merkleRoot: drawnHash('fdc', round),
+            merkleRoot: seededHash('fdc', round),
           },
   }
 }
@@ -178,14 +178,14 @@ function signRound(plan: RoundPlan): SignedRound {
   const { ftso, fdc } = messagesOf(plan)
   const ftsoMessage = messageBytes(ftso)
   const fdcMessage = fdc && messageBytes(fdc)
-  const other = messageBytes({ ...ftso, merkleRoot: drawnHash('other', plan.round) })
+  const other = messageBytes({ ...ftso, merkleRoot: seededHash('other', plan.round) })
   const by = new Map<number, SignedBy>()
   for (const { accounts, index, behaviours } of plan.members) {
     if (behaviours.has('silent') || behaviours.has('no-signature')) continue
     const key = behaviours.has('wrong-key') ? accounts.identity : accounts.signingPolicy
     const chainId = behaviours.has('former-digest') ? undefined : plan.relay.chainId
     const otherMessage = behaviours.has('other-result') ? other : undefined
-    const signing = (message: Hex) => signBytes(key.privateKey, preImage(message, chainId))
+    const signing = (message: Hex) => signBytes(key.privateKey, signedHashOf(message, chainId))
     by.set(index, {
       ftso: signing(otherMessage ?? ftsoMessage),
       fdc: fdcMessage && signing(fdcMessage),
@@ -196,7 +196,7 @@ function signRound(plan: RoundPlan): SignedRound {
   return { ftsoMessage, fdcMessage, by }
 }
 
-function commitTx(plan: RoundPlan, member: Member): Tx {
+function commitTx(plan: RoundPlan, member: Member): UnsignedTx {
   const { accounts, behaviours } = member
   const { round } = plan
   const hash = commitHash(accounts.submit.address, round, revealOf(plan, member))
@@ -216,7 +216,7 @@ function commitTx(plan: RoundPlan, member: Member): Tx {
 
 /** The Submission contract that a provider uses. */
 function submissionOf({ behaviours }: Member) {
-  return behaviours.has('former-submission') ? FSP.oldSubmission : FSP.submission
+  return behaviours.has('former-submission') ? CONTRACTS.oldSubmission : CONTRACTS.submission
 }
 
 /** Prices that a provider reveals. */
@@ -226,8 +226,8 @@ function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member
   const values = prices.map((price) => Math.round(price * factor * apart))
   const sent = behaviours.has('too-many-values') ? [...values, 1] : values
   return {
-    random: BigInt(drawnHash('random', round, accounts.name)),
-    values: feedValues(
+    random: BigInt(seededHash('random', round, accounts.name)),
+    values: encodeFeedValues(
       behaviours.has('few-values')
         ? sent.map((value, feed) => (feed % 2 === 0 ? value : null))
         : sent,
@@ -235,7 +235,7 @@ function revealOf({ round, prices }: RoundPlan, { accounts, behaviours }: Member
   }
 }
 
-function revealTx(plan: RoundPlan, member: Member): Tx | undefined {
+function revealTx(plan: RoundPlan, member: Member): UnsignedTx | undefined {
   const { accounts, behaviours } = member
   const { round } = plan
   const committed = revealOf(plan, member)
@@ -265,10 +265,10 @@ function bitVoteOf({ requests }: RoundPlan, behaviours: ReadonlySet<Behaviour>):
   if (requests === 0 || behaviours.has('no-bit-vote')) return undefined
   const all = consensusBits(requests)
   const bits = behaviours.has('bit-vote-against-consensus') ? all & ~1n : all
-  return bitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
+  return encodeBitVote(behaviours.has('wrong-bit-vote-length') ? requests + 1 : requests, bits)
 }
 
-function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx | undefined {
+function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): UnsignedTx | undefined {
   const signed = by.get(member.index)
   if (signed === undefined) return undefined
   const { round, requests } = plan
@@ -277,7 +277,7 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx |
     { protocolId: FTSO_PROTOCOL, round, payload: signaturePayload(ftso, '0x', otherMessage) },
   ]
   if (fdc !== undefined && !member.behaviours.has('no-fdc-signature')) {
-    const unsigned = bitVote(requests, consensusBits(requests))
+    const unsigned = encodeBitVote(requests, consensusBits(requests))
     frames.push({ protocolId: FDC_PROTOCOL, round, payload: signaturePayload(fdc, unsigned) })
   }
   const data = submissionData('submitSignatures', frames)
@@ -285,23 +285,23 @@ function signatureTx(plan: RoundPlan, { by }: SignedRound, member: Member): Tx |
 }
 
 /** A commit that runs out of gas. */
-function failingTx({ accounts }: Member): Tx {
+function failingTx({ accounts }: Member): UnsignedTx {
   const data = submissionData('submit1', [])
-  return { from: accounts.submit.address, to: FSP.submission, data, gas: OUT_OF_GAS }
+  return { from: accounts.submit.address, to: CONTRACTS.submission, data, gas: OUT_OF_GAS }
 }
 
-function requestTxs({ round, requests, asker }: RoundPlan): readonly Tx[] {
+function requestTxs({ round, requests, asker }: RoundPlan): readonly UnsignedTx[] {
   const data = Array.from({ length: requests }, (_, i) => {
-    const asked = drawnHash('asked', round, i)
+    const asked = seededHash('asked', round, i)
     return i % 2 === 0
       ? requestData('Payment', 'XRP', asked)
       : requestData('EVMTransaction', 'ETH', asked)
   })
   const repeated = round % ROUNDS_PER_REPEAT === 0 ? data.slice(0, 1) : []
-  return [...data, ...repeated].map((one) => ({
+  return [...data, ...repeated].map((body) => ({
     from: asker,
-    to: FSP.fdcHub,
-    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [one] }),
+    to: CONTRACTS.fdcHub,
+    data: encodeFunctionData({ abi: ROUNDS_ABI, functionName: 'requestAttestation', args: [body] }),
     value: 1n,
   }))
 }
@@ -311,7 +311,7 @@ function relayTxs(
   plan: RoundPlan,
   { ftsoMessage, fdcMessage, by }: SignedRound,
   finaliser: Member | undefined,
-): readonly Tx[] {
+): readonly UnsignedTx[] {
   const { policy, relay } = plan
   if (finaliser === undefined) return []
   const sending = plan.members.filter(
@@ -330,12 +330,12 @@ function relayTxs(
     return weight > policy.threshold ? signatures : undefined
   }
   const bytes = policyBytes(policy)
-  const random = relay.chainId === undefined ? undefined : BigInt(drawnHash('sum', plan.round))
-  const tx = (message: Hex, signatures: readonly IndexedSignature[], notified?: bigint): Tx => ({
+  const random = relay.chainId === undefined ? undefined : BigInt(seededHash('sum', plan.round))
+  const tx = (message: Hex, signed: readonly IndexedSignature[], salt?: bigint): UnsignedTx => ({
     from: finaliser.accounts.signingPolicy.address,
     to: relay.address,
-    data: relayData(bytes, message, signatures, notified),
-    gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signatures.length + policy.voters.length),
+    data: relayData(bytes, message, signed, salt),
+    gas: RELAY_GAS_BASE + RELAY_GAS_PER_SIGNATURE * (signed.length + policy.voters.length),
   })
   const ftso = collect(({ ftso, counts }) => (counts ? ftso : undefined))
   const fdc =

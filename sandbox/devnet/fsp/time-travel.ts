@@ -1,6 +1,6 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import type { RoundSchedule } from './round-schedule.ts'
-import { epochStart, roundStart, type Timing } from './timing.ts'
+import { epochStart, type ProtocolTiming, roundStart } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Simulated rounds. */
@@ -34,7 +34,7 @@ const ROUNDS_AROUND = 2
 
 /** Creates skips along a sequence of rounds. Long because it has one function for each kind of skip. */
 export function createTimeTravel(parts: {
-  readonly timing: Timing
+  readonly timing: ProtocolTiming
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   readonly schedule: RoundSchedule

@@ -1,5 +1,5 @@
 /** Start times of rounds and reward epochs, and durations of their parts. Times are epoch seconds. */
-export interface Timing {
+export interface ProtocolTiming {
   readonly firstRoundStart: number
   readonly roundSeconds: number
   readonly roundsPerEpoch: number
@@ -15,7 +15,7 @@ export interface Timing {
 }
 
 /** Flare's timing; the last value is the usual minimum. */
-export const FLARE_TIMING: Timing = {
+export const FLARE_TIMING: ProtocolTiming = {
   firstRoundStart: 1_658_430_000,
   roundSeconds: 90,
   roundsPerEpoch: 3360,
@@ -27,21 +27,21 @@ export const FLARE_TIMING: Timing = {
 }
 
 /** The round of a time. */
-export function roundAt(timing: Timing, seconds: number): number {
+export function roundAt(timing: ProtocolTiming, seconds: number): number {
   return Math.floor((seconds - timing.firstRoundStart) / timing.roundSeconds)
 }
 
 /** Start of a round. */
-export function roundStart(timing: Timing, round: number): number {
+export function roundStart(timing: ProtocolTiming, round: number): number {
   return timing.firstRoundStart + round * timing.roundSeconds
 }
 
 /** Expected reward epoch of a time. */
-export function epochAt(timing: Timing, seconds: number): number {
+export function epochAt(timing: ProtocolTiming, seconds: number): number {
   return Math.floor(roundAt(timing, seconds) / timing.roundsPerEpoch)
 }
 
 /** Expected start of a reward epoch. */
-export function epochStart(timing: Timing, epoch: number): number {
+export function epochStart(timing: ProtocolTiming, epoch: number): number {
   return roundStart(timing, epoch * timing.roundsPerEpoch)
 }

@@ -1,6 +1,7 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Hash } from '#src/kernel/units.ts'
 import { FSP_ABI, REWARDS_ABI, VOTERS_ABI } from './abi.ts'
+import { CONTRACTS } from './contract-addresses.ts'
 import {
   policyHash,
   registrationHash,
@@ -10,10 +11,9 @@ import {
   type WeightBasedClaims,
 } from './encode.ts'
 import { setUpCall, UPTIME_HASH } from './install.ts'
-import { FSP } from './places.ts'
-import { drawnHash, type ProviderAccounts } from './provider.ts'
+import { type ProviderAccounts, seededHash } from './provider.ts'
 import { ownRewardClaims } from './reward-tree.ts'
-import type { Tx } from './writer.ts'
+import type { UnsignedTx } from './writer.ts'
 
 /** Number of weight-based claims in every epoch; made up. */
 const CLAIMS: readonly WeightBasedClaims[] = [{ rewardManagerId: 14n, noOfWeightBasedClaims: 12n }]
@@ -24,7 +24,7 @@ const GAS = 600_000
  *
  * `isOther`: whether the vote is for another hash than the hash of the majority.
  */
-export type Vote = (accounts: ProviderAccounts, isOther: boolean) => Tx
+export type VoteTransactionBuilder = (accounts: ProviderAccounts, isOther: boolean) => UnsignedTx
 
 /** Transaction that registers a provider for an epoch. */
 export function registration(
@@ -32,7 +32,7 @@ export function registration(
   epoch: number,
   chainId: number | undefined,
   to: Hash | Hex,
-): Tx {
+): UnsignedTx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter, chainId))
@@ -48,7 +48,7 @@ export function registration(
 }
 
 /** Transaction that pre-registers a provider for an epoch. */
-export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): Tx {
+export function preRegistration(accounts: ProviderAccounts, epoch: number, to: Hex): UnsignedTx {
   const voter = accounts.identity.address
   const { privateKey } = accounts.signingPolicy
   const signature = signBytes(privateKey, registrationHash(epoch, voter))
@@ -64,7 +64,11 @@ export function preRegistration(accounts: ProviderAccounts, epoch: number, to: H
 }
 
 /** Votes that sign the policy of the next epoch. */
-export function policyVote(epoch: number, bytes: Hex, chainId: number | undefined): Vote {
+export function policyVote(
+  epoch: number,
+  bytes: Hex,
+  chainId: number | undefined,
+): VoteTransactionBuilder {
   const hash = policyHash(bytes, chainId)
   return (accounts) => {
     const signature = signBytes(accounts.signingPolicy.privateKey, hash)
@@ -80,9 +84,9 @@ export function policyVote(epoch: number, bytes: Hex, chainId: number | undefine
 }
 
 /** Votes about an epoch's uptime. */
-export function uptimeVote(epoch: number): Vote {
+export function uptimeVote(epoch: number): VoteTransactionBuilder {
   return (accounts, isOther) => {
-    const hash = isOther ? drawnHash('other uptime', epoch) : UPTIME_HASH
+    const hash = isOther ? seededHash('other uptime', epoch) : UPTIME_HASH
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, uptimeVoteHash(epoch, hash))
     return transactionOf(
@@ -101,9 +105,9 @@ export function uptimeVote(epoch: number): Vote {
  *
  * @param root of the rewards of its members
  */
-export function rewardsVote(epoch: number, root: Hash): Vote {
+export function rewardsVote(epoch: number, root: Hash): VoteTransactionBuilder {
   return (accounts, isOther) => {
-    const hash = isOther ? drawnHash('other rewards', epoch) : root
+    const hash = isOther ? seededHash('other rewards', epoch) : root
     const { privateKey } = accounts.signingPolicy
     const signature = signBytes(privateKey, rewardsVoteHash(epoch, CLAIMS, hash))
     return transactionOf(
@@ -122,18 +126,18 @@ export function offerRewards(
   epoch: number,
   oldest: number,
   providers: readonly ProviderAccounts[],
-): readonly Tx[] {
+): readonly UnsignedTx[] {
   const range = encodeFunctionData({
     abi: REWARDS_ABI,
     functionName: 'setRange',
     args: [oldest, epoch],
   })
   return [
-    setUpCall(FSP.rewardManager, range),
+    setUpCall(CONTRACTS.rewardManager, range),
     ...providers.flatMap((accounts) =>
       ownRewardClaims(accounts).map(({ owner, claimType, amount }) =>
         setUpCall(
-          FSP.rewardManager,
+          CONTRACTS.rewardManager,
           encodeFunctionData({
             abi: REWARDS_ABI,
             functionName: 'addReward',
@@ -149,10 +153,10 @@ export function offerRewards(
 }
 
 /** Transactions with which a provider claims all its rewards of an epoch. */
-export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Tx[] {
+export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly UnsignedTx[] {
   return ownRewardClaims(accounts).map(({ owner, claimType }) => ({
     from: owner,
-    to: FSP.rewardManager,
+    to: CONTRACTS.rewardManager,
     data: encodeFunctionData({
       abi: REWARDS_ABI,
       functionName: 'claim',
@@ -165,7 +169,7 @@ export function claimRewards(accounts: ProviderAccounts, epoch: number): readonl
 function transactionOf(
   { signingPolicy }: ProviderAccounts,
   data: Hex,
-  to: Hex = FSP.flareSystemsManager,
-): Tx {
+  to: Hex = CONTRACTS.flareSystemsManager,
+): UnsignedTx {
   return { from: signingPolicy.address, to, data, gas: GAS }
 }

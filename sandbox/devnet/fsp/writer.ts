@@ -5,7 +5,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import { postJson } from '../post.ts'
 
 /** A transaction from any account, without its key. */
-export interface Tx {
+export interface UnsignedTx {
   readonly from: Address
   readonly to: Address
   readonly data: Hex
@@ -15,7 +15,7 @@ export interface Tx {
 }
 
 /** A transaction; without `to` it creates a contract. */
-export type CallOrCreation = Omit<Tx, 'to'> & Partial<Pick<Tx, 'to'>>
+export type CallOrCreation = Omit<UnsignedTx, 'to'> & Partial<Pick<UnsignedTx, 'to'>>
 
 /** A local chain to write to. */
 export interface WrittenChain {
@@ -27,14 +27,14 @@ export interface WrittenChain {
 /** Sends many transactions at once and creates their blocks. Times are epoch seconds. */
 export interface BlockWriter {
   /** Number and time of the last block that this writer created or read. */
-  readonly head: Head
+  readonly head: WriterHead
   /** Reads the head. */
-  look(): Promise<Head>
+  look(): Promise<WriterHead>
   /** Stops automatic blocks, until `release`. */
   hold(): Promise<void>
   release(): Promise<void>
   /** Creates the next block, at a time later than the last block's; returns the transactions' hashes. */
-  block(at: number, transactions: readonly Tx[]): Promise<readonly Hash[]>
+  block(at: number, transactions: readonly UnsignedTx[]): Promise<readonly Hash[]>
   /** Sends transactions into the next block. */
   send(transactions: readonly CallOrCreation[]): Promise<readonly Hash[]>
   /** Creates empty blocks at an interval. */
@@ -43,7 +43,7 @@ export interface BlockWriter {
   ask(calls: readonly Call[]): Promise<readonly unknown[]>
 }
 
-export interface Head {
+export interface WriterHead {
   readonly number: number
   readonly timestamp: number
 }
@@ -67,24 +67,24 @@ const Answers = z.array(
     error: z.object({ message: z.string() }).optional(),
   }),
 )
-const Hashes = z.array(z.custom<Hash>((one) => typeof one === 'string'))
-const HexText = z.custom<Hex>((one) => typeof one === 'string')
-const Receipt = z.object({
+const Hashes = z.array(z.custom<Hash>((value) => typeof value === 'string'))
+const HexText = z.custom<Hex>((value) => typeof value === 'string')
+const MinedReceipt = z.object({
   status: z.string(),
   logs: z.array(z.object({ address: HexText, topics: z.array(HexText), data: HexText })),
 })
 const Block = z.object({ number: z.string(), timestamp: z.string() })
 
 /** Receipt of a transaction. */
-export type Receipt = z.output<typeof Receipt>
+export type MinedReceipt = z.output<typeof MinedReceipt>
 
 /** Receipts of transactions; null for pending ones. */
 export async function readReceipts(
   writer: Pick<BlockWriter, 'ask'>,
   hashes: readonly Hash[],
-): Promise<readonly (Receipt | null)[]> {
+): Promise<readonly (MinedReceipt | null)[]> {
   const calls = hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] }))
-  return z.array(Receipt.nullable()).parse(await writer.ask(calls))
+  return z.array(MinedReceipt.nullable()).parse(await writer.ask(calls))
 }
 
 /**
@@ -94,7 +94,7 @@ export async function readReceipts(
 export function createBlockWriter(devnet: WrittenChain): BlockWriter {
   const nonces = new Map<Address, number>()
   const agent = new Agent({ keepAlive: true })
-  let head: Head = { number: 0, timestamp: 0 }
+  let head: WriterHead = { number: 0, timestamp: 0 }
 
   async function ask(calls: readonly Call[]): Promise<readonly unknown[]> {
     if (calls.length === 0) return []
@@ -131,7 +131,7 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
     }
   }
 
-  async function look(): Promise<Head> {
+  async function look(): Promise<WriterHead> {
     const [answer] = await ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
     const { number, timestamp } = Block.parse(answer)
     head = { number: Number(number), timestamp: Number(timestamp) }

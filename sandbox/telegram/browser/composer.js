@@ -2,7 +2,7 @@ import { dialog, h } from './dom.js'
 import { act, known } from './store.js'
 import { suggestions } from './suggestions.js'
 
-/** @import { ChatView, GroupChatView, InlineView, MessageView, Page } from '../chat-page-types.ts' */
+/** @import { ChatView, GroupChatView, InlineView, MessageView, ChatPageState } from '../chat-page-types.ts' */
 
 /**
  * Elements below the messages.
@@ -25,7 +25,7 @@ const FIELD_HEIGHT_MAX_PX = 160
  * The area below the messages: a text field with the command list, or the single big button that Telegram
  * shows instead.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 export function composer(page) {
   const place = h('footer', { class: 'composer' })
@@ -76,7 +76,7 @@ function authors(chat) {
 }
 
 /**
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {'start' | 'restart'} kind
  * @returns {Parts}
  */
@@ -94,7 +94,7 @@ function bigButton(page, kind) {
 }
 
 /**
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {boolean} isOutside the bot is not in this group
  * @returns {Parts}
  */
@@ -223,7 +223,7 @@ function field(page, isOutside) {
 }
 
 /**
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {GroupChatView} chat
  */
 function authorSelect(page, chat) {
@@ -248,7 +248,7 @@ function authorSelect(page, chat) {
   return select
 }
 
-/** @param {Page} page */
+/** @param {ChatPageState} page */
 function attach(page) {
   const kinds = { photo: 'Photo', document: 'File', voice: 'Voice message', sticker: 'Sticker' }
   /** @param {string} kind */

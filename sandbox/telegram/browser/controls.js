@@ -2,7 +2,7 @@ import { dialog, h } from './dom.js'
 import { press } from './keyboard.js'
 import { act, known, messagesOf } from './store.js'
 
-/** @import { GroupChatView, MessageView, Page, PrivateChatView } from '../chat-page-types.ts' */
+/** @import { GroupChatView, MessageView, ChatPageState, PrivateChatView } from '../chat-page-types.ts' */
 
 /**
  * An entry of the menu: a heading, or a label with its action.
@@ -13,7 +13,7 @@ import { act, known, messagesOf } from './store.js'
 /**
  * Menu of all actions on a chat besides writing.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 export function controls(page) {
   const panel = h('div', { class: 'menu-panel' })
@@ -53,7 +53,7 @@ function render(entry, close) {
 }
 
 /**
- * @param {Page} page
+ * @param {ChatPageState} page
  * @returns {Entry[]}
  */
 function entries(page) {
@@ -78,7 +78,7 @@ function privateEntries(chat) {
 
 /**
  * @param {GroupChatView} chat
- * @param {Page} page
+ * @param {ChatPageState} page
  * @returns {Entry[]}
  */
 function groupEntries(chat, page) {
@@ -87,7 +87,7 @@ function groupEntries(chat, page) {
 
 /**
  * @param {GroupChatView} chat
- * @param {Page} page
+ * @param {ChatPageState} page
  * @returns {Entry[]}
  */
 function botEntries(chat, page) {
@@ -115,7 +115,7 @@ function botEntries(chat, page) {
 
 /**
  * @param {GroupChatView} chat
- * @param {Page} page
+ * @param {ChatPageState} page
  * @returns {Entry[]}
  */
 function memberEntries(chat, page) {
@@ -141,7 +141,7 @@ function memberEntries(chat, page) {
 
 /**
  * @param {GroupChatView} chat
- * @param {Page} page
+ * @param {ChatPageState} page
  * @returns {Entry[]}
  */
 function shapeEntries(chat, page) {
@@ -169,7 +169,7 @@ function shapeEntries(chat, page) {
   return [{ heading: 'Forum' }, create, toggle, remove]
 }
 
-/** @param {Page} page */
+/** @param {ChatPageState} page */
 function newTopic(page) {
   const name = h('input', { maxlength: '128', autocomplete: 'off' })
   const form = h('div', { class: 'form' }, h('h2', {}, 'New topic'), h('label', {}, 'Name', name))
@@ -182,7 +182,7 @@ const MONO = { autocomplete: 'off', spellcheck: 'false', class: 'mono', dir: 'lt
 /**
  * Sends data to the newest message of the bot, or to any other by its id.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 function byHand(page) {
   const chat = page.chat()
@@ -203,7 +203,7 @@ function byHand(page) {
 /**
  * Actions on one message: reply, press a former button, send any data.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {MessageView} message
  */
 export function messageMenu(page, message) {
@@ -238,7 +238,7 @@ function dataField() {
   const input = h('input', { ...MONO, placeholder: '1:home' })
   return {
     label: h('label', {}, 'Callback data, as a forged client could send it', input),
-    /** @param {{ chatId: number, id: number }} message @param {Page} page */
+    /** @param {{ chatId: number, id: number }} message @param {ChatPageState} page */
     send(message, page) {
       if (input.value !== '') void press(message, input.value, page.viewer())
     },

@@ -3,7 +3,7 @@ import { h } from './dom.js'
 import { avatar, bubble } from './messages.js'
 import { about, known, messagesOf } from './store.js'
 
-/** @import { ChatView, GroupChatView, MessageView, Page } from '../chat-page-types.ts' */
+/** @import { ChatView, GroupChatView, MessageView, ChatPageState } from '../chat-page-types.ts' */
 
 /** Distance from the end, in pixels, within which new messages scroll the view to the end. */
 const NEAR_END = 120
@@ -11,7 +11,7 @@ const NEAR_END = 120
 /**
  * Head and messages of the chat in view.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 export function conversation(page) {
   const head = h('header', { class: 'chat-head' })
@@ -91,7 +91,7 @@ function state(chat) {
 /**
  * @param {HTMLElement} place
  * @param {ChatView} chat
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 function renderTopics(place, chat, page) {
   place.hidden = !isForum(chat)
@@ -138,7 +138,7 @@ function isForum(chat) {
 /**
  * Messages with a separator for each new day, or the content of an empty chat.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {WeakMap<MessageView, HTMLElement>} nodes
  * @returns {HTMLElement[]}
  */
@@ -177,7 +177,7 @@ function daySign(day) {
 /**
  * Content before the first message: the bot's description in the person's language.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  */
 function emptyChat(page) {
   const chat = page.chat()

@@ -8,7 +8,7 @@ import { looks } from './looks.js'
 import { peopleColumn } from './people.js'
 import { act, follow, known } from './store.js'
 
-/** @import { AnswerView, ChatView, GroupChatView, Page, PageEvent, Viewer } from '../chat-page-types.ts' */
+/** @import { AnswerView, ChatView, GroupChatView, ChatPageState, PageEvent, Viewer } from '../chat-page-types.ts' */
 
 /** Slightly longer than Telegram's typing indicator. */
 const TYPING_MS = 5050
@@ -36,7 +36,7 @@ const threads = new Map()
  */
 const payloads = new Map()
 
-/** @type {Page} */
+/** @type {ChatPageState} */
 const page = {
   chat: currentChat,
   author() {

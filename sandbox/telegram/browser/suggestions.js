@@ -1,12 +1,12 @@
 import { h } from './dom.js'
 import { about, act, known } from './store.js'
 
-/** @import { InlineView, Page } from '../chat-page-types.ts' */
+/** @import { InlineView, ChatPageState } from '../chat-page-types.ts' */
 
 /**
  * The list above the text field: matching commands, or results of an inline query.
  *
- * @param {Page} page
+ * @param {ChatPageState} page
  * @param {(text: string) => void} send called with a chosen command
  * @param {() => void} chosen called when an inline result was posted
  */

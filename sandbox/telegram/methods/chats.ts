@@ -1,16 +1,16 @@
-import { type Arguments, flag, integer, text } from '../arguments.ts'
+import { type Arguments, flagArgument, integerArgument, textArgument } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat, isAdministrator, memberOf } from '../chat-store.ts'
 import type { Chat, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { botMemberWire, fullChatWire, memberWire, messageWire, personWire } from '../wire.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const TOPIC_NAME_LENGTH_MAX = 128
 const TOPIC_COLOR = 7_322_096
 
 /** Methods about a chat and who is in it. */
-export const CHATS: readonly Method[] = [
+export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'getChat',
     run: (backend, args) => fullChatWire(backend, readable(backend, args)),
@@ -19,7 +19,7 @@ export const CHATS: readonly Method[] = [
     name: 'getChatMember',
     run(backend, args) {
       const chat = readable(backend, args)
-      const userId = integer(args, 'user_id')
+      const userId = integerArgument(args, 'user_id')
       if (userId <= 0) throw badRequest('invalid user_id specified')
       return memberOrLeft(backend, chat, userId)
     },
@@ -50,7 +50,7 @@ export const CHATS: readonly Method[] = [
     name: 'pinChatMessage',
     run(backend, args) {
       const chat = pinnable(backend, args)
-      const message = backend.messages.find(chat.id, integer(args, 'message_id'))
+      const message = backend.messages.find(chat.id, integerArgument(args, 'message_id'))
       if (!message || message.service) throw badRequest('message to pin not found')
       const pinned = [...chat.pinned.filter((id) => id !== message.id), message.id]
       backend.chats.put({ ...chat, pinned })
@@ -58,7 +58,7 @@ export const CHATS: readonly Method[] = [
         from: backend.bot.id,
         service: { pinned_message: messageWire(backend, message, false) },
         replyTo: message.id,
-        silent: flag(args, 'disable_notification'),
+        silent: flagArgument(args, 'disable_notification'),
       })
       return true
     },
@@ -68,7 +68,7 @@ export const CHATS: readonly Method[] = [
     run(backend, args) {
       const chat = pinnable(backend, args)
       const wanted = args.texts.has('message_id')
-        ? integer(args, 'message_id')
+        ? integerArgument(args, 'message_id')
         : (chat.pinned.at(-1) ?? 0)
       if (!backend.messages.find(chat.id, wanted)) throw badRequest('message to unpin not found')
       backend.chats.put({ ...chat, pinned: chat.pinned.filter((id) => id !== wanted) })
@@ -85,10 +85,10 @@ export const CHATS: readonly Method[] = [
   {
     name: 'createForumTopic',
     run(backend, args) {
-      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       if (chat.type === 'private' || !chat.isForum) throw badRequest('the chat is not a forum')
       if (chat.bot !== 'administrator') throw badRequest('not enough rights to create a topic')
-      const name = text(args, 'name').trim()
+      const name = textArgument(args, 'name').trim()
       if (name === '') throw badRequest('TOPIC_TITLE_EMPTY')
       if (name.length > TOPIC_NAME_LENGTH_MAX) throw badRequest('topic name is too long')
       const id = addTopic(backend, chat, name, backend.bot.id)
@@ -98,7 +98,7 @@ export const CHATS: readonly Method[] = [
   {
     name: 'leaveChat',
     run(backend, args) {
-      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       if (chat.type === 'private')
         throw badRequest("chat member status can't be changed in private chats")
       backend.chats.put({ ...chat, bot: 'left' })
@@ -125,11 +125,11 @@ function isInside(chat: GroupChat): boolean {
 }
 
 function readable(backend: Backend, args: Arguments): Chat {
-  return accessibleChat(backend.chats, text(args, 'chat_id'), 'read')
+  return accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'read')
 }
 
 function pinnable(backend: Backend, args: Arguments): Chat {
-  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+  const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
   if (chat.type !== 'private' && chat.bot !== 'administrator') {
     throw badRequest('not enough rights to manage pinned messages in the chat')
   }

@@ -1,7 +1,14 @@
-import { type Arguments, flag, integer, isObject, json, text } from '../arguments.ts'
+import {
+  type Arguments,
+  flagArgument,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
-import { keptEntities } from '../entities.ts'
+import { storedEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
 import type { NewMessage } from '../messages.ts'
@@ -15,10 +22,10 @@ type TextField = 'text' | 'caption'
 /**
  * The parsed message text of a call, within its limits.
  *
- * @throws Refusal 400 empty, too long, or invalid markup
+ * @throws BotApiRefusal 400 empty, too long, or invalid markup
  */
 export function parseMessageText(backend: Backend, args: Arguments): FormattedText {
-  if (text(args, 'text') === '') throw badRequest('message text is empty')
+  if (textArgument(args, 'text') === '') throw badRequest('message text is empty')
   return checkText(formatted(backend, args, 'text'))
 }
 
@@ -30,9 +37,9 @@ export function readCaption(backend: Backend, args: Arguments): FormattedText {
 function formatted(backend: Backend, args: Arguments, field: TextField): FormattedText {
   const name = field === 'text' ? 'entities' : 'caption_entities'
   return parseText(backend, {
-    source: text(args, field),
-    mode: text(args, 'parse_mode'),
-    entities: json(args, name, name),
+    source: textArgument(args, field),
+    mode: textArgument(args, 'parse_mode'),
+    entities: jsonArgument(args, name, name),
   })
 }
 
@@ -40,7 +47,7 @@ function formatted(backend: Backend, args: Arguments, field: TextField): Formatt
  * Parses a text: markup removed, cleaned, entities in order.
  *
  * @param given `mode` as in `parse_mode`; `entities` apply only without it
- * @throws Refusal 400 for invalid markup
+ * @throws BotApiRefusal 400 for invalid markup
  */
 export function parseText(
   backend: Backend,
@@ -57,7 +64,7 @@ export function parseText(
       : { text: given.source, entities: readEntities(given.entities) },
   )
   const marked = stored.entities.flatMap((entity) => withKnownPerson(backend, entity))
-  return { text: stored.text, entities: keptEntities(marked, findEntities(stored.text)) }
+  return { text: stored.text, entities: storedEntities(marked, findEntities(stored.text)) }
 }
 
 /** Markup given as `entities`, without those every client detects itself. */
@@ -118,7 +125,7 @@ function withKnownPerson(backend: Backend, entity: Entity): readonly Entity[] {
 
 /** `link_preview_options`, if any. */
 export function readLinkPreview(args: Arguments): Wire | undefined {
-  const value = json(args, 'link_preview_options', 'link preview options')
+  const value = jsonArgument(args, 'link_preview_options', 'link preview options')
   if (value !== undefined && !isObject(value)) {
     throw badRequest('object expected as link preview options')
   }
@@ -127,16 +134,16 @@ export function readLinkPreview(args: Arguments): Wire | undefined {
 
 /** `reply_markup`, checked. */
 export function readReplyMarkup(args: Arguments): Markup {
-  return readMarkup(json(args, 'reply_markup', 'reply keyboard markup'))
+  return readMarkup(jsonArgument(args, 'reply_markup', 'reply keyboard markup'))
 }
 
 /**
  * Sends a message: checks the bot's rights, and determines its place in the chat.
  *
  * @param kind name of a missing right, such as `text messages`
- * @throws Refusal 400, 403 or 429
+ * @throws BotApiRefusal 400, 403 or 429
  */
-export function deliver(
+export function sendToChat(
   backend: Backend,
   args: Arguments,
   content: Pick<NewMessage, 'text' | 'entities' | 'file' | 'linkPreview'>,
@@ -144,8 +151,8 @@ export function deliver(
 ): ChatMessage {
   const reply = readReply(args)
   const markup = readReplyMarkup(args)
-  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
-  const topic = readTopic(chat, integer(args, 'message_thread_id'))
+  const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
+  const topic = readTopic(chat, integerArgument(args, 'message_thread_id'))
   const repliedTo = findReplied(backend, chat, reply)
   if (chat.type !== 'private' && chat.bot === 'restricted') {
     throw badRequest(`not enough rights to send ${kind} to the chat`)
@@ -155,15 +162,15 @@ export function deliver(
   return backend.messages.add(chat, {
     from: backend.bot.id,
     ...content,
-    ...placeOf(chat, topic, repliedTo),
+    ...threadOf(chat, topic, repliedTo),
     keyboard: markup.keyboard,
     otherMarkup: markup.other,
-    silent: flag(args, 'disable_notification'),
+    silent: flagArgument(args, 'disable_notification'),
   })
 }
 
 /** Thread of a message: its topic, or in other supergroups the root of its chain of replies. */
-export function placeOf(
+export function threadOf(
   chat: Chat,
   topicId: number | undefined,
   repliedTo: ChatMessage | undefined,
@@ -184,12 +191,12 @@ interface ReplyRequest {
 
 function readReply(args: Arguments): ReplyRequest | undefined {
   if (!args.texts.has('reply_parameters')) {
-    const messageId = integer(args, 'reply_to_message_id')
+    const messageId = integerArgument(args, 'reply_to_message_id')
     return messageId > 0
-      ? { messageId, mayBeMissing: flag(args, 'allow_sending_without_reply') }
+      ? { messageId, mayBeMissing: flagArgument(args, 'allow_sending_without_reply') }
       : undefined
   }
-  const value = json(args, 'reply_parameters', 'reply parameters')
+  const value = jsonArgument(args, 'reply_parameters', 'reply parameters')
   if (value === undefined) return undefined
   if (!isObject(value)) throw badRequest('object expected as reply parameters')
   const { message_id: messageId, allow_sending_without_reply: mayBeMissing } = value

@@ -2,7 +2,7 @@ import type { Arguments } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 
 /** One method of the Bot API. */
-export interface Method {
+export interface BotApiMethod {
   /** Documented name, such as `sendMessage`; calls may use any case. */
   readonly name: string
   /**
@@ -10,7 +10,7 @@ export interface Method {
    * @returns content of `result`
    *
    * @param signal aborted when the client disconnects
-   * @throws Refusal with `error_code` and `description`
+   * @throws BotApiRefusal with `error_code` and `description`
    */
   run(backend: Backend, args: Arguments, signal: AbortSignal): unknown
 }

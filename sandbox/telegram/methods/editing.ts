@@ -1,20 +1,27 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Arguments, integer, isObject, json, text, textField } from '../arguments.ts'
+import {
+  type Arguments,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { checkKeyboardFits } from '../keyboard.ts'
 import type { Chat, ChatMessage, Keyboard } from '../model.ts'
-import { badRequest, type Refusal } from '../refusal.ts'
+import { type BotApiRefusal, badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
 import { parseMessageText, readCaption, readLinkPreview, readReplyMarkup } from './content.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const DELETE_WINDOW_MS = 48 * 60 * 60 * 1000
 const IDS_MAX = 100
 
 /** Methods that change or remove existing messages. */
-export const EDITING: readonly Method[] = [
+export const EDITING: readonly BotApiMethod[] = [
   {
     name: 'editMessageText',
     run(backend, args) {
@@ -60,10 +67,10 @@ export const EDITING: readonly Method[] = [
   {
     name: 'deleteMessage',
     run(backend, args) {
-      if (text(args, 'chat_id') === '') throw badRequest('chat identifier is not specified')
-      const id = integer(args, 'message_id')
+      if (textArgument(args, 'chat_id') === '') throw badRequest('chat identifier is not specified')
+      const id = integerArgument(args, 'message_id')
       if (id === 0) throw badRequest('message identifier is not specified')
-      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       const message = backend.messages.find(chat.id, id)
       if (!message) throw badRequest('message to delete not found')
       const refusal = refusedDeletion(backend, chat, message)
@@ -75,10 +82,10 @@ export const EDITING: readonly Method[] = [
   {
     name: 'deleteMessages',
     run(backend, args) {
-      const ids = json(args, 'message_ids', 'message_ids')
+      const ids = jsonArgument(args, 'message_ids', 'message_ids')
       if (!Array.isArray(ids)) throw badRequest('expected an Array of message identifiers')
       if (ids.length > IDS_MAX) throw badRequest('too many message identifiers specified')
-      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
+      const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       // Missing and undeletable ones are skipped, as documented.
       for (const id of ids) {
         const message = backend.messages.find(chat.id, Number(id))
@@ -93,7 +100,7 @@ export const EDITING: readonly Method[] = [
 
 /** A photo and its caption, in the form of `sendPhoto`. Other media are not implemented. */
 function readMedia(args: Arguments): Arguments {
-  const media = json(args, 'media', 'input media')
+  const media = jsonArgument(args, 'media', 'input media')
   if (!isObject(media)) throw badRequest('input media is not specified')
   if (textField(media, 'type') !== 'photo') {
     throw badRequest(`can't parse InputMedia: type ${textField(media, 'type')} is unsupported`)
@@ -117,22 +124,22 @@ function readInlineKeyboard(args: Arguments): Keyboard {
 /**
  * Replaces a message.
  *
- * @throws Refusal 400 unknown, not the bot's own, or unchanged
+ * @throws BotApiRefusal 400 unknown, not the bot's own, or unchanged
  */
 function edit(
   backend: Backend,
   args: Arguments,
   change: (message: ChatMessage) => ChatMessage,
 ): unknown {
-  if (text(args, 'chat_id') === '' && integer(args, 'message_id') === 0) {
-    if (text(args, 'inline_message_id') === '') {
+  if (textArgument(args, 'chat_id') === '' && integerArgument(args, 'message_id') === 0) {
+    if (textArgument(args, 'inline_message_id') === '') {
       throw badRequest('message identifier is not specified')
     }
     // Inline messages are posted by people here and have no buttons to press.
     throw badRequest('MESSAGE_ID_INVALID')
   }
-  const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
-  const message = backend.messages.find(chat.id, integer(args, 'message_id'))
+  const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
+  const message = backend.messages.find(chat.id, integerArgument(args, 'message_id'))
   if (!message) throw badRequest('message to edit not found')
   const isOwn = message.from === backend.bot.id && !message.service && !message.anonymous
   if (!isOwn || message.otherMarkup) throw badRequest("message can't be edited")
@@ -153,7 +160,11 @@ function withoutAbsent(message: ChatMessage) {
   return { shown, entities, keyboard, file: file?.id }
 }
 
-function refusedDeletion(backend: Backend, chat: Chat, message: ChatMessage): Refusal | undefined {
+function refusedDeletion(
+  backend: Backend,
+  chat: Chat,
+  message: ChatMessage,
+): BotApiRefusal | undefined {
   const isOwn = message.from === backend.bot.id
   const mayDelete = isOwn || chat.type === 'private' || chat.bot === 'administrator'
   if (!mayDelete) return badRequest("message can't be deleted")

@@ -1,5 +1,5 @@
 import { CHATS } from './chats.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 import { EDITING } from './editing.ts'
 import { PROFILE } from './profile.ts'
 import { QUERIES } from './queries.ts'
@@ -7,7 +7,7 @@ import { SENDING } from './sending.ts'
 import { UPDATES } from './updates.ts'
 
 /** All methods of the Bot API that the sandbox implements. */
-export const REGISTRY: readonly Method[] = [
+export const REGISTRY: readonly BotApiMethod[] = [
   ...UPDATES,
   ...SENDING,
   ...EDITING,

@@ -1,18 +1,25 @@
-import { type Arguments, integer, isObject, json, text, textField } from '../arguments.ts'
+import {
+  type Arguments,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
 import type { BotCommand, CommandScope, ProfileText } from '../profile.ts'
 import { DEFAULT_SCOPE } from '../profile.ts'
 import { badRequest } from '../refusal.ts'
 import { botDetailsWire } from '../wire.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const COMMANDS_MAX = 100
 const COMMAND_LENGTH_MAX = 32
 const COMMAND_DESCRIPTION_MAX = 256
 
 /** Methods about the bot itself: identity, commands, texts and menu button. */
-export const PROFILE: readonly Method[] = [
+export const PROFILE: readonly BotApiMethod[] = [
   { name: 'getMe', run: (backend) => botDetailsWire(backend.bot) },
   {
     name: 'setMyCommands',
@@ -40,7 +47,7 @@ export const PROFILE: readonly Method[] = [
   {
     name: 'setChatMenuButton',
     run(backend, args) {
-      const button = json(args, 'menu_button', 'menu button') ?? { type: 'default' }
+      const button = jsonArgument(args, 'menu_button', 'menu button') ?? { type: 'default' }
       const type = isObject(button) ? textField(button, 'type') : ''
       if (!['commands', 'default', 'web_app'].includes(type)) {
         throw badRequest("can't parse menu button: MenuButton has unsupported type")
@@ -61,12 +68,12 @@ function textMethods(
   what: ProfileText,
   parameter: string,
   lengthMax: number,
-): readonly Method[] {
+): readonly BotApiMethod[] {
   return [
     {
       name: `setMy${suffix}`,
       run(backend, args) {
-        const value = text(args, parameter)
+        const value = textArgument(args, parameter)
         if ([...value].length > lengthMax) {
           throw badRequest(`${parameter.replace('_', ' ')} is too long`)
         }
@@ -82,13 +89,13 @@ function textMethods(
 }
 
 function readLanguage(args: Arguments): string {
-  const language = text(args, 'language_code')
+  const language = textArgument(args, 'language_code')
   if (!/^(?:[a-z]{2})?$/.test(language)) throw badRequest('invalid language code specified')
   return language
 }
 
 function readCommands(args: Arguments): readonly BotCommand[] {
-  const value = json(args, 'commands', 'commands')
+  const value = jsonArgument(args, 'commands', 'commands')
   if (!Array.isArray(value)) throw badRequest('expected an Array of BotCommand')
   if (value.length > COMMANDS_MAX) throw badRequest('BOT_COMMANDS_TOO_MUCH')
   return value.map((entry) => {
@@ -112,7 +119,7 @@ const PLAIN_SCOPES = ['default', 'all_private_chats', 'all_group_chats', 'all_ch
 const CHAT_SCOPES = ['chat', 'chat_administrators', 'chat_member']
 
 function readScope(backend: Backend, args: Arguments): CommandScope {
-  const value = json(args, 'scope', 'BotCommandScope')
+  const value = jsonArgument(args, 'scope', 'BotCommandScope')
   if (value === undefined) return DEFAULT_SCOPE
   if (!isObject(value)) {
     throw badRequest("can't parse BotCommandScope: BotCommandScope must be an Object")
@@ -135,7 +142,7 @@ function readScope(backend: Backend, args: Arguments): CommandScope {
 
 function menuChat(backend: Backend, args: Arguments): number | undefined {
   if (!args.texts.has('chat_id')) return undefined
-  const id = integer(args, 'chat_id')
+  const id = integerArgument(args, 'chat_id')
   if (!backend.chats.findPerson(id)) throw badRequest('invalid chat_id specified')
   return id
 }

@@ -1,29 +1,36 @@
-import { flag, integer, isObject, json, text, textField } from '../arguments.ts'
+import {
+  flagArgument,
+  integerArgument,
+  isObject,
+  jsonArgument,
+  textArgument,
+  textField,
+} from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { readMarkup } from '../keyboard.ts'
 import type { FormattedText, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkText } from '../text.ts'
 import { parseText } from './content.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const TOAST_UNITS_MAX = 200
 const INLINE_RESULTS_MAX = 50
 const RESULT_ID_BYTES_MAX = 64
 
 /** Methods that answer a press or an inline query. */
-export const QUERIES: readonly Method[] = [
+export const QUERIES: readonly BotApiMethod[] = [
   {
     name: 'answerCallbackQuery',
     run(backend, args) {
-      const toast = text(args, 'text')
+      const toast = textArgument(args, 'text')
       if (toast.length > TOAST_UNITS_MAX) throw badRequest('MESSAGE_TOO_LONG')
-      const url = text(args, 'url')
+      const url = textArgument(args, 'url')
       const own = `https://t.me/${backend.bot.username}?start=`
       if (url !== '' && !url.startsWith(own)) throw badRequest('URL_INVALID')
-      backend.queries.answerPress(text(args, 'callback_query_id'), {
+      backend.queries.answerPress(textArgument(args, 'callback_query_id'), {
         text: toast,
-        showAlert: flag(args, 'show_alert'),
+        showAlert: flagArgument(args, 'show_alert'),
         url: url === '' ? undefined : url,
       })
       return true
@@ -32,7 +39,7 @@ export const QUERIES: readonly Method[] = [
   {
     name: 'answerInlineQuery',
     run(backend, args) {
-      const results = json(args, 'results', 'inline query results')
+      const results = jsonArgument(args, 'results', 'inline query results')
       if (!Array.isArray(results)) throw badRequest('expected an Array of inline query results')
       if (results.length > INLINE_RESULTS_MAX) {
         throw badRequest('too many inline query results specified')
@@ -41,12 +48,12 @@ export const QUERIES: readonly Method[] = [
       if (new Set(read.map((result) => result.id)).size < read.length) {
         throw badRequest('RESULT_ID_DUPLICATE')
       }
-      const button = json(args, 'button', 'inline query results button')
-      backend.queries.answerInline(text(args, 'inline_query_id'), {
+      const button = jsonArgument(args, 'button', 'inline query results button')
+      backend.queries.answerInline(textArgument(args, 'inline_query_id'), {
         results: read,
         button: isObject(button) ? readButton(button) : undefined,
-        cacheSeconds: args.texts.has('cache_time') ? integer(args, 'cache_time') : 300,
-        isPersonal: flag(args, 'is_personal'),
+        cacheSeconds: args.texts.has('cache_time') ? integerArgument(args, 'cache_time') : 300,
+        isPersonal: flagArgument(args, 'is_personal'),
       })
       return true
     },
@@ -73,7 +80,7 @@ function readResult(backend: Backend, value: unknown): Wire {
 /**
  * The text that an inline result posts.
  *
- * @throws Refusal 400 as for a message
+ * @throws BotApiRefusal 400 as for a message
  */
 export function readInlineContent(backend: Backend, result: Wire): FormattedText {
   const content = result.input_message_content

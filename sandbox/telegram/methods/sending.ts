@@ -1,10 +1,10 @@
-import { integer, text } from '../arguments.ts'
+import { integerArgument, textArgument } from '../arguments.ts'
 import { accessibleChat } from '../chat-store.ts'
 import { readFile } from '../files.ts'
 import { badRequest } from '../refusal.ts'
 import { messageWire } from '../wire.ts'
-import { deliver, parseMessageText, readCaption, readLinkPreview } from './content.ts'
-import type { Method } from './define.ts'
+import { parseMessageText, readCaption, readLinkPreview, sendToChat } from './content.ts'
+import type { BotApiMethod } from './define.ts'
 
 const ACTIONS: readonly string[] = [
   'typing',
@@ -21,12 +21,12 @@ const ACTIONS: readonly string[] = [
 ]
 
 /** Methods that send new messages. */
-export const SENDING: readonly Method[] = [
+export const SENDING: readonly BotApiMethod[] = [
   {
     name: 'sendMessage',
     run(backend, args) {
       const content = { ...parseMessageText(backend, args), linkPreview: readLinkPreview(args) }
-      return messageWire(backend, deliver(backend, args, content, 'text messages'))
+      return messageWire(backend, sendToChat(backend, args, content, 'text messages'))
     },
   },
   {
@@ -34,7 +34,7 @@ export const SENDING: readonly Method[] = [
     run(backend, args) {
       const file = readFile(backend.files, args, 'photo')
       const content = { ...readCaption(backend, args), file }
-      return messageWire(backend, deliver(backend, args, content, 'photos'))
+      return messageWire(backend, sendToChat(backend, args, content, 'photos'))
     },
   },
   {
@@ -42,17 +42,17 @@ export const SENDING: readonly Method[] = [
     run(backend, args) {
       const file = readFile(backend.files, args, 'document')
       const content = { ...readCaption(backend, args), file }
-      return messageWire(backend, deliver(backend, args, content, 'documents'))
+      return messageWire(backend, sendToChat(backend, args, content, 'documents'))
     },
   },
   {
     name: 'sendChatAction',
     run(backend, args) {
-      if (!ACTIONS.includes(text(args, 'action'))) {
+      if (!ACTIONS.includes(textArgument(args, 'action'))) {
         throw badRequest('wrong parameter action in request')
       }
-      const chat = accessibleChat(backend.chats, text(args, 'chat_id'), 'write')
-      const threadId = integer(args, 'message_thread_id') || undefined
+      const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
+      const threadId = integerArgument(args, 'message_thread_id') || undefined
       backend.changes.emit({ kind: 'action', chatId: chat.id, threadId })
       return true
     },

@@ -1,8 +1,8 @@
-import { type Arguments, flag, integer, text } from '../arguments.ts'
+import { type Arguments, flagArgument, integerArgument, textArgument } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { badRequest, conflict } from '../refusal.ts'
 import { webhookInfoWire } from '../webhook.ts'
-import type { Method } from './define.ts'
+import type { BotApiMethod } from './define.ts'
 
 const LIMIT_MAX = 100
 const TIMEOUT_SECONDS_MAX = 50
@@ -13,7 +13,7 @@ const PORTS = ['', '80', '88', '443', '8443']
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost']
 
 /** Methods about the delivery of updates. */
-export const UPDATES: readonly Method[] = [
+export const UPDATES: readonly BotApiMethod[] = [
   {
     name: 'getUpdates',
     async run(backend, args, signal) {
@@ -23,11 +23,11 @@ export const UPDATES: readonly Method[] = [
         )
       }
       allow(backend, args)
-      const limit = args.texts.has('limit') ? integer(args, 'limit') : LIMIT_MAX
+      const limit = args.texts.has('limit') ? integerArgument(args, 'limit') : LIMIT_MAX
       return await backend.poller.poll({
-        offset: integer(args, 'offset'),
+        offset: integerArgument(args, 'offset'),
         limit: clamp(limit, 1, LIMIT_MAX),
-        timeoutSeconds: clamp(integer(args, 'timeout'), 0, TIMEOUT_SECONDS_MAX),
+        timeoutSeconds: clamp(integerArgument(args, 'timeout'), 0, TIMEOUT_SECONDS_MAX),
         signal,
       })
     },
@@ -35,17 +35,17 @@ export const UPDATES: readonly Method[] = [
   {
     name: 'setWebhook',
     run(backend, args) {
-      const url = text(args, 'url')
+      const url = textArgument(args, 'url')
       if (url === '') return removeWebhook(backend, args)
       checkUrl(url)
-      const secretToken = text(args, 'secret_token')
+      const secretToken = textArgument(args, 'secret_token')
       if (secretToken.length > SECRET_LENGTH_MAX) throw badRequest('secret token is too long')
       if (!/^[\w-]*$/.test(secretToken)) {
         throw badRequest('secret token contains unallowed characters')
       }
-      const wanted = integer(args, 'max_connections') || CONNECTIONS_DEFAULT
+      const wanted = integerArgument(args, 'max_connections') || CONNECTIONS_DEFAULT
       allow(backend, args)
-      if (flag(args, 'drop_pending_updates')) backend.updates.clear()
+      if (flagArgument(args, 'drop_pending_updates')) backend.updates.clear()
       backend.poller.interrupt(conflict('terminated by setWebhook request'))
       backend.webhook.setTarget({
         url,
@@ -63,14 +63,14 @@ export const UPDATES: readonly Method[] = [
 ]
 
 function removeWebhook(backend: Backend, args: Arguments): true {
-  if (flag(args, 'drop_pending_updates')) backend.updates.clear()
+  if (flagArgument(args, 'drop_pending_updates')) backend.updates.clear()
   backend.webhook.setTarget(undefined)
   return true
 }
 
 /** Sets the types of updates, until a call has another list; anything but a list of names is ignored. */
 function allow(backend: Backend, args: Arguments): void {
-  const source = text(args, 'allowed_updates')
+  const source = textArgument(args, 'allowed_updates')
   if (source === '') return
   try {
     const types: unknown = JSON.parse(source)

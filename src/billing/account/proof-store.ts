@@ -104,8 +104,8 @@ export async function sumEntries(
       (array_agg(after order by position desc))[1] as "end",
       count(*) filter (where previous is not null
         and (position <> previous + 1 or after <> before + delta)) as broken,
-      coalesce(sum(delta) filter (where ${isSold(sql`counted`)}), 0) as sold,
-      coalesce(-sum(delta) filter (where ${isSpent(sql`counted`)}), 0) as spent,
+      coalesce(sum(delta) filter (where ${isSoldCondition(sql`counted`)}), 0) as sold,
+      coalesce(-sum(delta) filter (where ${isSpentCondition(sql`counted`)}), 0) as spent,
       count(*) filter (where counted = 'topup') as topups
     from linked group by wallet order by wallet`)
   return rows.map(({ wallet, total, start, end, ...row }) => ({
@@ -124,12 +124,12 @@ export async function sumEntries(
 }
 
 /** SQL condition: credits that were bought, or granted as a bonus. */
-export function isSold(type: SQL): SQL {
+export function isSoldCondition(type: SQL): SQL {
   return sql`${type} in ('topup', 'bonus')`
 }
 
 /** SQL condition: credits that were spent; refunds are subtracted. */
-export function isSpent(type: SQL): SQL {
+export function isSpentCondition(type: SQL): SQL {
   return sql`${type} in ('usage', 'subscription', 'refund')`
 }
 

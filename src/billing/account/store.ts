@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Db } from '#src/db/connection.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import type { AccountQuery, LedgerType } from './model.ts'
-import { isSold, isSpent } from './proof-store.ts'
+import { isSoldCondition, isSpentCondition } from './proof-store.ts'
 import { accounts, ledgerEntries } from './tables.ts'
 
 const EMPTY = { balanceCredits: 0, occupiedSlots: 0, entryCount: 0 } as const
@@ -208,10 +208,13 @@ export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
   const { type, deltaCredits: delta, createdAt } = ledgerEntries
   const [ledger] = await db
     .select({
-      sold: sql`coalesce(sum(${delta}) filter (where ${isSold(sql`${type}`)}), 0)`.mapWith(Number),
-      spent: sql`coalesce(-sum(${delta}) filter (where ${isSpent(sql`${type}`)}), 0)`.mapWith(
+      sold: sql`coalesce(sum(${delta}) filter (where ${isSoldCondition(sql`${type}`)}), 0)`.mapWith(
         Number,
       ),
+      spent:
+        sql`coalesce(-sum(${delta}) filter (where ${isSpentCondition(sql`${type}`)}), 0)`.mapWith(
+          Number,
+        ),
       topups: sql`count(*) filter (where ${type} = 'topup')`.mapWith(Number),
     })
     .from(ledgerEntries)

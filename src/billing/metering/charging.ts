@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, SQL } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
-import type { Group } from '#src/kernel/batcher.ts'
+import type { BatchGroup } from '#src/kernel/batcher.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
 import type { ChargeOutcome, TokenLookup } from './model.ts'
 import { freeLeft, listCallOutcomes, usageReference, utcDay } from './rules.ts'
@@ -50,7 +50,7 @@ const RETRY_AFTER_LOSS_SECONDS = 5
  */
 export async function settleCallsTogether(
   deps: ChargingDeps,
-  groups: readonly Group<TokenCall>[],
+  groups: readonly BatchGroup<TokenCall>[],
 ): Promise<readonly (readonly ChargeOutcome[] | undefined)[]> {
   const rows = groups.map(toRow)
   const at = deps.clock.now()
@@ -60,7 +60,7 @@ export async function settleCallsTogether(
     if (error instanceof AppError) throw error
     // An error in the row of one payer must not fail the others, so each payer is settled alone.
     deps.log.warn(
-      { payers: rows.length, problem: traceOf(error) },
+      { payers: rows.length, problem: loggableError(error) },
       'calls of several payers were not settled in one statement; each is settled alone',
     )
     return []
@@ -71,9 +71,9 @@ export async function settleCallsTogether(
  * Settles calls of one token, waiting for its account to be unlocked.
  * @throws the errors of `settleCallsTogether`
  */
-export async function settleAlone(
+export async function settleTokenCalls(
   deps: ChargingDeps,
-  group: Group<TokenCall>,
+  group: BatchGroup<TokenCall>,
 ): Promise<readonly ChargeOutcome[]> {
   const at = deps.clock.now()
   const [outcomes] = await settle(deps, [toRow(group)], { at, isPatient: true })
@@ -82,9 +82,9 @@ export async function settleAlone(
 }
 
 /** Settles calls of a client network without a token, which has only free calls. */
-export async function settleNetwork(
+export async function settleNetworkCalls(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
-  [network, ...others]: Group<string>,
+  [network, ...others]: BatchGroup<string>,
 ): Promise<readonly ChargeOutcome[]> {
   const calls = others.length + 1
   const day = utcDay(clock.now())
@@ -133,7 +133,7 @@ function outcomesOf(
   )
 }
 
-function toRow([{ hash, resource }, ...others]: Group<TokenCall>): store.ChargeRow {
+function toRow([{ hash, resource }, ...others]: BatchGroup<TokenCall>): store.ChargeRow {
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
   return { hash, calls: others.length + 1, priceCredits, batch: randomUUID(), note: resource }
 }

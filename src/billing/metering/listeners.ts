@@ -1,6 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { NOTIFY_INTERVAL_MS } from './model.ts'
 import { notifyLedger } from './store.ts'
 
@@ -37,7 +37,7 @@ export function createLedgerNotifier({
         await notifyLedger(db, notified)
       } catch (error) {
         log.warn(
-          { wallets: notified.length, problem: traceOf(error) },
+          { wallets: notified.length, problem: loggableError(error) },
           'ledger listeners were not notified; they find the entries by polling',
         )
       }

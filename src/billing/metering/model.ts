@@ -19,9 +19,9 @@ export const BATCHES_AT_ONCE = 2
  * Number of waiting calls from which on a statement starts beside one in progress. Fewer wait until it has ended: a
  * process among several, which has few calls at a time, would otherwise pay a whole statement for each.
  */
-export const CALLS_BESIDE = 16
+export const CONCURRENT_BATCH_MIN_CALLS = 16
 /** Longest time that fewer calls wait after a statement for those that join them. */
-export const LINGER_MS = 3
+export const BATCH_WAIT_MS = 3
 /** Time after which calls no longer wait for slow statements. */
 export const BATCH_PATIENCE_MS = 50
 /** Maximum number of payers that one statement settles, and of calls of each payer. */

@@ -22,7 +22,7 @@ const MIME_TYPE = 'application/json'
 const NOTHING_DUE = '0'
 
 /** Properties of the service and its chain that the offers contain. */
-export interface OfferPlace {
+export interface OfferContext {
   readonly publicUrl: string
   readonly chainId: number
   readonly chainName: string
@@ -73,7 +73,7 @@ export interface ResourceEntry {
 /** Price of a resource, with an offer for each asset of the EVM chain that can pay now. */
 export function resourceEntry(
   resource: ResourceId,
-  place: OfferPlace,
+  place: OfferContext,
   assets: readonly AssetState[],
   locale: Locale,
 ): ResourceEntry {
@@ -139,7 +139,7 @@ export function paymentRequiredV1(error: PaymentError, entry: ResourceEntry) {
 export function paymentRequiredV2(
   error: PaymentError,
   { resource, accepts, description }: ResourceEntry,
-  place: OfferPlace,
+  place: OfferContext,
 ): string {
   const url = `${place.publicUrl}${resourcePath(resource)}`
   const required = {

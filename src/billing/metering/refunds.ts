@@ -2,8 +2,8 @@
 
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
@@ -91,7 +91,7 @@ export async function refund(
     })
   } catch (error) {
     deps.log.warn(
-      { calls: charges.length, problem: traceOf(error) },
+      { calls: charges.length, problem: loggableError(error) },
       'charges of failed calls were not refunded yet; the next run tries again',
     )
     pendingRefunds.add(referencesOf(charges))

@@ -62,19 +62,21 @@ describe('listCallOutcomes', () => {
         const row = { ...settlement, priceCredits: price, freeLeftBefore: left, free, paid }
         const outcomes = listCallOutcomes({ ...row, balanceBeforeCredits: balance }, calls)
         expect(outcomes).toHaveLength(calls)
-        const charges = outcomes.flatMap((one) => (one.ok ? one.charge : []))
+        const charges = outcomes.flatMap((outcome) => (outcome.ok ? outcome.charge : []))
         expect(charges.filter(({ kind }) => kind === 'free')).toHaveLength(free)
-        const entries = outcomes.flatMap((one) =>
-          one.ok && one.charge.kind === 'paid' ? { ...one.charge, after: one.balanceCredits } : [],
+        const entries = outcomes.flatMap((outcome) =>
+          outcome.ok && outcome.charge.kind === 'paid'
+            ? { ...outcome.charge, after: outcome.balanceCredits }
+            : [],
         )
         expect(new Set(entries.map(({ reference }) => reference)).size).toBe(paid)
         expect(entries.map(({ after }) => after)).toEqual(
           entries.map((_, index) => balance - (index + 1) * price),
         )
-        for (const one of outcomes) {
-          if (one.ok || one.reason !== 'payment_required') continue
-          expect(one).toMatchObject({ balanceCredits: balance - paid * price, freeLeft: 0 })
-          expect(one.balanceCredits).toBeLessThan(price)
+        for (const outcome of outcomes) {
+          if (outcome.ok || outcome.reason !== 'payment_required') continue
+          expect(outcome).toMatchObject({ balanceCredits: balance - paid * price, freeLeft: 0 })
+          expect(outcome.balanceCredits).toBeLessThan(price)
         }
       }),
     )

@@ -8,9 +8,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { findAccount } from '../account/store.ts'
 import {
   type FoundToken,
-  settleAlone,
   settleCallsTogether,
-  settleNetwork,
+  settleNetworkCalls,
+  settleTokenCalls,
   type TokenCall,
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'
@@ -52,8 +52,8 @@ export interface Metering {
 
 const LIMITS = {
   batchesAtOnce: model.BATCHES_AT_ONCE,
-  besideFrom: model.CALLS_BESIDE,
-  lingerMs: model.LINGER_MS,
+  besideFrom: model.CONCURRENT_BATCH_MIN_CALLS,
+  lingerMs: model.BATCH_WAIT_MS,
   patienceMs: model.BATCH_PATIENCE_MS,
   groupsPerBatch: model.PAYERS_PER_BATCH_MAX,
   itemsPerGroup: model.CALLS_PER_PAYER_MAX,
@@ -83,13 +83,13 @@ export function createMetering(deps: Deps): Metering {
   const tokenCalls = createBatcher<TokenCall, model.ChargeOutcome>({
     ...LIMITS,
     processTogether: (groups) => settleCallsTogether(charging, groups),
-    processAlone: (group) => settleAlone(charging, group),
+    processAlone: (group) => settleTokenCalls(charging, group),
     isAlike: (tokenCall, other) =>
       tokenCall.hash === other.hash && tokenCall.resource === other.resource,
   })
   const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
-    processAlone: (group) => settleNetwork(deps, group),
+    processAlone: (group) => settleNetworkCalls(deps, group),
     isAlike: () => true,
   })
   const returns = createBatcher<model.Charge, model.RefundResult>({

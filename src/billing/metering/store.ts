@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import { usageStart } from './rules.ts'
 import { freeCalls } from './tables.ts'

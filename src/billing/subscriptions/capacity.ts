@@ -6,9 +6,9 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { FREE_WATCHES_MAX, SLOTS_MAX, TRIAL_SLOTS } from '../price-list.ts'
-import { forEachDue } from './due.ts'
+import { forEachDueWallet } from './due-wallets.ts'
 import type { Capacity } from './model.ts'
-import { moveForPauses } from './pauses.ts'
+import { extendForBillingPauses } from './pauses.ts'
 import { capacitySteps, type LostSlots, slotsEndAt, trialSlots } from './rules.ts'
 import * as store from './store.ts'
 
@@ -117,14 +117,14 @@ export async function forEachCapacityChange(
   adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (billing.enabled && (await store.isPaused(db))) return
+  if (billing.enabled && (await store.isBillingPaused(db))) return
   const now = clock.now()
   const list = (page: Parameters<typeof store.listChangedWallets>[2]) =>
     store.listChangedWallets(db, now, page)
-  await forEachDue({ quarantine, kind: 'capacity-change', signal, list }, (wallet) =>
+  await forEachDueWallet({ quarantine, kind: 'capacity-change', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
-      if (billing.enabled) await moveForPauses(tx, wallet, now)
+      if (billing.enabled) await extendForBillingPauses(tx, wallet, now)
       const changes = await store.deleteCapacityChanges(tx, wallet, now)
       if (changes.length === 0) return
       const endsAt = (await store.findTrial(tx, wallet))?.endsAt

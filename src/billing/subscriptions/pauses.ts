@@ -6,7 +6,12 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { lockAccount } from '../account/store.ts'
-import { afterPause, dueAt, nextReminder, pausedMs } from './rules.ts'
+import {
+  dueAt,
+  nextSubscriptionReminder,
+  pauseExtensionMs,
+  subscriptionAfterPause,
+} from './rules.ts'
 import * as store from './store.ts'
 
 interface Deps {
@@ -21,7 +26,7 @@ const WALLETS_PER_READ = 100
 
 /** Records that billing is off. Idempotent: the first record keeps its time. */
 export async function recordBillingOff({ db, clock }: Deps): Promise<void> {
-  await store.beginPause(db, clock.now())
+  await store.beginBillingPause(db, clock.now())
 }
 
 /**
@@ -33,27 +38,27 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
   const { db, clock, log, quarantine } = deps
   const now = clock.now()
   const isOver = await transact(db, async (tx) => {
-    const offAt = await store.endPause(tx, now)
+    const offAt = await store.endBillingPause(tx, now)
     // While billing was off, watches needed no slots; from now on they do. The stored changes are processed after
     // terms and trials have been moved.
     if (offAt !== undefined) await store.insertFreeCapacityChanges(tx, { offAt, at: now })
     return offAt !== undefined
   })
   if (isOver) log.info({ at: now }, 'billing is on again')
-  const last = (await store.listUnsettledPauses(db)).at(-1)
+  const last = (await store.listUnappliedPauses(db)).at(-1)
   if (last === undefined) return
   const options = { quarantine, kind: 'billing-pause', idOf: (wallet: Address) => wallet }
   let moved = 0
   let left = 0
   for (let after: Address | undefined; !signal.aborted; ) {
-    const wallets = await store.listUnmovedWallets(db, last.number, {
+    const wallets = await store.listWalletsWithUnappliedPause(db, last.number, {
       after,
       limit: WALLETS_PER_READ,
     })
     const done = await isolateEach(wallets, options, (wallet) =>
       transact(db, async (tx) => {
         await lockAccount(tx, wallet)
-        await moveForPauses(tx, wallet, now)
+        await extendForBillingPauses(tx, wallet, now)
       }),
     )
     moved += done.length
@@ -63,15 +68,15 @@ export async function recordBillingOn(deps: Deps, signal: AbortSignal): Promise<
   }
   if (signal.aborted) return
   log.info({ wallets: moved, left }, 'terms and trials were extended by the pause of billing')
-  if (left === 0) await store.settlePauses(db, last.number, now)
+  if (left === 0) await store.markPausesApplied(db, last.number, now)
 }
 
 /**
  * Moves the terms and the trial of a wallet by the pauses that were not applied yet, in the caller's
  * transaction, which has locked the wallet's slots.
  */
-export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise<void> {
-  const pauses = await store.listUnsettledPauses(tx)
+export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date): Promise<void> {
+  const pauses = await store.listUnappliedPauses(tx)
   const last = pauses.at(-1)
   if (last === undefined) return
   let isMoved = false
@@ -79,16 +84,16 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
     const missed = pauses.filter(({ number }) => number > row.movedForPause)
     if (missed.length === 0) continue
     isMoved = true
-    const { startsAt, endsAt, ...next } = missed.reduce(afterPause, row)
+    const { startsAt, endsAt, ...next } = missed.reduce(subscriptionAfterPause, row)
     await store.updateSubscription(tx, row, {
       startsAt,
       endsAt,
       dueAt: dueAt({ ...next, endsAt }) ?? null,
-      remindAt: nextReminder('term', endsAt, now) ?? null,
+      remindAt: nextSubscriptionReminder('term', endsAt, now) ?? null,
       movedForPause: last.number,
     })
   }
-  if (await moveTrial(tx, wallet, pauses, now)) isMoved = true
+  if (await extendTrial(tx, wallet, pauses, now)) isMoved = true
   if (isMoved) await store.insertCapacityChange(tx, wallet, now)
 }
 
@@ -96,10 +101,10 @@ export async function moveForPauses(tx: Db, wallet: Address, now: Date): Promise
  * Moves the start and the end of a trial.
  * @returns false if every pause was already applied, or there is no trial with an end
  */
-async function moveTrial(
+async function extendTrial(
   tx: Db,
   wallet: Address,
-  pauses: readonly store.EndedPause[],
+  pauses: readonly store.EndedBillingPause[],
   now: Date,
 ): Promise<boolean> {
   const trial = await store.findTrial(tx, wallet)
@@ -109,7 +114,7 @@ async function moveTrial(
     movedForPause = pause.number
     // A trial that ended before billing was switched off stays ended.
     if (endsAt <= pause.offAt) continue
-    const ms = pausedMs({ startsAt: startedAt, dueAt: endsAt }, pause)
+    const ms = pauseExtensionMs({ startsAt: startedAt, dueAt: endsAt }, pause)
     startedAt = new Date(startedAt.getTime() + ms)
     endsAt = new Date(endsAt.getTime() + ms)
   }
@@ -118,7 +123,7 @@ async function moveTrial(
     await store.updateTrial(tx, wallet, { movedForPause })
     return true
   }
-  const remindAt = nextReminder('trial', endsAt, now) ?? null
+  const remindAt = nextSubscriptionReminder('trial', endsAt, now) ?? null
   await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, movedForPause })
   await store.insertCapacityChange(tx, wallet, endsAt)
   return true

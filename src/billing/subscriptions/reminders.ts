@@ -5,12 +5,12 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { forEachDue } from './due.ts'
-import { moveForPauses } from './pauses.ts'
+import { forEachDueWallet } from './due-wallets.ts'
+import { extendForBillingPauses } from './pauses.ts'
 import {
   dueReminders,
   missingCredits,
-  nextReminder,
+  nextSubscriptionReminder,
   priceSlots,
   slotsLeft,
   trialSlots,
@@ -86,14 +86,14 @@ interface Deps {
  */
 export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps
-  if (!deps.billing.enabled || (await store.isPaused(db))) return
+  if (!deps.billing.enabled || (await store.isBillingPaused(db))) return
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listWalletsToRemind>[2]) =>
     store.listWalletsToRemind(db, now, page)
-  await forEachDue({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
+  await forEachDueWallet({ quarantine, kind: 'reminder', signal, list }, (wallet) =>
     transact(db, async (tx) => {
       await lockSlots(tx, wallet)
-      await moveForPauses(tx, wallet, now)
+      await extendForBillingPauses(tx, wallet, now)
       await remindOfTerms(deps, tx, wallet, now)
       await remindOfTrial(deps, tx, wallet, now)
     }),
@@ -108,7 +108,7 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
   const balanceCredits = (await accounts.findAccount(tx, wallet))?.balanceCredits ?? 0
   for (const { id, term, quantity, periods, endsAt, autoRenew, ...row } of due) {
     const reminders = dueReminders({ endsAt, remindAt: row.remindAt ?? now }, now)
-    const remindAt = nextReminder('term', endsAt, now) ?? null
+    const remindAt = nextSubscriptionReminder('term', endsAt, now) ?? null
     await store.updateSubscription(tx, { wallet, id }, { remindAt })
     if (now >= endsAt) continue
     const missing = missingCredits(rows, id, balanceCredits)

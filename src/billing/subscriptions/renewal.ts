@@ -7,8 +7,8 @@ import type { Address } from '#src/kernel/units.ts'
 import { debit } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
 import { lockSlots } from './capacity.ts'
-import { forEachDue } from './due.ts'
-import { moveForPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
+import { forEachDueWallet } from './due-wallets.ts'
+import { extendForBillingPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
 import {
   dueAt,
   dueStep,
@@ -87,7 +87,7 @@ export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
   const now = deps.clock.now()
   const list = (page: Parameters<typeof store.listDueWallets>[2]) =>
     store.listDueWallets(db, now, page)
-  await forEachDue({ quarantine, kind: 'renewal', signal, list }, async (wallet) => {
+  await forEachDueWallet({ quarantine, kind: 'renewal', signal, list }, async (wallet) => {
     const settled = await transact(db, (tx) => settleWallet(deps, tx, wallet, now))
     for (const { id, status, endsAt } of settled) {
       log.info({ wallet, subscription: id, status, endsAt }, 'state of a subscription changed')
@@ -106,7 +106,7 @@ async function settleWallet(
   now: Date,
 ): Promise<store.SubscriptionRow[]> {
   await lockSlots(tx, wallet)
-  await moveForPauses(tx, wallet, now)
+  await extendForBillingPauses(tx, wallet, now)
   const settled: store.SubscriptionRow[] = []
   const renewed: Omit<PaidRenewal, 'balanceCredits'>[] = []
   for (const row of await store.lockRunning(tx, wallet)) {

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { SLOTS_MAX } from '../price-list.ts'
 import { PERIODS_MAX } from './model.ts'
 import {
-  afterDiscounts,
+  applyDiscounts,
   capacitySteps,
   dueAt,
   dueStep,
   firstReminder,
   missingCredits,
-  nextReminder,
   nextRenewal,
+  nextSubscriptionReminder,
   priceSlots,
   type RenewableSubscription,
   type SubscriptionState,
@@ -79,10 +79,10 @@ describe('the price of slots', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 9 }), bps, bps, bps, (list, a, b, other) => {
         const [small, large] = a < b ? [a, b] : [b, a]
-        expect(afterDiscounts(list, [large, other])).toBeLessThanOrEqual(
-          afterDiscounts(list, [small, other]),
+        expect(applyDiscounts(list, [large, other])).toBeLessThanOrEqual(
+          applyDiscounts(list, [small, other]),
         )
-        expect(afterDiscounts(list, [large])).toBeGreaterThanOrEqual(0)
+        expect(applyDiscounts(list, [large])).toBeGreaterThanOrEqual(0)
       }),
     )
   })
@@ -197,7 +197,9 @@ describe('a reminder', () => {
     [0.5, undefined],
     [-3, undefined],
   ])('planned %s days before the end is sent %s days before the end', (days, next) => {
-    expect(nextReminder('term', endsAt, daysBefore(days))).toEqual(next && daysBefore(next))
+    expect(nextSubscriptionReminder('term', endsAt, daysBefore(days))).toEqual(
+      next && daysBefore(next),
+    )
   })
 })
 

@@ -40,7 +40,7 @@ export function priceSlots(quantity: number, periods: number): SlotPrice {
   const listCredits = SLOT_PRICE_CREDITS * quantity * periods
   const durationDiscountBps = duration?.discountBps ?? 0
   const volumeDiscountBps = volume?.discountBps ?? 0
-  const totalCredits = afterDiscounts(listCredits, [durationDiscountBps, volumeDiscountBps])
+  const totalCredits = applyDiscounts(listCredits, [durationDiscountBps, volumeDiscountBps])
   return { listCredits, durationDiscountBps, volumeDiscountBps, totalCredits }
 }
 
@@ -48,7 +48,7 @@ export function priceSlots(quantity: number, periods: number): SlotPrice {
  * Credits after discounts in basis points, each applied to the result of the previous discount; the result
  * is rounded up once.
  */
-export function afterDiscounts(listCredits: number, discountsBps: readonly number[]): number {
+export function applyDiscounts(listCredits: number, discountsBps: readonly number[]): number {
   const shares = discountsBps.map((bps) => FULL_BPS - BigInt(bps))
   const amount = shares.reduce((left, share) => left * share, BigInt(listCredits))
   const divisor = FULL_BPS ** BigInt(shares.length)
@@ -117,7 +117,7 @@ export function slotsEndAt({
 }
 
 /** A time span in which billing was off. */
-export interface Pause {
+export interface BillingPause {
   readonly offAt: Date
   readonly onAt: Date
 }
@@ -126,9 +126,9 @@ export interface Pause {
  * Milliseconds by which a pause of billing moves the end of a term or trial: the part of the pause in which it ran. The
  * end of a term that was due before the pause moves to the end of the pause, so that time that has passed is not charged.
  */
-export function pausedMs(
+export function pauseExtensionMs(
   { startsAt, dueAt: due }: { readonly startsAt: Date; readonly dueAt: Date },
-  { offAt, onAt }: Pause,
+  { offAt, onAt }: BillingPause,
 ): number {
   const stoppedAt = Math.min(Math.max(offAt.getTime(), startsAt.getTime()), due.getTime())
   return Math.max(0, onAt.getTime() - stoppedAt)
@@ -138,13 +138,13 @@ export function pausedMs(
  * Applies a pause of billing to a subscription. A term continues with the time that was left; a term that
  * had ended keeps its slots for another 72 hours.
  */
-export function afterPause<Row extends SubscriptionState & { readonly startsAt: Date }>(
+export function subscriptionAfterPause<Row extends SubscriptionState & { readonly startsAt: Date }>(
   row: Row,
-  pause: Pause,
+  pause: BillingPause,
 ): Row {
   const due = dueAt(row)
   if (due === undefined) return row
-  const moved = pausedMs({ startsAt: row.startsAt, dueAt: due }, pause)
+  const moved = pauseExtensionMs({ startsAt: row.startsAt, dueAt: due }, pause)
   const startsAt = new Date(row.startsAt.getTime() + moved)
   const next = { ...row, startsAt, endsAt: new Date(row.endsAt.getTime() + moved) }
   if (moved === 0 || dueStep(next, pause.onAt) !== 'expire') return next
@@ -167,7 +167,7 @@ export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date
 }
 
 /** The next reminder after `now`; undefined after the last. */
-export function nextReminder(
+export function nextSubscriptionReminder(
   of: keyof typeof REMINDERS_MS,
   endsAt: Date,
   now: Date,

@@ -189,7 +189,7 @@ export async function listSubscriptions(
   const trial = await store.findTrial(db, wallet)
   const linked = trial === undefined ? await linkedAccounts.list(db, wallet) : []
   const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]
-  const isTaken = trial !== undefined || (await store.hadTrial(db, people))
+  const isTaken = trial !== undefined || (await store.hasHadTrial(db, people))
   return {
     ...page,
     data: page.data.map(toSubscription),

@@ -15,7 +15,7 @@ export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | und
 }
 
 /** Whether one of these Telegram accounts has had a trial, for any wallet. */
-export async function hadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
+export async function hasHadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
   if (telegramUserIds.length === 0) return false
   const rows = await db
     .select({ wallet: trialAccounts.wallet })
@@ -71,7 +71,7 @@ export async function updateTrial(
 }
 
 /** Records the start of a pause of billing, unless one is open. */
-export async function beginPause(db: Db, offAt: Date): Promise<void> {
+export async function beginBillingPause(db: Db, offAt: Date): Promise<void> {
   // Two concurrent inserts have the same number, so the second is skipped.
   await db.execute(sql`
     insert into ${billingPauses} (number, off_at)
@@ -81,7 +81,7 @@ export async function beginPause(db: Db, offAt: Date): Promise<void> {
 }
 
 /** Whether a pause of billing is open. */
-export async function isPaused(db: Db): Promise<boolean> {
+export async function isBillingPaused(db: Db): Promise<boolean> {
   const rows = await db
     .select({ number: billingPauses.number })
     .from(billingPauses)
@@ -94,7 +94,7 @@ export async function isPaused(db: Db): Promise<boolean> {
  * Ends the open pause of billing.
  * @returns its start; undefined if none was open
  */
-export async function endPause(db: Db, onAt: Date): Promise<Date | undefined> {
+export async function endBillingPause(db: Db, onAt: Date): Promise<Date | undefined> {
   const [ended] = await db
     .update(billingPauses)
     .set({ onAt: sql`greatest(${billingPauses.offAt}, ${onAt.toISOString()}::timestamptz)` })
@@ -123,14 +123,14 @@ export async function insertFreeCapacityChanges(
 }
 
 /** A pause that has ended. */
-export interface EndedPause {
+export interface EndedBillingPause {
   readonly number: number
   readonly offAt: Date
   readonly onAt: Date
 }
 
 /** Ended pauses that are not applied to everything yet, in order. */
-export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
+export async function listUnappliedPauses(db: Db): Promise<EndedBillingPause[]> {
   const rows = await db
     .select()
     .from(billingPauses)
@@ -140,7 +140,7 @@ export async function listUnsettledPauses(db: Db): Promise<EndedPause[]> {
 }
 
 /** Marks the pauses up to the number `upTo` as applied to every term and trial. */
-export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promise<void> {
+export async function markPausesApplied(db: Db, upTo: number, settledAt: Date): Promise<void> {
   await db
     .update(billingPauses)
     .set({ settledAt })
@@ -150,7 +150,7 @@ export async function settlePauses(db: Db, upTo: number, settledAt: Date): Promi
 /**
  * Wallets after `after` with a subscription or a trial that a pause was not applied to, ordered by address.
  */
-export async function listUnmovedWallets(
+export async function listWalletsWithUnappliedPause(
   db: Db,
   pause: number,
   { after, limit }: { readonly after: Address | undefined; readonly limit: number },

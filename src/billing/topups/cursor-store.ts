@@ -6,20 +6,26 @@ export type CursorRow = typeof paymentCursors.$inferSelect
 export type PaymentChain = CursorRow['chain']
 
 /** Read position of a chain; undefined before the first reading. */
-export async function findCursor(db: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
+export async function findPaymentCursor(
+  db: Db,
+  chain: PaymentChain,
+): Promise<CursorRow | undefined> {
   const [row] = await db.select().from(paymentCursors).where(eq(paymentCursors.chain, chain))
   return row
 }
 
-/** Like `findCursor`, but locks the row (`FOR UPDATE`). */
-export async function lockCursor(tx: Db, chain: PaymentChain): Promise<CursorRow | undefined> {
+/** Like `findPaymentCursor`, but locks the row (`FOR UPDATE`). */
+export async function lockPaymentCursor(
+  tx: Db,
+  chain: PaymentChain,
+): Promise<CursorRow | undefined> {
   const { chain: name } = paymentCursors
   const [row] = await tx.select().from(paymentCursors).where(eq(name, chain)).for('update')
   return row
 }
 
 /** Stores the first read position of a chain, unless there is one. */
-export async function insertCursor(
+export async function insertPaymentCursor(
   db: Db,
   cursor: typeof paymentCursors.$inferInsert,
 ): Promise<void> {
@@ -27,7 +33,11 @@ export async function insertCursor(
 }
 
 /** Moves the read position forward; never back. */
-export async function moveCursor(db: Db, chain: PaymentChain, position: number): Promise<void> {
+export async function movePaymentCursor(
+  db: Db,
+  chain: PaymentChain,
+  position: number,
+): Promise<void> {
   await db
     .update(paymentCursors)
     .set({ position: sql`greatest(${paymentCursors.position}, ${position}::bigint)` })

@@ -1,15 +1,26 @@
 import { transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import type { AssetKey } from '../price-list.ts'
-import { compareBalance } from './balance.ts'
-import { type CursorRow, findCursor, insertCursor, moveCursor, saveTip } from './cursor-store.ts'
-import { deleteTries } from './gap-store.ts'
+import { compareBalance } from './balance-comparison.ts'
+import {
+  type CursorRow,
+  findPaymentCursor,
+  insertPaymentCursor,
+  movePaymentCursor,
+  saveTip,
+} from './cursor-store.ts'
+import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
 import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
 import { assetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
-import { type FollowDeps, followTransaction, isUpstream, startSettling } from './transactions.ts'
+import {
+  type FollowDeps,
+  followTransaction,
+  isChainUnavailable,
+  startSettling,
+} from './transactions.ts'
 
 /** Maximum number of blocks of one reading; halved after each failed reading, then raised again. */
 const SPAN_MAX = 1000
@@ -35,32 +46,32 @@ export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Pro
       await turn(deps, signal)
     } catch (error) {
       // Without a database no other step can succeed.
-      if (isSharedFailure(error) && !isUpstream(error)) throw error
+      if (isSharedFailure(error) && !isChainUnavailable(error)) throw error
       failures.push(error)
     }
   }
   if (failures.length === 0) return
-  throw failures.find((error) => !isUpstream(error)) ?? failures[0]
+  throw failures.find((error) => !isChainUnavailable(error)) ?? failures[0]
 }
 
 /** Starts the comparison of balances of a new payment address, before its blocks are read. */
 async function beginComparing(deps: FollowDeps, signal: AbortSignal): Promise<void> {
-  const cursor = await findCursor(deps.db, 'flare')
+  const cursor = await findPaymentCursor(deps.db, 'flare')
   if (cursor?.balanceOf !== deps.billing.payments.nativePayTo) await compareBalance(deps, signal)
 }
 
 /** Starts reading payments of a chain, before the first payment can be made. */
-export async function beginReading(
+export async function beginPaymentScan(
   { db, chain, clock, confirmations }: FollowDeps,
   which: CursorRow['chain'],
   signal?: AbortSignal,
 ): Promise<CursorRow> {
-  const found = await findCursor(db, which)
+  const found = await findPaymentCursor(db, which)
   if (found !== undefined) return found
   const block = which === 'flare' ? await chain.confirmedBlock(confirmations, signal) : undefined
   const position = block?.number ?? null
-  await insertCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
-  const cursor = await findCursor(db, which)
+  await insertPaymentCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
+  const cursor = await findPaymentCursor(db, which)
   if (cursor === undefined) throw new Error('a payment cursor was neither found nor created')
   return cursor
 }
@@ -74,7 +85,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, chain, clock, confirmations } = deps
   const { router, nativePayTo: payTo } = deps.billing.payments
   if (router === undefined && payTo === undefined) return
-  const cursor = await beginReading(deps, 'flare', signal)
+  const cursor = await beginPaymentScan(deps, 'flare', signal)
   const tip = (await chain.confirmedBlock(1, signal)).number
   let from = (cursor.position ?? tip) + 1
   let span = SPAN_MAX
@@ -83,7 +94,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     const read = await chain.paymentsBetween(from, to, { router, payTo }, signal).then(
       (payments) => ({ payments }),
       (error: unknown) => {
-        if (!isUpstream(error)) throw error
+        if (!isChainUnavailable(error)) throw error
         return { error }
       },
     )
@@ -99,8 +110,8 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     const upTo = Math.min(to, tip - confirmations + 1)
     await transact(db, async (tx) => {
       await recordPayments(deps, tx, payments, clock.now())
-      await moveCursor(tx, 'flare', upTo)
-      await deleteTries(tx, upTo)
+      await movePaymentCursor(tx, 'flare', upTo)
+      await deleteFailedReadCounts(tx, upTo)
     })
     from = to + 1
     span = Math.min(span * 2, SPAN_MAX)
@@ -112,7 +123,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
 async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { db, xrpl, clock } = deps
   if (xrpl === undefined) return
-  const cursor = await beginReading(deps, 'xrpl', signal)
+  const cursor = await beginPaymentScan(deps, 'xrpl', signal)
   const since = cursor.sinceAt.getTime() - XRPL_CLOCK_TOLERANCE_MS
   let position = cursor.position ?? undefined
   for (let reading = 0; reading < READINGS_PER_PASS; reading += 1) {
@@ -120,7 +131,7 @@ async function readXrpl(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     const ours = payments.filter(({ block }) => block.at.getTime() >= since)
     await transact(db, async (tx) => {
       await recordPayments(deps, tx, ours, clock.now())
-      await moveCursor(tx, 'xrpl', upTo)
+      await movePaymentCursor(tx, 'xrpl', upTo)
     })
     if (payments.length === 0 || upTo === position) break
     position = upTo
@@ -149,7 +160,7 @@ export async function followSubmittedTransactions(
     const chain = chainOf(topup.asset)
     if (down.has(chain)) return
     await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
-      if (!isUpstream(error)) throw error
+      if (!isChainUnavailable(error)) throw error
       down.set(chain, error)
     })
   })

@@ -8,7 +8,7 @@ export type GapRow = typeof paymentGaps.$inferSelect
  * Counts a failed reading of a block.
  * @returns the number of failed readings, including this one
  */
-export async function countTry(db: Db, blockNumber: number, at: Date): Promise<number> {
+export async function countFailedRead(db: Db, blockNumber: number, at: Date): Promise<number> {
   const [row] = await db
     .insert(paymentGaps)
     .values({ blockNumber, tries: 1, firstFailedAt: at })
@@ -56,7 +56,7 @@ export function listDueGaps(
 }
 
 /** The lowest recorded gap; undefined when there is none. */
-export async function firstGap(db: Db): Promise<number | undefined> {
+export async function findFirstGap(db: Db): Promise<number | undefined> {
   const { blockNumber, recordedAt } = paymentGaps
   const [row] = await db
     .select({ first: min(blockNumber) })
@@ -71,7 +71,7 @@ export async function deleteGap(db: Db, blockNumber: number): Promise<void> {
 }
 
 /** Deletes the counts of failed readings of blocks up to `upTo` that have been read. */
-export async function deleteTries(db: Db, upTo: number): Promise<void> {
+export async function deleteFailedReadCounts(db: Db, upTo: number): Promise<void> {
   const { blockNumber, recordedAt } = paymentGaps
   await db.delete(paymentGaps).where(and(lte(blockNumber, upTo), isNull(recordedAt)))
 }

@@ -4,10 +4,10 @@
  */
 import { transact } from '#src/db/connection.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import { lockCursor, moveCursor } from './cursor-store.ts'
+import { lockPaymentCursor, movePaymentCursor } from './cursor-store.ts'
 import * as store from './gap-store.ts'
 import { recordPayments } from './payments.ts'
-import { type FollowDeps, isUpstream } from './transactions.ts'
+import { type FollowDeps, isChainUnavailable } from './transactions.ts'
 
 /** Failed readings after which a block becomes a gap. */
 const TRIES = 10
@@ -35,11 +35,11 @@ export async function recordUnreadable(
   const recordedAt = clock.now()
   const nextTryAt = new Date(recordedAt.getTime() + AGAIN_MIN_MS)
   const outcome = await transact(db, async (tx) => {
-    const cursor = await lockCursor(tx, 'flare')
+    const cursor = await lockPaymentCursor(tx, 'flare')
     if ((cursor?.position ?? 0) >= block) return 'passed'
-    if ((await store.countTry(tx, block, recordedAt)) < TRIES) return 'waits'
+    if ((await store.countFailedRead(tx, block, recordedAt)) < TRIES) return 'waits'
     await store.recordGap(tx, block, { recordedAt, nextTryAt })
-    await moveCursor(tx, 'flare', block)
+    await movePaymentCursor(tx, 'flare', block)
     return 'recorded'
   })
   if (outcome === 'recorded') {
@@ -72,7 +72,7 @@ export async function readGaps(deps: FollowDeps, signal: AbortSignal): Promise<v
         'block can be read for payments again',
       )
     } catch (error) {
-      if (!isUpstream(error)) throw error
+      if (!isChainUnavailable(error)) throw error
       const waitMs = Math.min(AGAIN_MIN_MS * 2 ** Math.max(0, tries - TRIES + 1), AGAIN_MAX_MS)
       await store.deferGap(db, blockNumber, new Date(clock.now().getTime() + waitMs))
       quarantine.add('payment-gap', blockNumber, error)

@@ -21,7 +21,7 @@ export const QUOTE_SECONDS = 600
 /** Maximum number of credits of one top-up or payment, worth a billion US dollars. */
 export const TOPUP_CREDITS_MAX = 1_000_000_000_000
 /** Reason for a transaction that no endpoint has known so far. */
-export const NOT_FOUND = 'transaction_not_found'
+export const TX_NOT_FOUND = 'transaction_not_found'
 /** Time for which the service looks for a transaction that no endpoint knows. */
 export const UNKNOWN_TRANSACTION_SECONDS = 600
 /** Time for which the service looks for a pending transaction. */
@@ -72,7 +72,7 @@ export const REFUSALS = [
   /** The payment is worth more credits than `TOPUP_CREDITS_MAX`. */
   'too_large',
 ] as const
-export type Refusal = (typeof REFUSALS)[number]
+export type PaymentRefusal = (typeof REFUSALS)[number]
 
 /** Slots to buy when a top-up is credited. */
 export const NewPurchase = z

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { type Refusal, TOPUPS_CHANNEL } from './model.ts'
+import { type PaymentRefusal, TOPUPS_CHANNEL } from './model.ts'
 import { topupPayments, unmatchedPayments } from './tables.ts'
 
 export type PaymentRow = typeof topupPayments.$inferSelect
@@ -38,7 +38,7 @@ export function listPaymentsInTransaction(db: Db, txHash: string): Promise<Payme
 export function listPaymentsOfTopup(
   db: Db,
   handle: string,
-): Promise<{ payment: PaymentRow; reason: Refusal | null }[]> {
+): Promise<{ payment: PaymentRow; reason: PaymentRefusal | null }[]> {
   return db
     .select({ payment: topupPayments, reason: unmatchedPayments.reason })
     .from(topupPayments)
@@ -153,7 +153,7 @@ export async function deleteOpenPayments(db: Db, txHash: string): Promise<Paymen
  *
  * @returns false when the payment is already settled, or has moved to another block
  */
-export async function settlePayment(
+export async function markPaymentSettled(
   db: Db,
   { txHash, logIndex, blockHash }: PaymentId & Pick<PaymentRow, 'blockHash'>,
   settled: Pick<PaymentRow, 'settledAt' | 'confirmations' | 'credits' | 'bonusCredits'>,

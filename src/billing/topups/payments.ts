@@ -5,17 +5,17 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { credit, readBalance, type Terms } from '../account/service.ts'
 import type { AssetKey } from '../price-list.ts'
-import type { Refusal } from './model.ts'
+import type { PaymentRefusal } from './model.ts'
 import type { PaymentOptions } from './payment-options.ts'
 import type { PaymentRow } from './payment-store.ts'
 import * as payments from './payment-store.ts'
 import { carryOutPurchase, type PurchaseOutcome } from './purchases.ts'
 import {
+  type CreditRate,
   type CreditsWithBonus,
-  exceedsLock,
+  exceedsPriceLock,
   judgePayment,
   type PaymentVerdict,
-  type Rate,
   usdRateOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
@@ -194,7 +194,7 @@ async function write(
   { payment, topup, verdict, confirmations, at }: Settlement,
 ): Promise<boolean> {
   const worth = verdict.ok ? verdict.worth : { credits: null, bonusCredits: null }
-  const isFirst = await payments.settlePayment(tx, payment, {
+  const isFirst = await payments.markPaymentSettled(tx, payment, {
     settledAt: at,
     confirmations,
     ...worth,
@@ -214,7 +214,7 @@ async function write(
 async function keepUnmatched(
   tx: Db,
   { txHash, logIndex }: PaymentRow,
-  reason: Refusal,
+  reason: PaymentRefusal,
   foundAt: Date,
 ): Promise<void> {
   await store.insertUnmatched(tx, { txHash, logIndex, reason, foundAt })
@@ -251,9 +251,9 @@ function isUnsupported({ logIndex }: Pick<PaymentRow, 'logIndex'>): boolean {
 
 /** Rates at which a payment is credited. */
 interface Pricing {
-  readonly rate: Rate
+  readonly rate: CreditRate
   /** Rate of the part beyond the locked amount; undefined where `rate` applies to the whole payment. */
-  readonly beyond: Rate | undefined
+  readonly beyond: CreditRate | undefined
 }
 
 /**
@@ -298,7 +298,7 @@ async function pricingOf(
 ): Promise<Pricing | undefined> {
   const isLate = payment.blockAt > topup.expiresAt
   const others = isLate ? 0n : await payments.sumPaid(db, payment, topup.expiresAt, 'all')
-  const isBeyond = exceedsLock(topup.amountUnits, others + payment.amountUnits)
+  const isBeyond = exceedsPriceLock(topup.amountUnits, others + payment.amountUnits)
   if (!isLate && !isBeyond) return { rate: lockedRate(topup), beyond: undefined }
   const price = await paymentOptions.price(topup.asset, signal)
   const now = price && usdRateOf(topup.asset, price)
@@ -306,7 +306,12 @@ async function pricingOf(
   return isLate ? { rate: now, beyond: undefined } : { rate: lockedRate(topup), beyond: now }
 }
 
-function lockedRate({ asset, priceValue, priceDecimals, usdPer1000CreditsMicros }: TopupRow): Rate {
+function lockedRate({
+  asset,
+  priceValue,
+  priceDecimals,
+  usdPer1000CreditsMicros,
+}: TopupRow): CreditRate {
   const rate = usdRateOf(asset, { value: priceValue, decimals: priceDecimals })
   return { ...rate, usdPer1000CreditsMicros }
 }

@@ -17,7 +17,10 @@ export async function findPurchase(db: Db, handle: string): Promise<PurchaseRow 
 }
 
 /** The pending purchase of a top-up, locked (`FOR UPDATE`). */
-export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow | undefined> {
+export async function lockPendingPurchase(
+  tx: Db,
+  handle: string,
+): Promise<PurchaseRow | undefined> {
   const [row] = await tx.select().from(topupPurchases).where(isWaiting(handle)).for('update')
   return row
 }
@@ -27,7 +30,7 @@ export async function lockWaiting(tx: Db, handle: string): Promise<PurchaseRow |
  *
  * @param done `handle`: the top-up whose payment paid for it
  */
-export async function markDone(
+export async function markPurchaseDone(
   tx: Db,
   handle: string,
   done: Pick<PurchaseRow, 'handle' | 'subscriptionId' | 'doneAt'>,
@@ -39,12 +42,12 @@ export async function markDone(
 }
 
 /** Records why a purchase could not be made. */
-export async function markRefused(tx: Db, handle: string, reason: string): Promise<void> {
+export async function markPurchaseRefused(tx: Db, handle: string, reason: string): Promise<void> {
   await tx.update(topupPurchases).set({ reason }).where(eq(topupPurchases.handle, handle))
 }
 
 /** Moves a pending purchase to another top-up. */
-export async function moveWaiting(tx: Db, from: string, to: string): Promise<void> {
+export async function movePendingPurchase(tx: Db, from: string, to: string): Promise<void> {
   await tx.update(topupPurchases).set({ handle: to }).where(isWaiting(from))
 }
 

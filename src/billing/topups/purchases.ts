@@ -51,7 +51,7 @@ export async function carryOutPurchase(
     // `createSubscription` refuses before it writes, so that the transaction stays usable.
     const order = { quantity, periods, autoRenew }
     const { id } = await createSubscription({ ...deps, db: tx }, caller, order)
-    await store.markDone(tx, plan.handle, {
+    await store.markPurchaseDone(tx, plan.handle, {
       handle,
       subscriptionId: id,
       doneAt: deps.clock.now(),
@@ -59,14 +59,14 @@ export async function carryOutPurchase(
     return { slots: quantity, reason: null }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    await store.markRefused(tx, plan.handle, error.code)
+    await store.markPurchaseRefused(tx, plan.handle, error.code)
     return { slots: quantity, reason: error.code }
   }
 }
 
 /** The pending purchase of a quote or of the quotes that replaced it, locked (`FOR UPDATE`). */
 async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | undefined> {
-  const plan = await store.lockWaiting(tx, handle)
+  const plan = await store.lockPendingPurchase(tx, handle)
   if (plan !== undefined) return plan
   const next = await findRenewal(tx, handle)
   return next && (await lockWaiting(tx, next.handle))
@@ -83,5 +83,5 @@ export async function findPurchase(db: Db, handle: string): Promise<Purchase | n
 
 /** Moves the purchase of a quote that was replaced to the new quote. */
 export async function movePurchase(tx: Db, from: string, to: string): Promise<void> {
-  await store.moveWaiting(tx, from, to)
+  await store.movePendingPurchase(tx, from, to)
 }

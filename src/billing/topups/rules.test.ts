@@ -4,15 +4,15 @@ import { type AssetKey, PAYMENT_ASSETS } from '../price-list.ts'
 import { TOPUP_CREDITS_MAX } from './model.ts'
 import {
   bonusFor,
+  type CreditRate,
   creditsFor,
+  creditsWithBonusOf,
   judgePayment,
   payerProblem,
   quotedUnitsFor,
-  type Rate,
   symbolOf,
   unitsFor,
   usdRateOf,
-  worthOf,
   xrpWalletLink,
 } from './rules.ts'
 
@@ -149,7 +149,7 @@ describe('the credits of an amount', () => {
 
 describe('the bonus', () => {
   test('is a tenth for the service’s own token, rounded down, and nothing for others', () => {
-    expect(worthOf(12_345, 'service')).toEqual({ credits: 12_345, bonusCredits: 1234 })
+    expect(creditsWithBonusOf(12_345, 'service')).toEqual({ credits: 12_345, bonusCredits: 1234 })
     for (const key of ['WFLR', 'FXRP', 'FLR', 'XRP'] as const) {
       expect(bonusFor(10n ** 30n, key)).toBe(0n)
     }
@@ -161,7 +161,7 @@ describe('a payment', () => {
     asset: string,
     amountUnits: bigint,
     topup: { asset: AssetKey; token: string | null } | undefined,
-    rate: Rate | undefined,
+    rate: CreditRate | undefined,
   ) => judgePayment({ asset, amountUnits, topup, rate })
   const flr = { asset: 'FLR', token: null } as const
   const fxrp = { asset: 'FXRP', token: '0xF' } as const

@@ -6,7 +6,7 @@ import {
   type PaymentAsset,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
-import { type Refusal, TOPUP_CREDITS_MAX } from './model.ts'
+import { type PaymentRefusal, TOPUP_CREDITS_MAX } from './model.ts'
 
 /** US dollars for one whole unit: `value / 10 ** decimals`, exactly; decimals may be negative. */
 export interface UsdPrice {
@@ -15,7 +15,7 @@ export interface UsdPrice {
 }
 
 /** Prices of an asset and of credits, from which the credits of an amount follow. */
-export interface Rate {
+export interface CreditRate {
   readonly price: UsdPrice
   /** Decimals of the asset's smallest unit. */
   readonly decimals: number
@@ -47,7 +47,7 @@ export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
 }
 
 /** Rate of an asset at a price, with today's price of credits. */
-export function usdRateOf(key: AssetKey, price: UsdPrice): Rate {
+export function usdRateOf(key: AssetKey, price: UsdPrice): CreditRate {
   const { decimals } = assetOf(key)
   return { price, decimals, usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS }
 }
@@ -56,7 +56,7 @@ export function usdRateOf(key: AssetKey, price: UsdPrice): Rate {
  * Price of credits in the asset's smallest unit, rounded up once; undefined when it exceeds the amounts of
  * the chain.
  */
-export function unitsFor(credits: number, rate: Rate): bigint | undefined {
+export function unitsFor(credits: number, rate: CreditRate): bigint | undefined {
   return roundedUp(credits, rate, 1n)
 }
 
@@ -64,13 +64,13 @@ export function unitsFor(credits: number, rate: Rate): bigint | undefined {
  * Amount of a quote: like `unitsFor`, but rounded up to the largest power of ten that is worth at most one
  * credit, so that people can type the amount and get exactly these credits.
  */
-export function quotedUnitsFor(credits: number, rate: Rate): bigint | undefined {
+export function quotedUnitsFor(credits: number, rate: CreditRate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
   if (per <= 0n) return undefined
   return roundedUp(credits, rate, 10n ** BigInt(String(units / per).length - 1))
 }
 
-function roundedUp(credits: number, rate: Rate, step: bigint): bigint | undefined {
+function roundedUp(credits: number, rate: CreditRate, step: bigint): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
   if (units <= 0n || per <= 0n) return undefined
   const wanted = BigInt(credits) * units
@@ -79,7 +79,7 @@ function roundedUp(credits: number, rate: Rate, step: bigint): bigint | undefine
 }
 
 /** Whole credits for an amount, rounded down; the remainder is dropped. */
-export function creditsFor(amountUnits: bigint, rate: Rate): bigint {
+export function creditsFor(amountUnits: bigint, rate: CreditRate): bigint {
   const { units, credits } = exactRate(rate)
   return units <= 0n ? 0n : (amountUnits * credits) / units
 }
@@ -90,7 +90,7 @@ export function bonusFor(credits: bigint, key: AssetKey): bigint {
 }
 
 /** A rate as units and the credits they are worth, without rounding. */
-function exactRate({ price, decimals, usdPer1000CreditsMicros }: Rate) {
+function exactRate({ price, decimals, usdPer1000CreditsMicros }: CreditRate) {
   const { value, decimals: places } = price
   const scale = 10n ** BigInt(Math.abs(places))
   return {
@@ -113,7 +113,7 @@ export interface CreditsWithBonus {
 }
 
 /** Credits and bonus of a quote. */
-export function worthOf(credits: number, key: AssetKey): CreditsWithBonus {
+export function creditsWithBonusOf(credits: number, key: AssetKey): CreditsWithBonus {
   return { credits, bonusCredits: Number(bonusFor(BigInt(credits), key)) }
 }
 
@@ -125,7 +125,7 @@ export interface PaymentCase {
   readonly isUnsupported?: boolean
   /** Undefined when the payment names no known top-up. */
   readonly topup: { readonly asset: AssetKey; readonly token: string | null } | undefined
-  readonly rate: Rate | undefined
+  readonly rate: CreditRate | undefined
   /** Limit of the locked price, for a payment at that price. */
   readonly lock?: PriceLock | undefined
 }
@@ -137,7 +137,7 @@ export interface PriceLock {
   /** Amount of the quote that earlier payments have used up at its locked price. */
   readonly usedUnits: bigint
   /** The current rate, for the part beyond the locked amount. */
-  readonly beyond: Rate
+  readonly beyond: CreditRate
 }
 
 /** Limit of the amount at the locked price, in quarters of the quote. */
@@ -147,12 +147,12 @@ const LOCK_FOURTHS = 5n
  * Whether payments exceed 1.25 times their quote. Then the locked price applies only up to the amount of
  * the quote. Otherwise a small quote would give anybody the locked price for any amount.
  */
-export function exceedsLock(quoteUnits: bigint, paidUnits: bigint): boolean {
+export function exceedsPriceLock(quoteUnits: bigint, paidUnits: bigint): boolean {
   return paidUnits * 4n > quoteUnits * LOCK_FOURTHS
 }
 
-function creditsAt(amountUnits: bigint, rate: Rate, lock: PriceLock | undefined): bigint {
-  if (lock === undefined || !exceedsLock(lock.quoteUnits, lock.usedUnits + amountUnits)) {
+function creditsAt(amountUnits: bigint, rate: CreditRate, lock: PriceLock | undefined): bigint {
+  if (lock === undefined || !exceedsPriceLock(lock.quoteUnits, lock.usedUnits + amountUnits)) {
     return creditsFor(amountUnits, rate)
   }
   const left = lock.quoteUnits > lock.usedUnits ? lock.quoteUnits - lock.usedUnits : 0n
@@ -178,7 +178,7 @@ const ROOM_SHARE = 5n
  * nothing to create, the quotes of all other wallets that never paid count for at most a fifth of the free
  * holdings.
  */
-export function fitsHoldings(
+export function fitsHoldingsCap(
   amountUnits: bigint,
   { capUnits: cap, heldUnits }: { readonly capUnits: bigint; readonly heldUnits: bigint },
   { own, payers, others }: OpenQuotes,
@@ -190,7 +190,7 @@ export function fitsHoldings(
 
 export type PaymentVerdict =
   | { readonly ok: true; readonly worth: CreditsWithBonus }
-  | { readonly ok: false; readonly reason: Refusal }
+  | { readonly ok: false; readonly reason: PaymentRefusal }
 
 /** Verdict on a payment: its credits, or the reason of a refusal. A refusal concerns the whole payment. */
 export function judgePayment(payment: PaymentCase): PaymentVerdict {
@@ -210,7 +210,7 @@ export function judgePayment(payment: PaymentCase): PaymentVerdict {
   }
 }
 
-function refused(reason: Refusal): PaymentVerdict {
+function refused(reason: PaymentRefusal): PaymentVerdict {
   return { ok: false, reason }
 }
 

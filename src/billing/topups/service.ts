@@ -8,26 +8,26 @@ import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
-import { beginReading, chainOf } from './deposits.ts'
-import { type NewPurchase, NewTopup, NOT_FOUND, QUOTE_SECONDS, type Topup } from './model.ts'
-import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './outcome.ts'
+import { beginPaymentScan, chainOf } from './deposits.ts'
+import { type NewPurchase, NewTopup, QUOTE_SECONDS, type Topup, TX_NOT_FOUND } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
-import { type TopupContext, toTopup } from './record.ts'
 import {
   assetOf,
   capUnits,
-  fitsHoldings,
+  creditsWithBonusOf,
+  fitsHoldingsCap,
   type OpenQuotes,
   quotedUnitsFor,
   symbolOf,
   transactionHashOf,
   usdRateOf,
-  worthOf,
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
+import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
+import { type TopupContext, toTopup } from './topup-view.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
 
 /** Dependencies of top-ups. */
@@ -80,7 +80,7 @@ export async function createTopup(
     token: place.token ?? null,
     payTo: place.payTo,
     contractPayTo: state.contractPayTo ?? null,
-    ...worthOf(credits, key),
+    ...creditsWithBonusOf(credits, key),
     amountUnits,
     priceValue: price.value,
     priceDecimals: price.decimals,
@@ -125,7 +125,7 @@ export async function readOffer(
   const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
   await requireTerms(deps, caller.wallet)
   const state = await chooseAsset(deps, named)
-  if (state.available) await beginReading(deps, chainOf(state.asset.key))
+  if (state.available) await beginPaymentScan(deps, chainOf(state.asset.key))
   return state
 }
 
@@ -160,8 +160,8 @@ async function chooseAsset(
   named: AssetKey | undefined,
 ): Promise<AssetState> {
   if (named !== undefined) return paymentOptions.read(named)
-  const own = await paymentOptions.read('service')
-  return own.available && !own.paused ? own : paymentOptions.read('FLR')
+  const serviceToken = await paymentOptions.read('service')
+  return serviceToken.available && !serviceToken.paused ? serviceToken : paymentOptions.read('FLR')
 }
 
 interface Quote {
@@ -194,12 +194,12 @@ function quote(
   }
   if (paused) throw new AppError('conflict', 'asset_paused', { values })
   const cap = capUnits(asset, 'capPerTopup')
-  const most = capUnits(asset, 'holdingsCap')
+  const holdingsCap = capUnits(asset, 'holdingsCap')
   const isOverCap = cap !== undefined && amountUnits > cap
   const isOverRoom =
-    most !== undefined &&
+    holdingsCap !== undefined &&
     open !== undefined &&
-    !fitsHoldings(amountUnits, { capUnits: most, heldUnits: holdingsUnits ?? 0n }, open)
+    !fitsHoldingsCap(amountUnits, { capUnits: holdingsCap, heldUnits: holdingsUnits ?? 0n }, open)
   if (isOverCap || isOverRoom) {
     throw new AppError('conflict', 'cap_exceeded', {
       values: { ...values, maximum: asset.capPerTopup ?? 0, holdings: asset.holdingsCap ?? 0 },
@@ -316,7 +316,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   const payments = await listPaymentsOfTopup(db, topup.handle)
   const submissions = await store.listSubmittedTransactions(db, topup.handle)
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting ? await cursors.findCursor(db, chainOf(topup.asset)) : undefined
+  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
   return [
     ...payments.map(({ payment, reason }) => ({
       txHash: payment.txHash,
@@ -336,7 +336,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
 
 /** State of a submitted transaction; `unknown` if no endpoint knows it, also after the search for it has ended. */
 function namedState({ state, reason }: store.SubmissionRow): TopupAttempt['state'] {
-  return state === 'dropped' || reason === NOT_FOUND ? 'unknown' : state
+  return state === 'dropped' || reason === TX_NOT_FOUND ? 'unknown' : state
 }
 
 function stateOf({ settledAt, credits }: PaymentRow): TopupAttempt['state'] {

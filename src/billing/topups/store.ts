@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, gt, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { AssetKey } from '../price-list.ts'
 import { notifyTopups } from './payment-store.ts'

@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { Payment } from '#src/chain/chain.ts'
 import type { AssetKey } from '../price-list.ts'
-import type { Refusal } from './model.ts'
+import type { PaymentRefusal } from './model.ts'
 
 const units = (name: string) => numeric(name, { precision: 78, scale: 0, mode: 'bigint' })
 const instant = (name: string) => timestamp(name, { withTimezone: true })
@@ -105,7 +105,7 @@ export const unmatchedPayments = pgTable(
   {
     txHash: text('tx_hash').notNull(),
     logIndex: integer('log_index').notNull(),
-    reason: text('reason').$type<Refusal>().notNull(),
+    reason: text('reason').$type<PaymentRefusal>().notNull(),
     foundAt: instant('found_at').notNull(),
   },
   (table) => [primaryKey({ columns: [table.txHash, table.logIndex] })],

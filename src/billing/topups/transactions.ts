@@ -5,12 +5,12 @@ import { isolateEach } from '#src/db/isolate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { internalTransfersAt, recordSubmittedTransfers } from './balance.ts'
+import { internalTransfersAt, recordSubmittedTransfers } from './balance-comparison.ts'
 import * as cursors from './cursor-store.ts'
 import {
-  NOT_FOUND,
   type PaymentSetup,
   PENDING_TRANSACTION_SECONDS,
+  TX_NOT_FOUND,
   UNKNOWN_TRANSACTION_SECONDS,
 } from './model.ts'
 import {
@@ -20,10 +20,10 @@ import {
   type PaymentRow,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
-import { requiredConfirmations, XRPL_CONFIRMATIONS } from './record.ts'
 import { assetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
+import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 
 /** Dependencies of following transactions. */
 export interface FollowDeps extends SettleDeps {
@@ -88,8 +88,8 @@ export async function followTransaction(
     // If payments are stored, an endpoint that is ahead of this one has seen the transaction.
     const isOver = isGivenUp(facts.status, submittedAt, checkedAt)
     const isSeen = facts.status === 'pending' || (await wasSeen(db, topup, txHash))
-    if (isOver) await save('dropped', NOT_FOUND)
-    else await save('submitted', isSeen ? null : NOT_FOUND)
+    if (isOver) await save('dropped', TX_NOT_FOUND)
+    else await save('submitted', isSeen ? null : TX_NOT_FOUND)
   }
   return true
 }
@@ -196,7 +196,7 @@ export function startSettling(deps: FollowDeps): {
             await settleOnFlare(deps, row, tip, signal)
           }
         } catch (error) {
-          if (!isUpstream(error)) throw error
+          if (!isChainUnavailable(error)) throw error
           down ??= { error }
         }
       })
@@ -208,7 +208,7 @@ export function startSettling(deps: FollowDeps): {
 }
 
 /** Whether the error is an unreachable chain. */
-export function isUpstream(error: unknown): boolean {
+export function isChainUnavailable(error: unknown): boolean {
   return error instanceof AppError && error.kind === 'upstream'
 }
 

@@ -29,7 +29,7 @@ const MAKERS: readonly (readonly (readonly string[])[])[] = [
  *
  * @throws Error when this process is root and can neither find nor create that user
  */
-export async function findAccount(): Promise<UnixAccount | undefined> {
+export async function findUnixAccount(): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
   const found = await lookUp()
   if (found !== undefined) return found

@@ -7,7 +7,7 @@ import { isConnectionFailure } from '../session.ts'
  * This process's claim on an embedded server: while it lives, no other service stops the server as an
  * orphan.
  */
-export interface Claim {
+export interface ServerClaim {
   readonly connection: Connection
   release(): Promise<void>
 }
@@ -18,7 +18,7 @@ const NAME = 'owner of this embedded server'
  * Claims the server at the URL: `taken` by a living service, or `unreachable` if the server does not
  * answer.
  */
-export async function claimServer(url: string): Promise<Claim | 'taken' | 'unreachable'> {
+export async function claimServer(url: string): Promise<ServerClaim | 'taken' | 'unreachable'> {
   const connection = connect(url, { max: 1 })
   const lock = await tryLock(connection.sql, NAME).catch(async (error: unknown) => {
     await connection.close()

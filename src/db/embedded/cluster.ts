@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Logger } from '#src/kernel/logger.ts'
-import { canEnter, findAccount, runAs, type UnixAccount } from './account.ts'
+import { canEnter, findUnixAccount, runAs, type UnixAccount } from './account.ts'
 import { type Binaries, findBinaries, makeOpenDir } from './binaries.ts'
 
 /** A data directory of PostgreSQL on which a server can be started. */
@@ -72,7 +72,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const link = join(dataDir, 'postgres')
   await makeOpenDir(dataDir)
   const isNew = !(await exists(link))
-  const account = isNew ? await findAccount() : await ownerOf(await realpath(link))
+  const account = isNew ? await findUnixAccount() : await ownerOf(await realpath(link))
   const binaries = await findBinaries(account, options.sharedDir, options.logger)
   if (isNew) await createCluster(dataDir, link, { ...options, account, binaries })
   const path = await realpath(link)
@@ -94,7 +94,7 @@ async function ownerOf(path: string): Promise<UnixAccount | undefined> {
   const { uid, gid } = await stat(path)
   if (uid !== 0) return { uid, gid }
   // Root owns the files, for example because root restored a backup, so they are given to the account.
-  const account = await findAccount()
+  const account = await findUnixAccount()
   if (account !== undefined) {
     await runAs(undefined, 'chown', ['-R', `${account.uid}:${account.gid}`, path])
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Claim, claimServer } from './claim.ts'
+import { claimServer, type ServerClaim } from './claim.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { findPostmaster, removeStaleFile, stopPostmaster } from './postmaster.ts'
 import { type Server, startServer } from './server.ts'
@@ -87,7 +87,7 @@ function inUse(cluster: Cluster): Error {
   return new Error(`another service is using the database in ${cluster.path}`)
 }
 
-async function createDatabase({ connection }: Claim): Promise<void> {
+async function createDatabase({ connection }: ServerClaim): Promise<void> {
   const { sql } = connection
   const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`
   if (found === undefined) await sql`create database ${sql(DATABASE)}`

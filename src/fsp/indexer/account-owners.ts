@@ -1,5 +1,5 @@
 import type { Address } from '#src/kernel/units.ts'
-import type { TransactionPart } from './observation.ts'
+import type { TransactionPart } from './provider-observation.ts'
 
 /** Owners of accounts. */
 export interface AccountOwners {

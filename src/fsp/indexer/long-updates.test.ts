@@ -8,7 +8,7 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { RefusedUpdate } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { addRefusals, judgeRefusals, longUpdateOf } from './long-updates.ts'
+import { addRefusedUpdates, judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { addBlock } from './round-state.ts'
 
 const [ALPHA, SENDER, STRANGER] = [1, 2, 3].map((n) => getAddress(`0x${`${n}`.repeat(40)}`)) as [
@@ -73,17 +73,17 @@ const state = (): CarriedState => ({ ...structuredClone(EMPTY_STATE), feedCount:
 
 /** The longest update of a round of these blocks. */
 async function roundOf(
-  one: CarriedState,
+  state: CarriedState,
   window: number | null,
   ...blocks: readonly ProtocolBlock[]
 ) {
-  one.longest = {}
+  state.longest = {}
   for (const each of blocks) {
-    addBlock(one, each, OWNERS)
-    await addRefusals(one, each, OWNERS)
+    addBlock(state, each, OWNERS)
+    await addRefusedUpdates(state, each, OWNERS)
   }
-  judgeRefusals(one, window, blocks.at(-1)?.number ?? 0)
-  return longUpdateOf(one, ALPHA, FEEDS)
+  judgeRefusedUpdates(state, window, blocks.at(-1)?.number ?? 0)
+  return longestUpdateOf(state, ALPHA, FEEDS)
 }
 
 const accepted = (number: number, ...feeds: readonly (number | null)[]): ProtocolBlock => ({
@@ -97,20 +97,20 @@ const accepted = (number: number, ...feeds: readonly (number | null)[]): Protoco
 })
 
 test('the longest of a round is judged when the number of feeds is known', async () => {
-  const one = state()
-  await roundOf(one, WINDOW, accepted(1, 9, 13), accepted(2, 10, null))
-  expect(longUpdateOf(one, ALPHA, null)).toBeUndefined()
-  expect(longUpdateOf(one, ALPHA, 13)).toBeUndefined()
+  const carried = state()
+  await roundOf(carried, WINDOW, accepted(1, 9, 13), accepted(2, 10, null))
+  expect(longestUpdateOf(carried, ALPHA, null)).toBeUndefined()
+  expect(longestUpdateOf(carried, ALPHA, 13)).toBeUndefined()
   const at = 1_790_000_001
   const expected = { tx: TX, block: 1, at, feedsSent: 13, feedCount: 12, isAccepted: true }
-  expect(longUpdateOf(one, ALPHA, 12)).toEqual(expected)
+  expect(longestUpdateOf(carried, ALPHA, 12)).toEqual(expected)
 })
 
 test('an update that was refused for its length is its signer’s, whoever sent it', async () => {
-  const one = state()
-  const found = await roundOf(one, WINDOW, block(1, await refused()))
+  const carried = state()
+  const found = await roundOf(carried, WINDOW, block(1, await refused()))
   expect(found).toMatchObject({ feedsSent: 20, isAccepted: false })
-  expect(one.silence).toEqual({})
+  expect(carried.silence).toEqual({})
 })
 
 test('an update that was refused for something else is not judged', async () => {
@@ -119,11 +119,11 @@ test('an update that was refused for something else is not judged', async () => 
 })
 
 test('of equally long updates the last is told, whether it was accepted or refused', async () => {
-  const [own, one] = [await refused(), state()]
-  const found = await roundOf(one, WINDOW, block(1, own), accepted(2, 20))
+  const [own, carried] = [await refused(), state()]
+  const found = await roundOf(carried, WINDOW, block(1, own), accepted(2, 20))
   expect(found).toMatchObject({ block: 2, isAccepted: true })
   const later = await refused(LONG, 4n)
-  const next = await roundOf(one, WINDOW, accepted(3, 20), block(4, later))
+  const next = await roundOf(carried, WINDOW, accepted(3, 20), block(4, later))
   expect(next).toMatchObject({ block: 4, isAccepted: false })
 })
 
@@ -143,12 +143,12 @@ test('any number of refused updates by strangers do not hide that of a provider,
 })
 
 test('a stranger who became a provider’s account hides nothing, either', async () => {
-  const one = state()
-  for (let number = 0; number < 3; number += 1) addBlock(one, accepted(number, 9), OWNERS)
-  expect(Object.keys(one.senders[ALPHA] ?? {})).toEqual([SENDER])
+  const carried = state()
+  for (let number = 0; number < 3; number += 1) addBlock(carried, accepted(number, 9), OWNERS)
+  expect(Object.keys(carried.senders[ALPHA] ?? {})).toEqual([SENDER])
   const known = (await strangers(9)).map((each) => ({ ...each, sender: SENDER }))
   const own = { ...(await refused()), sender: STRANGER }
-  expect(await roundOf(one, WINDOW, block(4, ...known, own))).toMatchObject({ block: 4 })
+  expect(await roundOf(carried, WINDOW, block(4, ...known, own))).toMatchObject({ block: 4 })
 })
 
 test.each([
@@ -173,19 +173,19 @@ test('an update that a stranger sends again too late hides no other one', async 
 
 test('an update that is sent again within its blocks counts once', async () => {
   const own = await refused(undefined, 1000n)
-  const one = state()
-  expect(await roundOf(one, WINDOW, block(1000, own))).toMatchObject({ block: 1000 })
-  const next = CarriedState.parse(one)
+  const carried = state()
+  expect(await roundOf(carried, WINDOW, block(1000, own))).toMatchObject({ block: 1000 })
+  const next = CarriedState.parse(carried)
   expect(await roundOf(next, WINDOW, block(1005, own))).toBeUndefined()
   const later = await refused(undefined, 1006n)
   expect(await roundOf(next, WINDOW, block(1006, later))).toMatchObject({ block: 1006 })
 })
 
 test('refused updates wait while the submission window is unknown, also in a stored state', async () => {
-  const one = state()
-  expect(await roundOf(one, null, block(1, await refused()))).toBeUndefined()
-  const next = CarriedState.parse(JSON.parse(JSON.stringify(one)))
+  const carried = state()
+  expect(await roundOf(carried, null, block(1, await refused()))).toBeUndefined()
+  const next = CarriedState.parse(JSON.parse(JSON.stringify(carried)))
   expect(await roundOf(next, WINDOW, block(76))).toMatchObject({ block: 1, isAccepted: false })
-  await roundOf(one, null, block(256))
-  expect(one.refusals).toEqual({ [ALPHA]: [] })
+  await roundOf(carried, null, block(256))
+  expect(carried.refusals).toEqual({ [ALPHA]: [] })
 })

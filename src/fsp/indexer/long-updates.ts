@@ -10,7 +10,7 @@ import {
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
-import type { LongUpdate } from './observation.ts'
+import type { LongUpdate } from './provider-observation.ts'
 
 /** Number of signers that are recovered before control returns to the event loop: about five milliseconds of work. */
 const SIGNERS_PER_TURN = 16
@@ -22,7 +22,7 @@ const SIGNERS_PER_TURN = 16
  * Anybody can send updates that are refused. So the signer of each one is recovered: a limit would let the updates of
  * strangers displace those of a provider. What strangers send costs them gas, which limits the updates of a block.
  */
-export async function addRefusals(
+export async function addRefusedUpdates(
   state: CarriedState,
   { refusedUpdates, number, at }: ProtocolBlock,
   owners: AccountOwners,
@@ -41,8 +41,8 @@ export async function addRefusals(
     if (voter === undefined) continue
     const sortitionBlock = Number(update.sortitionBlock)
     const before = state.refusals[voter] ?? []
-    // The first of a sortition block is the one that was sent soonest.
-    if (before.some((one) => one.sortitionBlock === sortitionBlock)) continue
+    // Only the first update of a sortition block is kept: later ones may be copies.
+    if (before.some((update) => update.sortitionBlock === sortitionBlock)) continue
     const refusal = { tx, block: number, at, feedsSent: feedsIn(update), sortitionBlock }
     state.refusals[voter] = [...before, refusal]
   }
@@ -56,7 +56,7 @@ export async function addRefusals(
  * @param submissionWindow null: unknown; then the refusals are kept for the next round
  * @param end the last block of the round
  */
-export function judgeRefusals(
+export function judgeRefusedUpdates(
   state: CarriedState,
   submissionWindow: number | null,
   end: number,
@@ -72,13 +72,13 @@ export function judgeRefusals(
       if (refusal.block >= sortitionBlock + submissionWindow) continue
       if (sortitionBlock <= (state.refused[voter] ?? -1)) continue
       state.refused[voter] = sortitionBlock
-      recordLength(state, voter, { ...refusal, isAccepted: false })
+      recordUpdateLength(state, voter, { ...refusal, isAccepted: false })
     }
   }
 }
 
 /** Records the update that covers the most feeds since the last round; of equal ones, the last. */
-export function recordLength(
+export function recordUpdateLength(
   state: CarriedState,
   voter: Address,
   update: CarriedState['longest'][Address],
@@ -90,7 +90,7 @@ export function recordLength(
 }
 
 /** The longest update since the last round, if it covers more feeds than there are. */
-export function longUpdateOf(
+export function longestUpdateOf(
   state: CarriedState,
   voter: Address,
   feedCount: number | null,

@@ -2,8 +2,8 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
-import type { Registrations } from '../reader/system.ts'
-import { answerAt, PASSES, StoredPasses } from './publication-data.ts'
+import type { RegisteredVoters } from '../reader/signing-protocol.ts'
+import { eligibilityAt, PASSES_KIND, StoredPasses } from './publication-data.ts'
 import { listFirstRounds, listStoredHours } from './round-store.ts'
 import * as store from './store.ts'
 
@@ -71,7 +71,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
 
   /** The newest eligibility data of a reward epoch up to `upToEpoch`. */
   async function newest(upToEpoch: number): Promise<Calculation | undefined> {
-    const found = await store.findPublication(db, PASSES, upToEpoch)
+    const found = await store.findPublication(db, PASSES_KIND, upToEpoch)
     return (
       found && {
         rewardEpochId: found.rewardEpochId,
@@ -83,7 +83,7 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
   /** Whether a provider is registered; undefined while this is uncertain. */
   function isRegistered(
     voter: Address,
-    { voters, isSure }: Registrations,
+    { voters, isSure }: RegisteredVoters,
     block: BlockRef,
   ): boolean | undefined {
     if (voters.has(voter) || isSure) {
@@ -141,13 +141,13 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
       if (first === undefined) return []
       const published = await store.listPublicationsFrom(
         db,
-        PASSES,
+        PASSES_KIND,
         first.rewardEpoch - EPOCHS_BEFORE,
       )
       const calculations = published.map(({ rewardEpochId, seenAt, data }) => ({
         rewardEpochId,
         seenAt,
-        row: StoredPasses.parse(data).find((one) => one.voter === voter),
+        row: StoredPasses.parse(data).find((provider) => provider.voter === voter),
       }))
       const startMs = Math.max(from.getTime(), first.blockAt.getTime())
       const seen = calculations.flatMap(({ seenAt, row }) => [
@@ -211,7 +211,7 @@ function eligibilityOf(
   at: Date,
 ): Eligibility | null {
   const answer =
-    row === undefined ? { isEligible: false, passes: null, failures: [] } : answerAt(row, at)
+    row === undefined ? { isEligible: false, passes: null, failures: [] } : eligibilityAt(row, at)
   const { isEligible, passes, failures } = answer
   return isEligible === null ? null : { rewardEpochId, isEligible, passes, failures }
 }

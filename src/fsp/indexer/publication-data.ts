@@ -8,12 +8,12 @@ import { Address, Instant } from '#src/kernel/units.ts'
 const VOTERS_PER_MISSING = 5
 
 /** Kinds of stored publications. */
-export const PASSES = 'passes'
-export const REWARDS = 'rewards'
-export const CLAIMS = 'claims'
+export const PASSES_KIND = 'passes'
+export const REWARDS_KIND = 'rewards'
+export const CLAIMS_KIND = 'claims'
 
 /** What eligibility data says about a provider. */
-const Answer = z.object({
+const EligibilityAnswer = z.object({
   /** Eligibility; null if the provider's row could not be parsed. */
   isEligible: z.boolean().nullable(),
   passes: z.number().nullable(),
@@ -22,11 +22,11 @@ const Answer = z.object({
 
 /** Published eligibility data, in its stored form. */
 export const StoredPasses = z.array(
-  Answer.extend({
+  EligibilityAnswer.extend({
     voter: Address,
     name: z.string().nullable(),
     /** Earlier content of the row, before the data was published again, oldest first. */
-    earlier: z.array(Answer.extend({ until: Instant })).default([]),
+    earlier: z.array(EligibilityAnswer.extend({ until: Instant })).default([]),
   }),
 )
 export type StoredPasses = z.output<typeof StoredPasses>
@@ -54,7 +54,7 @@ export const RewardData = z.looseObject({
   rewardClaims: z.array(z.unknown()).default([]),
 })
 /** Claims of delegators are skipped. */
-export const RewardClaim = z.looseObject({
+export const PublishedClaim = z.looseObject({
   body: z.looseObject({
     beneficiary: Address,
     amount: z.string().regex(/^\d{1,77}$/),
@@ -70,7 +70,7 @@ const FAILURES_MAX = 20
  * Converts a validator to the stored form of a poll: the end of the stake in whole seconds; null where it
  * is not a time.
  */
-export function toAnswer(validator: Validator | undefined) {
+export function toPolledValidator(validator: Validator | undefined) {
   if (validator === undefined) return null
   const { connected, endsAt } = validator
   const seconds = endsAt === null ? Number.NaN : Math.trunc(endsAt.getTime() / 1000)
@@ -98,8 +98,8 @@ export function readPasses(
   const missing = expected.filter((voter) => !byVoter.has(voter))
   if (missing.length * VOTERS_PER_MISSING > expected.length) return
   // A provider whose row cannot be parsed has unknown eligibility.
-  const isEach = rows.length === values.length
-  const unknown = isEach ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
+  const areAllReadable = rows.length === values.length
+  const unknown = areAllReadable ? [] : missing.map((voter) => ({ ...NOTHING_KNOWN, voter }))
   return [...byVoter.values(), ...unknown]
 }
 
@@ -115,7 +115,7 @@ const EARLIER_MAX = 20
  *
  * @param before the stored form until now; undefined at the first publication
  */
-export function withEarlier(
+export function withEarlierContent(
   rows: StoredPasses,
   before: StoredPasses | undefined,
   until: Date,
@@ -126,14 +126,17 @@ export function withEarlier(
   const gone = before.filter(({ voter }) => !named.has(voter))
   return [...rows, ...gone.map((row) => ({ ...row, ...NOT_NAMED }))].map((row) => {
     const { earlier, ...last } = known.get(row.voter) ?? { ...NOT_NAMED, earlier: [] }
-    const answer = Answer.parse(last)
-    if (isDeepStrictEqual(answer, Answer.parse(row))) return { ...row, earlier }
+    const answer = EligibilityAnswer.parse(last)
+    if (isDeepStrictEqual(answer, EligibilityAnswer.parse(row))) return { ...row, earlier }
     return { ...row, earlier: [...earlier, { ...answer, until }].slice(-EARLIER_MAX) }
   })
 }
 
 /** The content of a row at a time. */
-export function answerAt(row: StoredPasses[number], at: Date): z.output<typeof Answer> {
+export function eligibilityAt(
+  row: StoredPasses[number],
+  at: Date,
+): z.output<typeof EligibilityAnswer> {
   return row.earlier.find(({ until }) => until > at) ?? row
 }
 

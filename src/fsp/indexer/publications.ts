@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { PChain } from '#src/chain/pchain.ts'
-import type { PublicationReader } from '#src/chain/published.ts'
+import type { PublicationReader } from '#src/chain/publication-reader.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -13,16 +13,16 @@ import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import { OWN_CLAIM_TYPES } from '../reader/round-events.ts'
 import {
-  CLAIMS,
-  PASSES,
+  CLAIMS_KIND,
+  PASSES_KIND,
   Passes,
-  REWARDS,
-  RewardClaim,
+  PublishedClaim,
+  REWARDS_KIND,
   RewardData,
   readPasses,
   StoredPasses,
-  toAnswer,
-  withEarlier,
+  toPolledValidator,
+  withEarlierContent,
 } from './publication-data.ts'
 import * as progress from './round-store.ts'
 import * as store from './store.ts'
@@ -31,7 +31,7 @@ import * as store from './store.ts'
  * Fetches data that is published off-chain into tables. Watches and chats read only the tables, so that a
  * slow data host does not delay them.
  */
-export interface PublicationKeeper {
+export interface PublicationFetcher {
   /**
    * Fetches due publications of eligibility and rewards. A failing host is retried with exponential
    * back-off.
@@ -79,7 +79,7 @@ const CLAIMS_PER_TURN = 1000
  * Creates the fetcher of publications. At most one fetch of each kind is in progress. Long because the
  * kinds of publications share their schedules and the fetches in progress.
  */
-export function createPublicationKeeper(source: PublicationSource): PublicationKeeper {
+export function createPublicationFetcher(source: PublicationSource): PublicationFetcher {
   const { db, chain, clock, log, published, datasetUrl, rewardDataUrls, pChain } = source
   const passesSchedule = createSchedule(clock, PASSES_EVERY_MS)
   const rewardSources = rewardDataUrls.map((url) => ({
@@ -96,7 +96,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     fence: Fence | undefined,
   ): Promise<void> {
     if (datasetUrl === undefined || !passesSchedule.isDue()) return
-    const known = await store.findPublication(db, PASSES, current - 1)
+    const known = await store.findPublication(db, PASSES_KIND, current - 1)
     const first = Math.max(0, known?.rewardEpochId ?? current - EPOCHS_BACK)
     let isWorking = true
     for (let epoch = current - 1; epoch >= first; epoch--) {
@@ -120,8 +120,8 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
         isWorking = false
         continue
       }
-      const data = z.encode(StoredPasses, withEarlier(rows, before, block.at))
-      const publication = { kind: PASSES, rewardEpochId: epoch, data, seenAt: block.at }
+      const data = z.encode(StoredPasses, withEarlierContent(rows, before, block.at))
+      const publication = { kind: PASSES_KIND, rewardEpochId: epoch, data, seenAt: block.at }
       await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
       break
     }
@@ -138,8 +138,8 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     if (due.length === 0) return
     const epochs = Array.from({ length: REWARD_EPOCHS }, (_, index) => current - 1 - index)
     const [rewards, claims] = await Promise.all([
-      store.listPublications(db, REWARDS, epochs),
-      store.listPublications(db, CLAIMS, epochs),
+      store.listPublications(db, REWARDS_KIND, epochs),
+      store.listPublications(db, CLAIMS_KIND, epochs),
     ])
     const isIn = (rows: readonly store.Publication[], epoch: number) =>
       rows.some(({ rewardEpochId }) => rewardEpochId === epoch)
@@ -200,7 +200,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     let unreadable = 0
     for (const [index, one] of (owners === undefined ? [] : rewardClaims).entries()) {
       if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
-      const claim = RewardClaim.safeParse(one)
+      const claim = PublishedClaim.safeParse(one)
       if (!claim.success) {
         unreadable += 1
         continue
@@ -215,10 +215,10 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
     await transactUnder(fence, db, async (tx) => {
       const publication = { rewardEpochId: epoch, seenAt: block.at }
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
-      await store.savePublication(tx, { ...publication, kind: REWARDS, data })
+      await store.savePublication(tx, { ...publication, kind: REWARDS_KIND, data })
       if (owners === undefined) return
       await progress.saveRewards(tx, own)
-      await store.savePublication(tx, { ...publication, kind: CLAIMS, data: {} })
+      await store.savePublication(tx, { ...publication, kind: CLAIMS_KIND, data: {} })
     })
   }
 
@@ -250,7 +250,7 @@ export function createPublicationKeeper(source: PublicationSource): PublicationK
       pollSchedule.record(validators !== undefined)
       if (validators === undefined) return
       const polledAt = clock.now()
-      const answers = nodeIds.map((nodeId) => [nodeId, toAnswer(validators.get(nodeId))])
+      const answers = nodeIds.map((nodeId) => [nodeId, toPolledValidator(validators.get(nodeId))])
       await transactUnder(fence, db, async (tx) => {
         await progress.insertPoll(tx, { polledAt, validators: Object.fromEntries(answers) })
         await progress.deletePolls(tx, new Date(polledAt.getTime() - POLLS_KEPT_MS))

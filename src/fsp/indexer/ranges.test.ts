@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addRange, gapsIn, type Range } from './ranges.ts'
+import { addRange, missingRanges, type Range } from './ranges.ts'
 
 const range = fc
   .tuple(fc.nat({ max: 60 }), fc.nat({ max: 12 }))
@@ -32,7 +32,7 @@ describe('ranges of blocks', () => {
     fc.assert(
       fc.property(fc.array(range), range, (added, wanted) => {
         const ranges = added.reduce(addRange, [] as readonly Range[])
-        const gaps = blocksOf(gapsIn(ranges, wanted))
+        const gaps = blocksOf(missingRanges(ranges, wanted))
         const have = blocksOf(added)
         expect(gaps).toEqual(new Set([...blocksOf([wanted])].filter((block) => !have.has(block))))
       }),
@@ -40,6 +40,6 @@ describe('ranges of blocks', () => {
   })
 
   test('have no gap in an empty range', () => {
-    expect(gapsIn([], { fromBlock: 5, toBlock: 4 })).toEqual([])
+    expect(missingRanges([], { fromBlock: 5, toBlock: 4 })).toEqual([])
   })
 })

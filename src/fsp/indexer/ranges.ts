@@ -23,7 +23,7 @@ export function addRange(ranges: readonly Range[], added: Range): readonly Range
 }
 
 /** The parts of a range that are in no other range, in rising order. */
-export function gapsIn(ranges: readonly Range[], wanted: Range): readonly Range[] {
+export function missingRanges(ranges: readonly Range[], wanted: Range): readonly Range[] {
   let gaps: readonly Range[] = wanted.fromBlock > wanted.toBlock ? [] : [wanted]
   for (const { fromBlock, toBlock } of ranges) {
     gaps = gaps.flatMap((gap) =>

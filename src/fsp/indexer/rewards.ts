@@ -6,7 +6,7 @@ import { DAY_SECONDS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
-import { CLAIMS } from './publication-data.ts'
+import { CLAIMS_KIND } from './publication-data.ts'
 import * as rounds from './round-store.ts'
 import * as store from './store.ts'
 
@@ -88,7 +88,7 @@ export function createRewardFacts({
       const last = policies.currentEpoch - 1
       const epochs = Array.from({ length: EPOCHS_KEPT }, (_, index) => last - index)
       const [written, claimable] = await Promise.all([
-        store.listPublications(db, CLAIMS, epochs),
+        store.listPublications(db, CLAIMS_KIND, epochs),
         store.listPublications(db, CLAIMABLE, epochs),
       ])
       const isWritten = new Set(written.map(({ rewardEpochId }) => rewardEpochId))
@@ -102,12 +102,12 @@ export function createRewardFacts({
       const dueMs = block.at.getTime() - GRACE_SECONDS * 1000
       const due = covered.filter(({ seenAt }) => seenAt.getTime() <= dueMs)
       const ids = due.map(({ rewardEpochId }) => rewardEpochId)
-      const rows = await rounds.listWaiting(db, voters, ids)
+      const rows = await rounds.listUnclaimedRewards(db, voters, ids)
       return new Map(
         voters.map((voter) => {
-          const own = rows.filter((row) => row.voter === voter)
-          const amountWei = own.reduce((sum, one) => sum + one.amountWei, 0n)
-          return [voter, { epochs: own.map(({ rewardEpoch }) => rewardEpoch), amountWei }]
+          const unclaimed = rows.filter((row) => row.voter === voter)
+          const amountWei = unclaimed.reduce((sum, reward) => sum + reward.amountWei, 0n)
+          return [voter, { epochs: unclaimed.map(({ rewardEpoch }) => rewardEpoch), amountWei }]
         }),
       )
     },

@@ -16,7 +16,7 @@ import {
   RewardsPart,
   type StoredCheck,
   TransactionPart,
-} from './observation.ts'
+} from './provider-observation.ts'
 
 /**
  * A provider's round in its stored form: one letter per check, and the values of bad checks. The fields

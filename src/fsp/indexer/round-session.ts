@@ -8,12 +8,12 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
-import { collectRounds, type RoundCollector } from '../protocol/rounds.ts'
+import { createRoundCollector, type RoundCollector } from '../protocol/round-collector.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
-import { type KnownPolicies, ownersOf } from './round-parts.ts'
+import { accountOwnersOf, type KnownPolicies } from './observation-parts.ts'
 import { sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
 
@@ -39,7 +39,7 @@ const BACKFILL_MAX = 150_000
 const PACE_BLOCKS = 20_000
 
 /** State of reading, which is valid as long as the lock under which it was opened. */
-export interface Session {
+export interface IndexingSession {
   readonly fence: Fence | undefined
   /** Block up to which progress is stored; undefined before the first round. */
   savedTo: number | undefined
@@ -64,14 +64,14 @@ export interface Session {
 }
 
 /** Opens a session at the stored progress; undefined on a chain without the protocol. */
-export async function openSession(
+export async function openIndexingSession(
   source: RoundSource,
   tip: BlockRef,
   signal: AbortSignal,
   fence: Fence | undefined,
-): Promise<Session | undefined> {
+): Promise<IndexingSession | undefined> {
   const { db, chain, log } = source
-  const progress = await store.findProgress(db)
+  const progress = await store.findIndexingProgress(db)
   const oldest = Math.max(0, tip.number - (progress === undefined ? BLOCKS_BACK : BACKFILL_MAX))
   const from = Math.max(oldest, progress?.resumeFrom ?? 0)
   const first = await chain.blockAt(from, signal)
@@ -84,13 +84,13 @@ export async function openSession(
     state.registrationsSince = null
     state.registrations = {}
   }
-  const opened: Session = {
+  const opened: IndexingSession = {
     fence,
     savedTo: progress?.blockNumber,
     state,
     policies,
     knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
-    collector: collectRounds(policies.clock, (round) =>
+    collector: createRoundCollector(policies.clock, (round) =>
       policyOfRound(opened.policies.policies, round),
     ),
     watched: [],
@@ -111,9 +111,9 @@ export async function openSession(
  * Reads policies once per round of the tip, before a block of the round is processed, so that no block is
  * judged by a replaced policy, even after a long pause.
  */
-export async function renewSession(
+export async function renewIndexingSession(
   source: RoundSource,
-  current: Session,
+  current: IndexingSession,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
@@ -174,10 +174,10 @@ async function readPace(
 }
 
 /** Reads the watched providers and the owners of accounts. */
-async function refresh(source: RoundSource, current: Session, at: BlockRef): Promise<void> {
+async function refresh(source: RoundSource, current: IndexingSession, at: BlockRef): Promise<void> {
   current.watched = await source.watchedProviders()
   const nowSeconds = at.at.getTime() / 1000
-  current.owners = ownersOf(current.policies, new Set(current.watched), (voter) =>
+  current.owners = accountOwnersOf(current.policies, new Set(current.watched), (voter) =>
     sendersOf(current.state, voter, nowSeconds),
   )
 }

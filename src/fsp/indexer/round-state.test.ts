@@ -7,12 +7,12 @@ import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
   addBlock,
   addPoll,
-  addUnsureBlock,
-  forgetOthers,
-  peakOf,
+  addUncertainBlock,
+  currentSilenceOf,
+  forgetOtherProviders,
+  longestSilenceOf,
   sendersOf,
-  silenceOf,
-  takePolls,
+  takeNodePolls,
 } from './round-state.ts'
 
 const [ALPHA, BRAVO, SIGNER, SENDER] = [1, 2, 3, 4].map((n) =>
@@ -47,8 +47,8 @@ function block(number: number, isUpdated = false): ProtocolBlock {
 }
 
 function remembered(
-  over: Partial<Parameters<typeof forgetOthers>[1]> = {},
-): Parameters<typeof forgetOthers>[1] {
+  over: Partial<Parameters<typeof forgetOtherProviders>[1]> = {},
+): Parameters<typeof forgetOtherProviders>[1] {
   const both = new Set([ALPHA, BRAVO])
   return {
     members: both,
@@ -66,114 +66,129 @@ const pass = (to: CarriedState, blocks: number) => {
 }
 
 test('the silence of fast updates grows with the blocks read, and an update resets it to zero', () => {
-  const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
-  pass(one, 50)
-  const after = silenceOf(one, ALPHA, 100, 1.5)
+  const carried = state()
+  currentSilenceOf(carried, ALPHA, 100, 1.5)
+  pass(carried, 50)
+  const after = currentSilenceOf(carried, ALPHA, 100, 1.5)
   expect(after).toMatchObject({ blocks: 50, lastUpdateBlock: null })
   expect(after.exponent).toBeCloseTo(-100 * 50 * Math.log1p(-1.5 / 4096), 9)
-  addBlock(one, block(51, true), OWNERS)
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ blocks: 0, lastUpdateBlock: 51 })
+  addBlock(carried, block(51, true), OWNERS)
+  expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({
+    blocks: 0,
+    lastUpdateBlock: 51,
+  })
 })
 
 test('blocks in which a provider is in no policy do not count as silence', () => {
-  const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
-  pass(one, 1000)
-  forgetOthers(one, remembered({ active: new Set([BRAVO]) }))
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+  const carried = state()
+  currentSilenceOf(carried, ALPHA, 100, 1.5)
+  pass(carried, 1000)
+  forgetOtherProviders(carried, remembered({ active: new Set([BRAVO]) }))
+  expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
 })
 
 test('the end of a validator’s stake stays known after it left', () => {
-  const one = state()
-  addPoll(one, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
+  const carried = state()
+  addPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
-    addPoll(one, { 'NodeID-A': null })
-    expect(takePolls(one, ['NodeID-A'])).toMatchObject([{ isListed, endsAt: 1_790_000_060 }])
+    addPoll(carried, { 'NodeID-A': null })
+    expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([
+      { isListed, endsAt: 1_790_000_060 },
+    ])
   }
 })
 
 test('state of providers in no policy is deleted', () => {
-  const one = state()
-  silenceOf(one, ALPHA, 1, 1.5)
-  silenceOf(one, BRAVO, 1, 1.5)
-  for (let n = 0; n < 3; n += 1) addBlock(one, block(1, true), OWNERS)
-  one.calls[BRAVO] = []
-  one.refused = { [ALPHA]: 1, [BRAVO]: 1 }
-  one.refusals = { [ALPHA]: [], [BRAVO]: [] }
-  addPoll(one, { 'NodeID-A': null, 'NodeID-B': null })
-  forgetOthers(one, remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }))
-  expect(Object.keys(one.silence)).toEqual([BRAVO, ALPHA].toSorted())
-  expect(one.calls).toEqual({})
-  expect(Object.keys(one.polls)).toEqual(['NodeID-A'])
-  expect(one.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
-  forgetOthers(one, remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }))
-  expect(one.senders).toEqual({})
-  expect(Object.keys(one.silence)).toEqual([BRAVO])
-  expect(one.refused).toEqual({ [BRAVO]: 1 })
-  expect(one.refusals).toEqual({ [BRAVO]: [] })
+  const carried = state()
+  currentSilenceOf(carried, ALPHA, 1, 1.5)
+  currentSilenceOf(carried, BRAVO, 1, 1.5)
+  for (let n = 0; n < 3; n += 1) addBlock(carried, block(1, true), OWNERS)
+  carried.calls[BRAVO] = []
+  carried.refused = { [ALPHA]: 1, [BRAVO]: 1 }
+  carried.refusals = { [ALPHA]: [], [BRAVO]: [] }
+  addPoll(carried, { 'NodeID-A': null, 'NodeID-B': null })
+  forgetOtherProviders(
+    carried,
+    remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }),
+  )
+  expect(Object.keys(carried.silence)).toEqual([BRAVO, ALPHA].toSorted())
+  expect(carried.calls).toEqual({})
+  expect(Object.keys(carried.polls)).toEqual(['NodeID-A'])
+  expect(carried.senders).toEqual({ [ALPHA]: { [SENDER]: 1_790_000_001 } })
+  forgetOtherProviders(
+    carried,
+    remembered({ members: new Set([BRAVO]), nowSeconds: 1_790_000_001 + DAY + 1 }),
+  )
+  expect(carried.senders).toEqual({})
+  expect(Object.keys(carried.silence)).toEqual([BRAVO])
+  expect(carried.refused).toEqual({ [BRAVO]: 1 })
+  expect(carried.refusals).toEqual({ [BRAVO]: [] })
 })
 
 test('a silence that an update ends before the round is judged is kept until then', () => {
-  const one = state()
-  addBlock(one, block(0, true), OWNERS)
-  silenceOf(one, ALPHA, 100, 1.5)
-  pass(one, 30)
-  addBlock(one, block(31, true), OWNERS)
-  addBlock(one, block(32, true), OWNERS)
-  const peak = peakOf(one, ALPHA, 100, 1.5)
+  const carried = state()
+  addBlock(carried, block(0, true), OWNERS)
+  currentSilenceOf(carried, ALPHA, 100, 1.5)
+  pass(carried, 30)
+  addBlock(carried, block(31, true), OWNERS)
+  addBlock(carried, block(32, true), OWNERS)
+  const peak = longestSilenceOf(carried, ALPHA, 100, 1.5)
   expect(peak).toMatchObject({ blocks: 30, lastUpdateBlock: 0, block: 31 })
   expect(peak?.exponent).toBeCloseTo(-100 * 30 * Math.log1p(-1.5 / 4096))
-  expect(silenceOf(one, ALPHA, 100, 1.5).blocks).toBe(0)
+  expect(currentSilenceOf(carried, ALPHA, 100, 1.5).blocks).toBe(0)
 })
 
 test('an update of any sender ends the silence, and an unknown sender is not recorded', () => {
-  const one = state()
-  pass(one, 5)
-  addBlock(one, { ...block(6), fastUpdates: [update(null)] }, OWNERS)
-  expect(one.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
-  expect(one.senders).toEqual({})
+  const carried = state()
+  pass(carried, 5)
+  addBlock(carried, { ...block(6), fastUpdates: [update(null)] }, OWNERS)
+  expect(carried.silence[ALPHA]).toMatchObject({ lastUpdateBlock: 6, blocks: 0 })
+  expect(carried.senders).toEqual({})
 })
 
 test("a sender that front-runs a few updates is not recorded as the provider's account", () => {
-  const one = state()
+  const carried = state()
   const sentBy = (sender: Address) => ({
-    ...block(one.blocksRead),
+    ...block(carried.blocksRead),
     fastUpdates: [update(sender)],
   })
-  const accounts = () => sendersOf(one, ALPHA, 1_790_000_000).toSorted()
-  addBlock(one, sentBy(BRAVO), OWNERS)
-  addBlock(one, sentBy(BRAVO), OWNERS)
+  const accounts = () => sendersOf(carried, ALPHA, 1_790_000_000).toSorted()
+  addBlock(carried, sentBy(BRAVO), OWNERS)
+  addBlock(carried, sentBy(BRAVO), OWNERS)
   expect(accounts()).toEqual([])
-  for (let n = 0; n < 20; n += 1) addBlock(one, sentBy(SENDER), OWNERS)
-  addBlock(one, sentBy(BRAVO), OWNERS)
-  addBlock(one, sentBy(BRAVO), OWNERS)
+  for (let n = 0; n < 20; n += 1) addBlock(carried, sentBy(SENDER), OWNERS)
+  addBlock(carried, sentBy(BRAVO), OWNERS)
+  addBlock(carried, sentBy(BRAVO), OWNERS)
   expect(accounts()).toEqual([SENDER])
 })
 
 test('a new account of a provider counts once it sends a fifth of the recent updates', () => {
-  const one = state()
+  const carried = state()
   const send = (sender: Address, times: number) => {
     for (let n = 0; n < times; n += 1) {
       const fastUpdates = [update(sender)]
-      addBlock(one, { ...block(one.blocksRead), fastUpdates }, OWNERS)
+      addBlock(carried, { ...block(carried.blocksRead), fastUpdates }, OWNERS)
     }
   }
   send(SENDER, 5000)
   send(BRAVO, 10)
-  expect(one.senders[ALPHA]).not.toHaveProperty(BRAVO)
+  expect(carried.senders[ALPHA]).not.toHaveProperty(BRAVO)
   send(BRAVO, 50)
-  expect(one.senders[ALPHA]).toHaveProperty(BRAVO)
+  expect(carried.senders[ALPHA]).toHaveProperty(BRAVO)
 })
 
 test('a provider is registered or not by its last registration or removal', () => {
-  const one = state()
+  const carried = state()
   const registration = { voter: ALPHA, epoch: 7, isRegistered: true }
-  addBlock(one, { ...block(1), registrations: [registration] }, OWNERS)
-  expect(one.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: true })
-  addBlock(one, { ...block(2), registrations: [{ ...registration, isRegistered: false }] }, OWNERS)
-  expect(one.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: false })
-  expect(one.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
+  addBlock(carried, { ...block(1), registrations: [registration] }, OWNERS)
+  expect(carried.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: true })
+  addBlock(
+    carried,
+    { ...block(2), registrations: [{ ...registration, isRegistered: false }] },
+    OWNERS,
+  )
+  expect(carried.registrations[ALPHA]).toEqual({ epoch: 7, isRegistered: false })
+  expect(carried.registrationMoments[ALPHA]).toMatchObject({ epoch: 7, block: 1 })
 })
 
 test('a state that an earlier release stored can be decoded', () => {
@@ -183,12 +198,12 @@ test('a state that an earlier release stored can be decoded', () => {
 })
 
 test('an uncertain block ends every silence, because its content is unknown', () => {
-  const one = state()
-  silenceOf(one, ALPHA, 100, 1.5)
-  pass(one, 50)
-  addUnsureBlock(one)
-  expect(silenceOf(one, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
-  expect(one.registrationsSince).toBeNull()
+  const carried = state()
+  currentSilenceOf(carried, ALPHA, 100, 1.5)
+  pass(carried, 50)
+  addUncertainBlock(carried)
+  expect(currentSilenceOf(carried, ALPHA, 100, 1.5)).toMatchObject({ exponent: 0, blocks: 0 })
+  expect(carried.registrationsSince).toBeNull()
 })
 
 test.each([
@@ -199,7 +214,7 @@ test.each([
   ['contradicted', 'FtsoV2', true],
   ['succeeded', 'Submission', false],
 ] as const)('a call failed without a reason: if its replay %s, at the contract %s, it counts as a lost race: %s', (replay, contract, isRace) => {
-  const one = state()
+  const carried = state()
   const hex = (digit: string) => `0x${digit.repeat(64)}` as const
   const account = { voter: ALPHA, role: 'submit' as const }
   const owners: AccountOwners = {
@@ -219,6 +234,6 @@ test.each([
     reason: null,
     replay,
   }
-  addBlock(one, { ...block(1), calls: [call] }, owners)
-  expect(one.calls[ALPHA]).toMatchObject([{ isBenign: isRace }])
+  addBlock(carried, { ...block(1), calls: [call] }, owners)
+  expect(carried.calls[ALPHA]).toMatchObject([{ isBenign: isRace }])
 })

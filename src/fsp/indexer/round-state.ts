@@ -5,8 +5,8 @@ import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenign } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
-import { recordLength } from './long-updates.ts'
-import { TransactionPart } from './observation.ts'
+import { recordUpdateLength } from './long-updates.ts'
+import { TransactionPart } from './provider-observation.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS
@@ -37,9 +37,9 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     if (voter === undefined) continue
     if (feedsSent !== null) {
       const { number, at } = block
-      recordLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
+      recordUpdateLength(state, voter, { tx, block: number, at, feedsSent, isAccepted: true })
     }
-    recordPeak(state, voter, block)
+    recordEndedSilence(state, voter, block)
     state.silence[voter] = {
       exponent: 0,
       blocks: 0,
@@ -55,8 +55,13 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const owner = owners.byAccount.get(call.from.toLowerCase())
     if (owner === undefined) continue
     const { voter, role } = owner
-    const one = { ...call, role, isBenign: isBenign(call), function: functionNameOf(call.selector) }
-    state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(one)]
+    const recorded = {
+      ...call,
+      role,
+      isBenign: isBenign(call),
+      function: functionNameOf(call.selector),
+    }
+    state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(recorded)]
   }
 }
 
@@ -68,16 +73,17 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
  */
 function countUpdate(state: CarriedState, voter: Address, sender: Address | null): boolean {
   const before = state.updates[voter] ?? { total: 0, byAccount: {} }
-  const own = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
+  const updatesOfSender = sender === null ? 0 : (before.byAccount[sender] ?? 0) + 1
   const total = before.total + 1
-  const byAccount = sender === null ? before.byAccount : { ...before.byAccount, [sender]: own }
+  const byAccount =
+    sender === null ? before.byAccount : { ...before.byAccount, [sender]: updatesOfSender }
   state.updates[voter] =
     total <= UPDATES_COUNTED_MAX ? { total, byAccount } : halved({ total, byAccount })
-  return own >= SENDER_UPDATES_MIN && own >= total * SENDER_SHARE_MIN
+  return updatesOfSender >= SENDER_UPDATES_MIN && updatesOfSender >= total * SENDER_SHARE_MIN
 }
 
 function halved({ total, byAccount }: CarriedState['updates'][Address]) {
-  const halves = Object.entries(byAccount).map(([one, count]) => [one, count >> 1] as const)
+  const halves = Object.entries(byAccount).map(([account, count]) => [account, count >> 1] as const)
   return {
     total: total >> 1,
     byAccount: Object.fromEntries(halves.filter(([, count]) => count > 0)),
@@ -88,7 +94,7 @@ function halved({ total, byAccount }: CarriedState['updates'][Address]) {
  * Adds a block whose content is uncertain: restarts all silences and discards the registrations
  * read from events, so that nothing in the block counts against a provider.
  */
-export function addUnsureBlock(state: CarriedState): void {
+export function addUncertainBlock(state: CarriedState): void {
   for (const voter of addressesIn(state.silence)) {
     const before = state.silence[voter]
     if (before === undefined) continue
@@ -132,7 +138,7 @@ export function addPoll(
  * Returns the polls of a provider's nodes since the last round and resets the counters; null if there are
  * none.
  */
-export function takePolls(state: CarriedState, nodeIds: readonly string[]) {
+export function takeNodePolls(state: CarriedState, nodeIds: readonly string[]) {
   const nodes = nodeIds.flatMap((nodeId) => {
     const poll = state.polls[nodeId]
     if (poll === undefined) return []
@@ -154,7 +160,7 @@ export function takeCalls(state: CarriedState, voter: Address): TransactionPart[
  * Silence of a provider up to now, by its current weight and the current number of updates per block. A
  * provider that is seen for the first time starts without silence.
  */
-export function silenceOf(
+export function currentSilenceOf(
   state: CarriedState,
   voter: Address,
   sortitionWeight: number,
@@ -182,7 +188,11 @@ export function silenceOf(
 }
 
 /** Records the silence that an update ends, if it is the longest since the last round. */
-function recordPeak(state: CarriedState, voter: Address, { number, at }: ProtocolBlock): void {
+function recordEndedSilence(
+  state: CarriedState,
+  voter: Address,
+  { number, at }: ProtocolBlock,
+): void {
   const ended = state.silence[voter]
   if (ended === undefined) return
   const { exponent, lastUpdateBlock, lastUpdateAt } = ended
@@ -202,7 +212,7 @@ function recordPeak(state: CarriedState, voter: Address, { number, at }: Protoco
 }
 
 /** The longest silence that ended since the last round, by the current weight; undefined if none ended. */
-export function peakOf(
+export function longestSilenceOf(
   state: CarriedState,
   voter: Address,
   sortitionWeight: number,
@@ -219,7 +229,7 @@ export function peakOf(
  * Removes the blocks since the last round from a provider's silence, because the provider could not take
  * part.
  */
-export function passOver(state: CarriedState, voter: Address): void {
+export function dropRecentSilence(state: CarriedState, voter: Address): void {
   const before = state.silence[voter]
   if (before !== undefined) state.silence[voter] = { ...before, countedTo: state.blocksRead }
 }
@@ -245,11 +255,11 @@ export interface RetainedProviders {
 }
 
 /** Deletes the state of all other providers and nodes, so that the state stays small. */
-export function forgetOthers(state: CarriedState, remembered: RetainedProviders): void {
+export function forgetOtherProviders(state: CarriedState, remembered: RetainedProviders): void {
   const { members, active, watched, nodeIds, nowSeconds } = remembered
   for (const voter of addressesIn(state.silence)) {
     if (!members.has(voter)) delete state.silence[voter]
-    else if (!active.has(voter)) passOver(state, voter)
+    else if (!active.has(voter)) dropRecentSilence(state, voter)
   }
   for (const voter of addressesIn(state.senders)) {
     const recent = sendersOf(state, voter, nowSeconds)

@@ -10,10 +10,10 @@ import { CarriedState } from './carried-state.ts'
 const ONLY = 1
 
 export type RoundRow = typeof fspRounds.$inferSelect
-export type Progress = Omit<typeof fspProgress.$inferSelect, 'id'>
+export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id'>
 
 /** Progress of reading; undefined before the first block. */
-export async function findProgress(db: Db): Promise<Progress | undefined> {
+export async function findIndexingProgress(db: Db): Promise<IndexingProgress | undefined> {
   const [row] = await db.select().from(fspProgress)
   return row
 }
@@ -29,7 +29,7 @@ export async function listContracts(db: Db): Promise<Readonly<Record<string, rea
 }
 
 /** Block up to which everything has been counted; undefined before the first round. */
-export async function findBlock(db: Db): Promise<number | undefined> {
+export async function findIndexedBlock(db: Db): Promise<number | undefined> {
   const [row] = await db.select({ block: fspProgress.blockNumber }).from(fspProgress)
   return row?.block
 }
@@ -39,7 +39,7 @@ export async function findBlock(db: Db): Promise<number | undefined> {
  *
  * @throws Error when the stored progress is further, because another process reads, too
  */
-export async function saveProgress(db: Db, progress: Progress): Promise<void> {
+export async function saveIndexingProgress(db: Db, progress: IndexingProgress): Promise<void> {
   const row = { id: ONLY, ...progress }
   const written = await db
     .insert(fspProgress)
@@ -55,7 +55,7 @@ export async function saveProgress(db: Db, progress: Progress): Promise<void> {
 }
 
 /** Records the time since which reading has failed; null when reading works again. */
-export async function saveFailing(db: Db, failingSince: Date | null): Promise<void> {
+export async function saveFailingSince(db: Db, failingSince: Date | null): Promise<void> {
   await db.update(fspProgress).set({ failingSince })
 }
 
@@ -65,7 +65,7 @@ export async function insertRound(db: Db, row: RoundRow): Promise<void> {
 }
 
 /** A round with the records of the requested providers. */
-export interface ProvidersRow extends Omit<RoundRow, 'providers'> {
+export interface RoundWithProviders extends Omit<RoundRow, 'providers'> {
   readonly providers: Readonly<Record<string, unknown>>
 }
 
@@ -74,7 +74,7 @@ export async function listRounds(
   db: Db,
   voters: readonly Address[],
   { after, upTo }: { readonly after: number; readonly upTo: number },
-): Promise<ProvidersRow[]> {
+): Promise<RoundWithProviders[]> {
   return db
     .select({ ...ROUND, providers: recordsOf(voters) })
     .from(fspRounds)
@@ -90,7 +90,7 @@ export async function listRoundsBetween(
   voter: Address,
   { after, from, to }: { readonly after: number; readonly from: Date; readonly to: Date },
   limit: number,
-): Promise<ProvidersRow[]> {
+): Promise<RoundWithProviders[]> {
   const { round, blockAt } = fspRounds
   return db
     .select({ ...ROUND, providers: recordsOf([voter]) })
@@ -139,12 +139,12 @@ export async function listFirstRounds(
  * The newest rounds, newest first, with these providers' records: of those that were complete at the block `upTo`, or
  * that had begun at `until`, if given.
  */
-export async function listNewest(
+export async function listNewestRounds(
   db: Db,
   voters: readonly Address[],
   limit: number,
   { upTo, until }: { readonly upTo?: number; readonly until?: Date | undefined } = {},
-): Promise<ProvidersRow[]> {
+): Promise<RoundWithProviders[]> {
   const { blockNumber, startsAt } = fspRounds
   return db
     .select({ ...ROUND, providers: recordsOf(voters) })
@@ -160,7 +160,7 @@ export async function listNewest(
 }
 
 /** Verdicts of every provider in the newest `range` round ids, as stored in a record, newest round first. */
-export function listLetters(
+export function listVerdictLetters(
   db: Db,
   range: number,
 ): Promise<{ readonly voter: Address; readonly letters: string }[]> {
@@ -273,7 +273,7 @@ export async function saveRewards(db: Db, rewards: readonly PublishedReward[]): 
 }
 
 /** Unclaimed rewards of these reward epochs, by provider and epoch, oldest first. */
-export async function listWaiting(
+export async function listUnclaimedRewards(
   db: Db,
   voters: readonly Address[],
   epochs: readonly number[],
@@ -301,7 +301,7 @@ export async function listWaiting(
 }
 
 /** A provider's published rewards of the newest reward epochs that have any, newest first. */
-export async function listPublished(
+export async function listPublishedRewards(
   db: Db,
   voter: Address,
   limit: number,

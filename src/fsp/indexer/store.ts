@@ -116,7 +116,7 @@ export async function deleteSignatures(db: Db, beforeEpoch: number): Promise<voi
 }
 
 /** The newest reward epoch with stored signatures. */
-export async function findLastSigned(db: Db): Promise<number | undefined> {
+export async function findLastSignedEpoch(db: Db): Promise<number | undefined> {
   const [row] = await db
     .select({ epoch: voteSignatures.rewardEpochId })
     .from(voteSignatures)

@@ -8,12 +8,12 @@ import type { FspChain } from '../chain.ts'
 import {
   type EpochVotes,
   VOTE_KINDS,
-  type Vote,
   type VoteKind,
   type VoterSignedAt,
-} from '../reader/system.ts'
-import { REWARDS } from './publication-data.ts'
-import { addRange, gapsIn } from './ranges.ts'
+  type VoteSignature,
+} from '../reader/signing-protocol.ts'
+import { REWARDS_KIND } from './publication-data.ts'
+import { addRange, missingRanges } from './ranges.ts'
 import * as store from './store.ts'
 
 /** One vote on a reward epoch, as far as it concerns one provider. */
@@ -111,13 +111,13 @@ export function createVoteFacts({
     block: BlockRef,
     signal: AbortSignal | undefined,
     fence: Fence | undefined,
-    isEnough: (vote: Vote) => boolean = () => false,
+    isEnough: (vote: VoteSignature) => boolean = () => false,
   ): Promise<boolean> {
     const name = rangesOf(epoch)
     const wanted = { fromBlock: from, toBlock: block.number }
     for (let step = 0; step < RANGES_PER_PASS; step++) {
       const ranges = await store.listRanges(db, name)
-      const [gap] = gapsIn(ranges, wanted)
+      const [gap] = missingRanges(ranges, wanted)
       if (gap === undefined) return true
       const range = { from: gap.fromBlock, to: gap.toBlock }
       const { votes, upTo } = await protocol.signatures(epoch, range, signal)
@@ -131,7 +131,7 @@ export function createVoteFacts({
       })
       if (votes.some(isEnough)) return true
     }
-    return gapsIn(await store.listRanges(db, name), wanted).length === 0
+    return missingRanges(await store.listRanges(db, name), wanted).length === 0
   }
 
   /**
@@ -189,7 +189,7 @@ export function createVoteFacts({
     fence: Fence | undefined,
   ): Promise<Date | null> {
     if (rewardDataUrls.length === 0) return firstSignedAt
-    const [known] = await store.listPublications(db, REWARDS, [epoch])
+    const [known] = await store.listPublications(db, REWARDS_KIND, [epoch])
     if (known !== undefined) return known.seenAt
     const ageMs = firstSignedAt === null ? 0 : block.at.getTime() - firstSignedAt.getTime()
     if (firstSignedAt === null || ageMs < UNREADABLE_MS) return null
@@ -199,7 +199,7 @@ export function createVoteFacts({
       'published rewards cannot be read; they count as published with the first vote',
     )
     const data = { merkleRoot: null }
-    const publication = { kind: REWARDS, rewardEpochId: epoch, data, seenAt: firstSignedAt }
+    const publication = { kind: REWARDS_KIND, rewardEpochId: epoch, data, seenAt: firstSignedAt }
     await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
     return firstSignedAt
   }
@@ -227,7 +227,7 @@ export function createVoteFacts({
       rewards: votes.rewards.hash && (await signingsOf(epoch, 'rewards', taking, block, signal)),
     }
     const signedAt = [
-      ...stored.flatMap((one) => (one.kind === 'rewards' ? [one.signedAt] : [])),
+      ...stored.flatMap((signature) => (signature.kind === 'rewards' ? [signature.signedAt] : [])),
       ...(winners.rewards?.values() ?? []),
     ].flatMap((at) => at?.getTime() ?? [])
     const firstSignedAt = signedAt.length === 0 ? null : new Date(Math.min(...signedAt))
@@ -269,7 +269,7 @@ export function createVoteFacts({
     },
 
     async prune(): Promise<void> {
-      const last = await store.findLastSigned(db)
+      const last = await store.findLastSignedEpoch(db)
       if (last === undefined) return
       const before = last - EPOCHS_KEPT
       await store.deleteSignatures(db, before)
@@ -291,8 +291,8 @@ function providerVote(
   },
 ): ProviderVote {
   const { openedAt, hash, concludedAt } = given.votes[kind]
-  const ofKind = given.stored.filter((one) => one.kind === kind)
-  const own = ofKind.filter((one) => one.voter === voter)
+  const ofKind = given.stored.filter((signature) => signature.kind === kind)
+  const ofVoter = ofKind.filter((signature) => signature.voter === voter)
   if (hash === null || given.winners === null) {
     const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
     const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
@@ -300,10 +300,10 @@ function providerVote(
       openedAt,
       concludedAt: null,
       isConcluded: false,
-      signedAt: own[0]?.signedAt ?? null,
-      firstSignedAt: own[0]?.signedAt ?? null,
+      signedAt: ofVoter[0]?.signedAt ?? null,
+      firstSignedAt: ofVoter[0]?.signedAt ?? null,
       signedOther: false,
-      isKnown: given.isComplete || own.length > 0,
+      isKnown: given.isComplete || ofVoter.length > 0,
       weightSigned:
         given.isComplete && total > 0
           ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
@@ -316,8 +316,8 @@ function providerVote(
     concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
     isConcluded: true,
     signedAt: signing ?? null,
-    firstSignedAt: own[0]?.signedAt ?? signing ?? null,
-    signedOther: own.some((one) => one.hash !== hash),
+    firstSignedAt: ofVoter[0]?.signedAt ?? signing ?? null,
+    signedOther: ofVoter.some((signature) => signature.hash !== hash),
     isKnown: signing !== undefined,
     weightSigned: null,
   }
@@ -327,6 +327,9 @@ function rangesOf(epoch: number): string {
   return `votes ${epoch}`
 }
 
-function toStored(epoch: number, { kind, voter, hash, at, isLast }: Vote): store.StoredSignature {
+function toStored(
+  epoch: number,
+  { kind, voter, hash, at, isLast }: VoteSignature,
+): store.StoredSignature {
   return { rewardEpochId: epoch, kind, voter, hash, signedAt: at, isLast }
 }

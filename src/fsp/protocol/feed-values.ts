@@ -14,10 +14,10 @@ const MISSING_MAX = 0.2
  */
 export function judgeFeedValues(
   { evidence, matched, priced, feedCount }: RoundContext,
-  place: number,
+  index: number,
 ): RoundCheckVerdict {
-  const values = matched.get(place)
-  const tx = evidence.providers.get(place)?.reveal.inTime?.tx ?? null
+  const values = matched.get(index)
+  const tx = evidence.providers.get(index)?.reveal.inTime?.tx ?? null
   if (values === undefined || feedCount === undefined) return NOT_APPLICABLE
   const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
   if (values.length > feedCount)
@@ -38,8 +38,8 @@ export function countFeeds(
   providers: readonly { readonly weight: number }[],
 ): number | undefined {
   const weights = new Map<number, number>()
-  for (const [place, { length }] of matched) {
-    weights.set(length, (weights.get(length) ?? 0) + (providers[place]?.weight ?? 0))
+  for (const [index, { length }] of matched) {
+    weights.set(length, (weights.get(length) ?? 0) + (providers[index]?.weight ?? 0))
   }
   const [most] = [...weights].toSorted((a, b) => b[1] - a[1] || b[0] - a[0])
   return most?.[0]
@@ -53,9 +53,9 @@ export function mediansOf(
 ): readonly (number | undefined)[] {
   return Array.from({ length: feeds }, (_, feed) => {
     const votes: WeightedValue[] = []
-    for (const [place, values] of matched) {
+    for (const [index, values] of matched) {
       const value = values[feed]
-      const weight = providers[place]?.weight
+      const weight = providers[index]?.weight
       if (value === undefined || value === null || weight === undefined) continue
       votes.push({ value, weight })
     }

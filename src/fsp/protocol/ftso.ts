@@ -29,7 +29,7 @@ export function decodeReveal(payload: Uint8Array): Reveal | undefined {
 }
 
 /** Prices of a reveal in canonical order, scaled by each feed's decimals; null where there is no value. */
-export function feedValues({ feedBytes }: Pick<Reveal, 'feedBytes'>): (number | null)[] {
+export function decodeFeedValues({ feedBytes }: Pick<Reveal, 'feedBytes'>): (number | null)[] {
   const words = Buffer.from(feedBytes.buffer, feedBytes.byteOffset, feedBytes.length)
   return Array.from({ length: words.length / VALUE_BYTES }, (_, index) => {
     const word = words.readUInt32BE(index * VALUE_BYTES)

@@ -5,14 +5,15 @@ import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
   decodeSigned,
   digestsOf,
-  messageOf,
   recoverSigner,
   type SignedResult,
+  signedBytesOf,
 } from './signatures.ts'
 
 /** A provider's signatures of one protocol, judged. */
 export interface JudgedSignatures {
-  readonly any: SentFrame | undefined
+  /** The first readable signature, whether valid or not. */
+  readonly first: SentFrame | undefined
   /**
    * Whether the provider signed after the end of the round and before the end of the window for signatures.
    */
@@ -67,14 +68,14 @@ export function judgeSignatures(
 ): ReadonlyMap<number, JudgedSignatures> {
   const result = finalised[protocol]
   const digests = result && digestsOf(result, chainId)
-  const message = result && messageOf(result)
+  const message = result && signedBytesOf(result)
   const judged = new Map<number, JudgedSignatures>()
-  for (const [place, { signatures, signaturesWithReveals }] of providers) {
-    const expected = policy.providers[place]?.signingPolicy
+  for (const [index, { signatures, signaturesWithReveals }] of providers) {
+    const expected = policy.providers[index]?.signingPolicy
     const isOwn = (signed: SignedResult): boolean => {
       if (digests === undefined) return true
-      const said = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
-      if (said !== undefined && said !== message) return false
+      const statedMessage = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      if (statedMessage !== undefined && statedMessage !== message) return false
       const { chainBound, legacy } = digests
       return [chainBound, legacy].some((digest) => recoverSigner(signed, digest) === expected)
     }
@@ -84,16 +85,16 @@ export function judgeSignatures(
         const signed = decodeSigned(payload)
         return signed !== undefined && isOwn(signed)
       })
-    let any: SentFrame | undefined
+    let first: SentFrame | undefined
     let valid: JudgedSignatures['valid']
     let wrong: JudgedSignatures['wrong']
     for (const sent of signatures[protocol]) {
       const signed = decodeSigned(sent.payload)
       if (signed === undefined) continue
-      any ??= sent
+      first ??= sent
       if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue
-      const said = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
-      if (said !== undefined && said !== message) {
+      const statedMessage = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      if (statedMessage !== undefined && statedMessage !== message) {
         wrong ??= { sent, reason: 'different-result', recovered: null }
         continue
       }
@@ -104,8 +105,8 @@ export function judgeSignatures(
         valid ??= { sent, signed }
       else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }
     }
-    const isSignedInTime = digests === undefined ? any !== undefined : valid !== undefined
-    judged.set(place, { any, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
+    const isSignedInTime = digests === undefined ? first !== undefined : valid !== undefined
+    judged.set(index, { first, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
   }
   return judged
 }

@@ -1,7 +1,7 @@
 import { FDC, FTSO, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import {
-  nothingSent,
+  emptyEvidence,
   type OpenRound,
   type ProviderEvidence,
   type RoundEvidence,
@@ -21,15 +21,15 @@ const PART_OF = {
     ...(strayCommit && { strayCommit }),
   }),
   submit2: ({ reveal, bitVote }: ProviderEvidence) => ({ reveal, bitVote }),
-  submitSignatures: (one: ProviderEvidence) => {
-    const { signatures, earlySignature, signaturesWithReveals } = one
+  submitSignatures: (evidence: ProviderEvidence) => {
+    const { signatures, earlySignature, signaturesWithReveals } = evidence
     return { signatures, earlySignature, signaturesWithReveals }
   },
 } as const
 const FUNCTIONS = ['submit1', 'submit2', 'submitSignatures'] as const
 
 /** Whether a provider's evidence has anything of a function. */
-const HAS_ANY: Readonly<Record<SubmitFunction, (one: ProviderEvidence) => boolean>> = {
+const HAS_ANY: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) => boolean>> = {
   submit1: ({ commit, strayCommit }) => isSeen(commit) || strayCommit !== undefined,
   submit2: ({ reveal, bitVote }) => isSeen(reveal) || isSeen(bitVote),
   submitSignatures: ({ signatures, earlySignature }) =>
@@ -44,7 +44,7 @@ function isSeen(seen: object): boolean {
  * Completes a round: separates submissions to the contract of the round from submissions to other
  * contracts.
  */
-export function settleRound({ contracts, ...round }: OpenRound): RoundEvidence {
+export function completeRound({ contracts, ...round }: OpenRound): RoundEvidence {
   const [first] = contracts
   if (first === undefined || contracts.size === 1) {
     const [address, providers = new Map()] = first ?? []
@@ -59,13 +59,13 @@ export function settleRound({ contracts, ...round }: OpenRound): RoundEvidence {
       return address === undefined ? [] : [[name, address] as const]
     }),
   )
-  const own = (name: SubmitFunction) => [contracts.get(contractOf[name] ?? '')]
+  const ofRound = (name: SubmitFunction) => [contracts.get(contractOf[name] ?? '')]
   const others = (name: SubmitFunction) =>
     [...contracts].flatMap(([address, all]) => (address === contractOf[name] ? [] : [all]))
   return {
     ...round,
     contractOf,
-    providers: assembled(contracts, own),
+    providers: assembled(contracts, ofRound),
     elsewhere: assembled(contracts, others),
   }
 }
@@ -77,10 +77,10 @@ function heaviest(
   name: SubmitFunction,
 ): string | undefined {
   const weights = [...contracts].map(([address, all]) => {
-    const submitting = [...all].filter(([, one]) => HAS_ANY[name](one))
+    const submitting = [...all].filter(([, evidence]) => HAS_ANY[name](evidence))
     return {
       address,
-      weight: submitting.reduce((sum, [place]) => sum + (providers[place]?.weight ?? 0), 0),
+      weight: submitting.reduce((sum, [index]) => sum + (providers[index]?.weight ?? 0), 0),
     }
   })
   const [most] = weights.toSorted((a, b) => b.weight - a.weight)
@@ -95,17 +95,17 @@ function assembled(
   contracts: OpenRound['contracts'],
   contractsOf: (name: SubmitFunction) => readonly (Submissions | undefined)[],
 ): Submissions {
-  const places = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
+  const indexes = new Set([...contracts.values()].flatMap((all) => [...all.keys()]))
   return new Map(
-    [...places].map((place) => {
+    [...indexes].map((index) => {
       const partOf = <Name extends SubmitFunction>(name: Name) => {
         const found = contractsOf(name)
-          .flatMap((all) => all?.get(place) ?? [])
+          .flatMap((all) => all?.get(index) ?? [])
           .find(HAS_ANY[name])
-        return PART_OF[name](found ?? nothingSent()) as ReturnType<(typeof PART_OF)[Name]>
+        return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
       }
       return [
-        place,
+        index,
         { ...partOf('submit1'), ...partOf('submit2'), ...partOf('submitSignatures') },
       ] as const
     }),

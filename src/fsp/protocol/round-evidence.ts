@@ -5,7 +5,7 @@ import type { RoundResult } from './signatures.ts'
 
 /**
  * Evidence of one voting round: submissions, requests to the FDC and finalised results, not judged yet.
- * `verdicts.ts` judges the evidence when the round is complete.
+ * `judge-round.ts` judges the evidence when the round is complete.
  */
 
 /** A frame with its transaction. */
@@ -116,12 +116,12 @@ export function addSubmission(
     if (evidence === undefined) continue
     const { bySubmit, bySubmitSignatures } = evidence.policy
     const isSignature = submission.function === 'submitSignatures'
-    const place = (isSignature ? bySubmitSignatures : bySubmit).get(from.toLowerCase())
-    if (place === undefined) continue
+    const index = (isSignature ? bySubmitSignatures : bySubmit).get(from.toLowerCase())
+    if (index === undefined) continue
     const submissions = evidence.contracts.get(contract) ?? new Map<number, ProviderEvidence>()
     evidence.contracts.set(contract, submissions)
-    const provider = submissions.get(place) ?? nothingSent()
-    submissions.set(place, provider)
+    const provider = submissions.get(index) ?? emptyEvidence()
+    submissions.set(index, provider)
     const sent = { payload: frame.payload, tx: hash, at, to: contract }
     const windows = windowsOf(clock, frame.round)
     if (submission.function === 'submit1') {
@@ -149,7 +149,7 @@ function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number)
 }
 
 /** The evidence of a provider without submissions. */
-export function nothingSent(): ProviderEvidence {
+export function emptyEvidence(): ProviderEvidence {
   return {
     commit: {},
     reveal: {},

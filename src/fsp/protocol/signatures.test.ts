@@ -9,7 +9,7 @@ import { FDC, FTSO } from './framing.ts'
 import { firstSignatures, judgeSignatures } from './judged-signatures.ts'
 import { indexPolicy } from './policy.ts'
 import type { RoundEvidence, SentFrame } from './round-evidence.ts'
-import { decodeSigned, digestsOf, messageOf, recoverSigner, signerOf } from './signatures.ts'
+import { decodeSigned, digestsOf, recoverSigner, signedBytesOf, signerOf } from './signatures.ts'
 
 /** The package's JavaScript, which has no types of its own. */
 const plain: typeof secp256k1 = createRequire(import.meta.url)('secp256k1/elliptic.js')
@@ -67,7 +67,8 @@ function payloadOf({ key, twist, v, noise, tail }: Deed, protocol: typeof FTSO |
   const recovery = typeof v === 'number' ? v : Number(v) + recid
   const said =
     twist === 'said-other' ? { ...result, isSecureRandom: !result.isSecureRandom } : result
-  const message = twist === 'said' || twist === 'said-other' ? toBytes(messageOf(said)) : undefined
+  const message =
+    twist === 'said' || twist === 'said-other' ? toBytes(signedBytesOf(said)) : undefined
   return Buffer.concat([
     message === undefined ? Buffer.from([1]) : Buffer.concat([Buffer.from([0]), message]),
     Buffer.from([recovery]),
@@ -191,7 +192,7 @@ describe('the signer of a result', () => {
 test('the digests of a result equal the hashes that wallets sign', () => {
   const result = RESULTS[FDC]
   const expected = (raw: `0x${string}`) => toBytes(hashMessage({ raw: keccak256(raw) }))
-  const message = messageOf(result)
+  const message = signedBytesOf(result)
   const { chainBound, legacy } = digestsOf(result, CHAIN_ID)
   expect(Buffer.from(legacy)).toEqual(Buffer.from(expected(message)))
   const bound = expected(concat([toHex(CHAIN_ID, { size: 32 }), message]))

@@ -45,7 +45,7 @@ export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
 }
 
 /** The 38 bytes of a result that are signed. */
-export function messageOf({ protocol, round, isSecureRandom, merkleRoot }: RoundResult): Hash {
+export function signedBytesOf({ protocol, round, isSecureRandom, merkleRoot }: RoundResult): Hash {
   return concat([
     toHex(protocol, { size: 1 }),
     toHex(round, { size: 4 }),
@@ -65,7 +65,7 @@ export interface ResultDigests {
 
 /** The digests of a result. */
 export function digestsOf(result: RoundResult, chainId: number): ResultDigests {
-  const message = hexToBytes(messageOf(result))
+  const message = hexToBytes(signedBytesOf(result))
   const digest = (raw: Uint8Array) => messageDigest(keccakBytes(raw))
   const chain = hexToBytes(toHex(chainId, { size: 32 }))
   return { chainBound: digest(Buffer.concat([chain, message])), legacy: digest(message) }

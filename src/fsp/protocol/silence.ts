@@ -34,7 +34,7 @@ export function chanceOfSilence(exponent: number): number {
 }
 
 /** Whether a silence is less likely than `probability`. */
-export function isSilent(exponent: number, probability: number): boolean {
+export function isSilenceImprobable(exponent: number, probability: number): boolean {
   return exponent >= -Math.log(probability)
 }
 

@@ -10,12 +10,12 @@ import {
   requestKind,
 } from './fdc.ts'
 import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
-import { commitHash, decodeCommit, decodeReveal, feedValues, weightedMedian } from './ftso.ts'
+import { commitHash, decodeCommit, decodeFeedValues, decodeReveal, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
-import { decodeSigned, digestsOf, messageOf, recoverSigner } from './signatures.ts'
+import { decodeSigned, digestsOf, recoverSigner, signedBytesOf } from './signatures.ts'
 import {
   chanceOfSilence,
-  isSilent,
+  isSilenceImprobable,
   onePercentOfEpoch,
   sampleSize,
   silenceExponent,
@@ -52,7 +52,7 @@ function uint256(value: bigint): Buffer {
 }
 
 function frame(input: string, protocol: number) {
-  return decodeSubmission(input)?.frames.find((one) => one.protocol === protocol)
+  return decodeSubmission(input)?.frames.find((frame) => frame.protocol === protocol)
 }
 
 describe('epoch arithmetic', () => {
@@ -119,7 +119,7 @@ describe('calldata framing', () => {
     const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO)
     const vote = frame(REVEAL_AND_BIT_VOTE, FDC)
     expect(reveal?.round).toBe(1_500_000)
-    expect(feedValues(decodeReveal(reveal?.payload ?? bytes('0x')) ?? never())).toEqual([
+    expect(decodeFeedValues(decodeReveal(reveal?.payload ?? bytes('0x')) ?? never())).toEqual([
       1_742_399,
       57_290,
       null,
@@ -200,7 +200,7 @@ describe('FTSO commit and reveal', () => {
   })
 
   test('decodes the prices of a real reveal', () => {
-    const values = feedValues({ feedBytes: bytes(FEEDS_812576) })
+    const values = decodeFeedValues({ feedBytes: bytes(FEEDS_812576) })
     expect(values).toHaveLength(50)
     expect(values.slice(0, 6)).toEqual([1_742_399, 57_290, 14_780, 62_533, 517_557, 3_346_908])
     expect(values.slice(-3)).toEqual([30_251, 124_206, 69_611])
@@ -365,7 +365,7 @@ describe('signatures', () => {
     const message = `0x${Buffer.from(signed.message ?? []).toString('hex')}`
     const merkleRoot = `0x${message.slice(14)}` as const
     const result = { protocol: FTSO, round: 812_662, isSecureRandom: true, merkleRoot }
-    expect(messageOf(result)).toBe(message)
+    expect(signedBytesOf(result)).toBe(message)
     const digests = digestsOf(result, 14)
     expect(recoverSigner(signed, digests.legacy)).toBe('0x84824513537A6d24cfcEDdc1Ab8f4079a6Bd4CFb')
     expect(recoverSigner(signed, digests.chainBound)).not.toBe(
@@ -391,7 +391,7 @@ describe('signatures', () => {
 
   test('have the message and digest of both schemes', () => {
     const hex = (digest: Uint8Array) => `0x${Buffer.from(digest).toString('hex')}`
-    expect(messageOf(ftso)).toBe(
+    expect(signedBytesOf(ftso)).toBe(
       '0x640016e36001a711d4ac935765adb0a0283d15a4e7dd6c8771554b524c454c1ff6ad28c37b2c',
     )
     expect(hex(digestsOf(ftso, 14).legacy)).toBe(
@@ -448,18 +448,18 @@ describe('silence of fast updates', () => {
   })
 
   test('the default threshold is crossed at the block that the model predicts', () => {
-    expect(isSilent(silenceExponent(103, 427, 1.5), 1e-7)).toBe(false)
-    expect(isSilent(silenceExponent(103, 428, 1.5), 1e-7)).toBe(true)
-    expect(isSilent(silenceExponent(103, 214, 3), 1e-7)).toBe(true)
-    expect(isSilent(silenceExponent(18, 2520, 1.5), 1e-7)).toBe(true)
-    expect(isSilent(silenceExponent(17, 2520, 1.5), 1e-7)).toBe(false)
+    expect(isSilenceImprobable(silenceExponent(103, 427, 1.5), 1e-7)).toBe(false)
+    expect(isSilenceImprobable(silenceExponent(103, 428, 1.5), 1e-7)).toBe(true)
+    expect(isSilenceImprobable(silenceExponent(103, 214, 3), 1e-7)).toBe(true)
+    expect(isSilenceImprobable(silenceExponent(18, 2520, 1.5), 1e-7)).toBe(true)
+    expect(isSilenceImprobable(silenceExponent(17, 2520, 1.5), 1e-7)).toBe(false)
   })
 
   test('silence before and after a change of weight adds up', () => {
     const sum = silenceExponent(103, 200, 1.5) + silenceExponent(80, 300, 1.5)
     expect(sum).toBeCloseTo(16.336, 4)
     expect(chanceOfSilence(sum)).toBeCloseTo(8.042e-8, 11)
-    expect(isSilent(sum, 1e-7)).toBe(true)
+    expect(isSilenceImprobable(sum, 1e-7)).toBe(true)
   })
 
   test('the probability never becomes zero', () => {

@@ -12,7 +12,7 @@ import type { ProtocolFrames, RoundEvidence, SentFrame } from './round-evidence.
 export type CheckVerdict = 'good' | 'bad' | 'unknown' | 'not-applicable'
 
 /** Reason why a submission did not count. */
-export type Reason =
+export type NotCountedReason =
   | 'missing'
   | 'early'
   | 'late'
@@ -107,12 +107,12 @@ export function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundChec
  *
  * @param elsewhere the same submission in time to another Submission contract
  */
-export function absence(
+export function whyNotCounted(
   { contractOf }: Pick<RoundEvidence, 'contractOf'>,
   name: SubmitFunction,
   { early, late }: ProtocolFrames,
   elsewhere: SentFrame | undefined,
-): NonNullable<RoundCheckVerdict['values']> & { readonly reason: Reason } {
+): NonNullable<RoundCheckVerdict['values']> & { readonly reason: NotCountedReason } {
   if (late !== undefined) return { reason: 'late', tx: late.tx }
   if (early !== undefined) return { reason: 'early', tx: early.tx }
   const expected = contractOf[name]

@@ -1,12 +1,12 @@
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { askViews, view } from '#src/chain/views.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
-import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './abi.ts'
-import { MANAGER_ABI, REGISTRY_ABI } from './fsp-abi.ts'
+import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
+import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
 /** A signing policy with the data of fast updates. */
 export interface LoadedPolicy extends Policy {
@@ -89,9 +89,14 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
       endpoints.ask(async (client) => {
         const manager = await contracts.find(client, 'FlareSystemsManager')
         if (manager === undefined) return undefined
-        const one = view(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-        const [answer] = await askViews(client, multicallAddress, [[manager, one]], block.number)
-        const currentEpoch = one.of(answer)
+        const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+        const [answer] = await readViews(
+          client,
+          multicallAddress,
+          [[manager, currentEpochView]],
+          block.number,
+        )
+        const currentEpoch = currentEpochView.of(answer)
         if (currentEpoch === undefined) return undefined
         // A fixed policy does not change.
         const read = async (epoch: number) =>
@@ -130,22 +135,22 @@ async function readTimes(
   { epoch: epochInForce, block }: { readonly epoch: number; readonly block: number },
 ): Promise<Times> {
   const views = [
-    view(MANAGER_ABI, 'firstVotingRoundStartTs', []),
-    view(MANAGER_ABI, 'votingEpochDurationSeconds', []),
-    view(MANAGER_ABI, 'firstRewardEpochStartTs', []),
-    view(MANAGER_ABI, 'rewardEpochDurationSeconds', []),
-    view(MANAGER_ABI, 'voterRegistrationMinDurationSeconds', []),
-    view(MANAGER_ABI, 'newSigningPolicyInitializationStartSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'firstVotingRoundStartTs', []),
+    contractView(MANAGER_POLICY_ABI, 'votingEpochDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'firstRewardEpochStartTs', []),
+    contractView(MANAGER_POLICY_ABI, 'rewardEpochDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'voterRegistrationMinDurationSeconds', []),
+    contractView(MANAGER_POLICY_ABI, 'newSigningPolicyInitializationStartSeconds', []),
   ]
-  const expiry = view(MANAGER_ABI, 'rewardExpiryOffsetSeconds', [])
-  const answers = await askViews(
+  const expiry = contractView(MANAGER_POLICY_ABI, 'rewardExpiryOffsetSeconds', [])
+  const answers = await readViews(
     client,
     multicallAddress,
-    [...views, expiry].map((one) => [manager, one] as const),
+    [...views, expiry].map((view) => [manager, view] as const),
     block,
   )
   const [first, round, firstEpoch, epoch, registrationSeconds, preparationSeconds] = views.map(
-    (one, i) => Number(one.of(answers[i])),
+    (view, i) => Number(view.of(answers[i])),
   )
   if (!first || !round || !firstEpoch || !epoch || !registrationSeconds || !preparationSeconds) {
     throw new EndpointError('the systems manager does not say how it counts time')
@@ -175,13 +180,17 @@ async function readPolicy(
 ): Promise<LoadedPolicy | undefined> {
   const { multicallAddress } = source
   const id = [BigInt(epoch)] as const
-  const start = view(MANAGER_ABI, 'getStartVotingRoundId', id)
-  const voters = view(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = view(REGISTRY_ABI, 'getRegisteredSubmitAddresses', id)
-  const submitSignatures = view(REGISTRY_ABI, 'getRegisteredSubmitSignaturesAddresses', id)
-  const signingPolicy = view(REGISTRY_ABI, 'getRegisteredSigningPolicyAddresses', id)
-  const sums = view(REGISTRY_ABI, 'getWeightsSums', id)
-  const fixed = view(MANAGER_ABI, 'getSigningPolicySignInfo', [epoch])
+  const start = contractView(MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
+  const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
+  const submit = contractView(VOTER_DATA_ABI, 'getRegisteredSubmitAddresses', id)
+  const submitSignatures = contractView(
+    VOTER_DATA_ABI,
+    'getRegisteredSubmitSignaturesAddresses',
+    id,
+  )
+  const signingPolicy = contractView(VOTER_DATA_ABI, 'getRegisteredSigningPolicyAddresses', id)
+  const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
+  const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
   // Each registry knows only its own reward epochs: an empty result means that another registry has the
   // epoch.
   for (const registry of await registriesOf(source, client, manager, block)) {
@@ -192,15 +201,15 @@ async function readPolicy(
         (question) => [registry, question] as const,
       ),
     ] as const
-    const answers = await askViews(client, multicallAddress, questions, block)
+    const answers = await readViews(client, multicallAddress, questions, block)
     const found = voters.of(answers[2])
     const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-      (one, i) => one.of(answers[3 + i]),
+      (question, i) => question.of(answers[3 + i]),
     )
     const startRound = start.of(answers[0])
     if (!found || !submits || !signatures || !policies || startRound === undefined) continue
     if (found[0].length === 0) continue
-    const total = found[1].reduce((sum, one) => sum + one, 0)
+    const total = found[1].reduce((sum, weight) => sum + weight, 0)
     const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
     const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
     return {
@@ -228,13 +237,13 @@ async function registriesOf(
   manager: Address,
   block: number,
 ): Promise<readonly Address[]> {
-  const registry = view(MANAGER_ABI, 'voterRegistry', [])
-  const relay = view(MANAGER_ABI, 'relay', [])
+  const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
+  const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
   const questions = [
     [manager, registry],
     [manager, relay],
   ] as const
-  const [registryAnswer, relayAnswer] = await askViews(client, multicallAddress, questions, block)
+  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, questions, block)
   const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
   if (registryInUse !== undefined) contracts.remember('VoterRegistry', registryInUse)
   if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
@@ -248,12 +257,14 @@ async function readRegistration(
   epochs: readonly number[],
   block: number,
 ): Promise<readonly RegistrationPeriod[]> {
-  const views = epochs.map((epoch) => view(MANAGER_ABI, 'getRandomAcquisitionInfo', [epoch]))
-  const questions = views.map((one) => [manager, one] as const)
-  const answers = await askViews(client, multicallAddress, questions, block)
-  return views.flatMap((one, index) => {
+  const views = epochs.map((epoch) =>
+    contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
+  )
+  const questions = views.map((view) => [manager, view] as const)
+  const answers = await readViews(client, multicallAddress, questions, block)
+  return views.flatMap((view, index) => {
     const epoch = epochs[index]
-    const [, , endTs = 0n] = one.of(answers[index]) ?? []
+    const [, , endTs = 0n] = view.of(answers[index]) ?? []
     return endTs === 0n || epoch === undefined ? [] : [{ epoch, openedAt: Number(endTs) }]
   })
 }

@@ -1,21 +1,21 @@
 import type { Hex } from 'viem'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
+import { type ContractView, contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
-import { askViews, type ContractView, view } from '#src/chain/views.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { sampleSize } from '../protocol/silence.ts'
 import {
   BALANCE_ABI,
-  ENTITY_ABI,
+  ENTITY_MANAGER_ACCOUNTS_ABI,
   FAST_UPDATER_ABI,
   FEEDS_ABI,
   FORMER_PRE_REGISTRY_ABI,
   INCENTIVE_ABI,
-  MANAGER_ABI,
+  MANAGER_POLICY_ABI,
   PRE_REGISTRY_ABI,
-  REGISTRY_ABI,
-} from './fsp-abi.ts'
+  VOTER_DATA_ABI,
+} from './provider-abi.ts'
 
 /** State of a provider at the end of a block. A field is null if the chain returned no value. */
 export interface ProviderState {
@@ -83,11 +83,11 @@ export async function readStates(
       configuration: await find('FastUpdatesConfiguration'),
     }
     const next = currentEpoch + 1
-    const opened = view(MANAGER_ABI, 'getRandomAcquisitionInfo', [next])
-    const size = view(INCENTIVE_ABI, 'getExpectedSampleSize', [])
-    const feeds = view(FEEDS_ABI, 'getFeedIds', [])
-    const window = view(FAST_UPDATER_ABI, 'submissionWindow', [])
-    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await askViews(
+    const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
+    const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
+    const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
+    const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
+    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await readViews(
       client,
       multicallAddress,
       [
@@ -103,8 +103,8 @@ export async function readStates(
     const holders = await readHolders(client, places, [currentEpoch, next], block.number)
     const providers = new Map<Address, ProviderState>()
     for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
-      const some = voters.slice(at, at + PROVIDERS_AT_ONCE)
-      const entities = await readEntities(client, places, some, block.number)
+      const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
+      const entities = await readEntities(client, places, batch, block.number)
       const states = await readProviders(client, { ...places, holders }, entities, query)
       for (const [voter, state] of states) providers.set(voter, state)
     }
@@ -141,14 +141,14 @@ async function readEntities(
 ): Promise<readonly Entity[]> {
   const rows = voters.map((voter) => ({
     voter,
-    addresses: view(ENTITY_ABI, 'getVoterAddresses', [voter]),
-    nodes: view(ENTITY_ABI, 'getNodeIdsOf', [voter]),
+    addresses: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getVoterAddresses', [voter]),
+    nodes: contractView(ENTITY_MANAGER_ACCOUNTS_ABI, 'getNodeIdsOf', [voter]),
   }))
   const questions = rows.flatMap(({ addresses, nodes }) => [
     [entities, addresses] as const,
     [entities, nodes] as const,
   ])
-  const answers = await askViews(client, multicall, questions, block)
+  const answers = await readViews(client, multicall, questions, block)
   return rows.map(({ voter, addresses, nodes }, index) => {
     const found = addresses.of(answers[2 * index])
     return {
@@ -180,16 +180,16 @@ async function readHolders(
 ): Promise<Holders> {
   if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
   const rows = epochs.flatMap((epoch) => {
-    const count = view(REGISTRY_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+    const count = contractView(VOTER_DATA_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
     return registries.map((registry) => ({ epoch, registry, count }))
   })
   const questions = rows.map(({ registry, count }) => [registry, count] as const)
-  const answers = await askViews(client, multicall, questions, block)
+  const answers = await readViews(client, multicall, questions, block)
   const holding = rows.filter(({ count }, index) => (count.of(answers[index]) ?? 0n) > 0n)
   return new Map(
     epochs.map((epoch) => [
       epoch,
-      holding.find((one) => one.epoch === epoch)?.registry ?? registries[0],
+      holding.find((row) => row.epoch === epoch)?.registry ?? registries[0],
     ]),
   )
 }
@@ -205,18 +205,18 @@ async function readProviders(
     const { voter, addresses } = entity
     const member = members.get(voter)
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
-    const own = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
+    const all = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
     const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
-    const accounts = [...new Set(own)].filter((one) => one !== ZERO_ADDRESS)
+    const accounts = [...new Set(all)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,
-      registered: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
-      registeredNext: view(REGISTRY_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
-      preRegistered: view(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
-      formerly: view(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
-      weight: view(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
-      balances: accounts.map((account) => view(BALANCE_ABI, 'getEthBalance', [account])),
+      registered: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
+      registeredNext: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
+      preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
+      formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
+      weight: contractView(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
+      balances: accounts.map((account) => contractView(BALANCE_ABI, 'getEthBalance', [account])),
     }
   })
   const questionsOf = (
@@ -229,14 +229,14 @@ async function readProviders(
     [places.updater, row.weight],
     ...row.balances.map((balance) => [places.multicall, balance] as const),
   ]
-  const answers = await askViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
+  const answers = await readViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
   let at = 0
   return rows.map((row) => {
-    const own = answers.slice(at, at + questionsOf(row).length)
-    at += own.length
-    const weight = row.weight.of(own[4])
+    const answersOfRow = answers.slice(at, at + questionsOf(row).length)
+    at += answersOfRow.length
+    const weight = row.weight.of(answersOfRow[4])
     const balances = row.accounts.flatMap((account, index) => {
-      const balance = row.balances[index]?.of(own[5 + index])
+      const balance = row.balances[index]?.of(answersOfRow[5 + index])
       return balance === undefined ? [] : [[account, balance] as const]
     })
     return [
@@ -244,9 +244,10 @@ async function readProviders(
       {
         addresses: row.addresses,
         nodeIds: row.nodeIds,
-        isRegistered: row.registered.of(own[0]) ?? null,
-        isRegisteredNext: row.registeredNext.of(own[1]) ?? null,
-        isPreRegistered: row.preRegistered.of(own[2]) ?? row.formerly.of(own[3]) ?? null,
+        isRegistered: row.registered.of(answersOfRow[0]) ?? null,
+        isRegisteredNext: row.registeredNext.of(answersOfRow[1]) ?? null,
+        isPreRegistered:
+          row.preRegistered.of(answersOfRow[2]) ?? row.formerly.of(answersOfRow[3]) ?? null,
         sortitionWeight: weight === undefined ? null : Number(weight),
         balancesWei: new Map(balances),
       },

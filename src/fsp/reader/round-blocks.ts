@@ -7,10 +7,16 @@ import { AppError } from '#src/kernel/errors.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import { SUBMIT_UPDATES_SELECTOR } from '../protocol/fast-update.ts'
 import { SUBMIT_AND_PASS_SELECTOR, submitFunctionOf } from '../protocol/framing.ts'
+import type { RoundBlock } from '../protocol/round-collector.ts'
 import type { SubmissionTransaction } from '../protocol/round-evidence.ts'
-import type { RoundBlock } from '../protocol/rounds.ts'
-import { createCallReader, type ProtocolCall, Transaction } from './round-calls.ts'
-import { eventsOf, NO_EVENTS, type ProtocolEvents, RARE_TOPICS, TOPICS } from './round-events.ts'
+import { BlockTransaction, createCallReader, type ProtocolCall } from './round-calls.ts'
+import {
+  NO_EVENTS,
+  type ProtocolEvents,
+  protocolEventsIn,
+  RARE_TOPICS,
+  ROUND_TOPICS,
+} from './round-events.ts'
 
 /** A block of a span, with the protocol's events and submissions. */
 export interface ProtocolBlock extends RoundBlock, ProtocolEvents {
@@ -67,7 +73,7 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
       const found = await Promise.all(
         seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
           const own = z
-            .array(Transaction)
+            .array(BlockTransaction)
             .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
           const events = readEvents(logsOf.get(ref.number) ?? [], seen)
           try {
@@ -159,7 +165,9 @@ function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal)
     const emitting = await Promise.all(EMITTING.map((name) => contracts.all(client, name)))
     return {
       called: new Map(
-        named.flatMap(([name, all]) => all.map((one) => [one.toLowerCase(), name] as const)),
+        named.flatMap(([name, all]) =>
+          all.map((address) => [address.toLowerCase(), name] as const),
+        ),
       ),
       emitting: emitting.flat(),
     }
@@ -174,7 +182,7 @@ function readWith(
 ): Promise<Span> {
   // Nodes treat an empty list as any contract.
   const address = emitting.length === 0 ? [ZERO_ADDRESS] : [...emitting]
-  const filter: LogFilter = { address, topics: [Object.values(TOPICS)] }
+  const filter: LogFilter = { address, topics: [Object.values(ROUND_TOPICS)] }
   return readSpan(source, filter, { ...range, withTransactions: true, rare: RARE_TOPICS }, signal)
 }
 
@@ -198,7 +206,7 @@ function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents
       : [[hash, { from, input, isSubmission: fastUpdate === 'passed' }] as const],
   )
   try {
-    return eventsOf(logs, new Map(updates))
+    return protocolEventsIn(logs, new Map(updates))
   } catch (error) {
     if (isEndpointFailure(error)) return undefined
     throw error

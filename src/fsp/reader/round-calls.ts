@@ -30,7 +30,7 @@ export interface ProtocolCall {
 }
 
 /** A transaction in a block. */
-export const Transaction = z.object({
+export const BlockTransaction = z.object({
   hash: Hash,
   from: Address,
   to: Address.nullable(),
@@ -47,7 +47,7 @@ const Receipt = z.object({
 
 /** Reads the outcomes of calls. */
 export type CallReader = (
-  transactions: readonly z.output<typeof Transaction>[],
+  transactions: readonly z.output<typeof BlockTransaction>[],
   ref: BlockRef,
   /** Registry names by lower-case address. */
   called: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
 
   /** Reads the outcomes of watched providers' calls. */
   async function readCalls(
-    transactions: readonly z.output<typeof Transaction>[],
+    transactions: readonly z.output<typeof BlockTransaction>[],
     ref: BlockRef,
     called: ReadonlyMap<string, string>,
     signal: AbortSignal | undefined,
@@ -132,7 +132,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
       const found = new Map(
         all
           ?.filter(({ transactionHash }) => wanted.has(transactionHash))
-          .map((one) => [one.transactionHash, one]),
+          .map((receipt) => [receipt.transactionHash, receipt]),
       )
       if (found.size === wanted.size) return found
     }
@@ -159,7 +159,7 @@ export function createCallReader(endpoints: Endpoints): CallReader {
       return z
         .array(z.unknown())
         .parse(answer)
-        .map((one) => receiptOf(one, ref))
+        .map((receipt) => receiptOf(receipt, ref))
     } catch (error) {
       if (rpcErrorOf(error) === undefined) throw error
       // Not every node has this method; individual receipts contain the same data.

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { decodeUpdate, feedsIn, type SignedUpdate } from '../protocol/fast-update.ts'
-import type { RoundBlock } from '../protocol/rounds.ts'
-import { ROUND_EVENTS_ABI } from './fsp-abi.ts'
+import type { RoundBlock } from '../protocol/round-collector.ts'
+import { ROUND_EVENTS_ABI } from './provider-abi.ts'
 
 /** A claimed reward of a provider itself. */
 export interface RewardClaim {
@@ -69,7 +69,7 @@ export const NO_EVENTS: ProtocolEvents = {
 }
 
 /** First topics of the events, by their meaning. */
-export const TOPICS = {
+export const ROUND_TOPICS = {
   relayed: toEventSelector('ProtocolMessageRelayed(uint8,uint32,bool,bytes32)'),
   requested: toEventSelector('AttestationRequest(bytes,uint256)'),
   updated: toEventSelector('FastUpdateFeedsSubmitted(uint32,address)'),
@@ -88,7 +88,7 @@ export const TOPICS = {
  * Events whose absence in a block must be confirmed by a second endpoint, because they decide for all
  * providers.
  */
-export const RARE_TOPICS: readonly Hex[] = [TOPICS.relayed, TOPICS.requested]
+export const RARE_TOPICS: readonly Hex[] = [ROUND_TOPICS.relayed, ROUND_TOPICS.requested]
 
 /** Types of claims of a provider itself: direct rewards and fee. Other claims belong to delegators. */
 export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
@@ -98,7 +98,7 @@ export const OWN_CLAIM_TYPES: readonly number[] = [0, 1]
  *
  * @param updates transactions of the block that are fast updates, by hash
  */
-export function eventsOf(
+export function protocolEventsIn(
   logs: readonly Log[],
   updates: ReadonlyMap<string, UpdateCall>,
 ): ProtocolEvents {

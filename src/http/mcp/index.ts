@@ -7,7 +7,7 @@ import { servedChain } from '#src/kernel/chains.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import { negotiateLocale } from '#src/kernel/locale.ts'
-import { traceOf } from '#src/kernel/trace.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
 import { authenticate, refuseTokenInQuery } from '../authenticate.ts'
 import { limitKeyOf, writeRateHeaders } from '../limits.ts'
@@ -42,7 +42,7 @@ export function registerMcp(server: FastifyInstance, app: App): void {
       maxSubscriptions: 0,
       keepAliveMs: 0,
       onerror: (error) =>
-        app.log.debug({ requestId: request.id, error: traceOf(error) }, 'message refused'),
+        app.log.debug({ requestId: request.id, error: loggableError(error) }, 'message refused'),
     })
     const answer = await handler.fetch(webRequest(app, request), { parsedBody: request.body })
     return await sendAnswer(reply, answer)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { QUOTE_SECONDS, Topup, TopupDraft, type TopupStatus } from '#src/billing/topups/model.ts'
-import { toTopup } from '#src/billing/topups/record.ts'
-import { quotedUnitsFor, usdRateOf, worthOf } from '#src/billing/topups/rules.ts'
+import { creditsWithBonusOf, quotedUnitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
+import { toTopup } from '#src/billing/topups/topup-view.ts'
 import type * as operations from '../topups.ts'
 import type { ExamplesOf } from './define.ts'
 import * as story from './story.ts'
@@ -50,7 +50,7 @@ function topup(publicUrl: string, status: TopupStatus, confirmations: number): T
       payTo: story.PAY_TO,
       contractPayTo: story.ROUTER,
       destinationTag: null,
-      ...worthOf(story.TOPUP_CREDITS, ASSET),
+      ...creditsWithBonusOf(story.TOPUP_CREDITS, ASSET),
       amountUnits,
       priceValue: price.value,
       priceDecimals: price.decimals,

@@ -172,7 +172,10 @@ function live(
   let position = 0
   const judge = (observation: Observed) => {
     position += 1
-    const stored = states.map((one) => ({ ...one, state: JSON.parse(JSON.stringify(one.state)) }))
+    const stored = states.map((state) => ({
+      ...state,
+      state: JSON.parse(JSON.stringify(state.state)),
+    }))
     const outcome = evaluateWatch(
       type,
       target,
@@ -262,7 +265,7 @@ test('a backtest keeps only the newest alerts, and counts all', () => {
       decimals: 0,
     } as never),
   )
-  for (const one of all) replay.add([one])
+  for (const observation of all) replay.add([observation])
   expect(replay.newest().map(({ position }) => position)).toEqual([21, 20, 19])
   expect(replay.counts()).toEqual({ info: 10, warning: 10, critical: 0, recovery: 0 })
 })

@@ -9,8 +9,8 @@ import {
 } from '../model.ts'
 import type { Observed } from '../signal.ts'
 import {
-  type Folded,
   type FoldedCandidate,
+  type FoldResult,
   type FoldStart,
   foldKey,
   foldSignal,
@@ -152,9 +152,9 @@ const REMEMBERED_FOLDS = 5000
 
 /** `foldSignal`, which runs once for equal starts. Choices are equal where they are the same object. */
 function rememberedFolds(observations: readonly Observed[]) {
-  let known = new Map<SignalSetting, Map<string, Folded>>()
+  let known = new Map<SignalSetting, Map<string, FoldResult>>()
   let size = 0
-  return (choice: SignalSetting, of: SignalOf, start: FoldStart): Folded => {
+  return (choice: SignalSetting, of: SignalOf, start: FoldStart): FoldResult => {
     const key = foldKey(start)
     const before = known.get(choice)?.get(key)
     if (before !== undefined) return before
@@ -163,7 +163,7 @@ function rememberedFolds(observations: readonly Observed[]) {
       known = new Map()
       size = 0
     }
-    known.set(choice, (known.get(choice) ?? new Map<string, Folded>()).set(key, folded))
+    known.set(choice, (known.get(choice) ?? new Map<string, FoldResult>()).set(key, folded))
     size += 1
     return folded
   }

@@ -45,7 +45,7 @@ export interface FoldStart {
 }
 
 /** Result of a fold, the same for all watches that start from the same. */
-export interface Folded {
+export interface FoldResult {
   /** State of the signal, encoded. */
   readonly state: unknown
   /** The new values; undefined if no observation concerned the signal. `since` is null in the phase of before. */
@@ -82,7 +82,7 @@ export function foldKey({ stored, cooldownSeconds }: FoldStart): string {
 export function stateAfter(
   { id }: Signal,
   stored: StoredState | undefined,
-  { state, after }: Folded,
+  { state, after }: FoldResult,
 ): StoredState | undefined {
   if (after === undefined) return stored && { ...stored, state }
   const since = after.since ?? stored?.since
@@ -97,12 +97,12 @@ export function foldSignal(
   { type, signal, view, isRecoveryNotified }: SignalOf,
   { stored, cooldownSeconds }: FoldStart,
   observations: readonly Observed[],
-): Folded {
+): FoldResult {
   let last: Last | undefined = stored
-  let after: Folded['after']
+  let after: FoldResult['after']
   let deferredUntil: Date | null = null
   let state = stored === undefined ? signal.initial : z.decode(signal.state, stored.state)
-  const candidates: Folded['candidates'][number][] = []
+  const candidates: FoldResult['candidates'][number][] = []
   for (const [place, observation] of observations.entries()) {
     if (signal.judges?.(observation) === false) continue
     const { phase, streak, firings, ...next } = signal.evaluate(state, observation, view)

@@ -5,7 +5,7 @@ import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { ChainWatchType } from '../define.ts'
 import type { TargetRow } from '../target-store.ts'
 import { providerFsp } from '../types/provider-fsp/index.ts'
-import { type DueTarget, judgeQuiet } from './judge-together.ts'
+import { type DueTarget, judgeQuietTargets } from './judge-together.ts'
 
 const PROVIDER = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 /** Watches of the first target, no two of which start from the same. */
@@ -70,7 +70,7 @@ test('many watches of one target let others work', async () => {
   setImmediate(count)
   const quarantine = createQuarantine({ log: silentLogger })
   const deps = { db: transactionOf(due, watches), quarantine, recordAlerts: async () => undefined }
-  const alone = await judgeQuiet(deps, providerFsp as unknown as ChainWatchType, due)
+  const alone = await judgeQuietTargets(deps, providerFsp as unknown as ChainWatchType, due)
   isOver = true
   expect(alone).toEqual([])
   expect(turns).toBeGreaterThan(10)

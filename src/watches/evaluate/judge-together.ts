@@ -5,19 +5,19 @@ import { FenceError } from '#src/db/lock.ts'
 import { earliest } from '#src/kernel/clock.ts'
 import type { ChainWatchType, ObservationRequest } from '../define.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { lockFreeTargets, type SeenTarget, saveObservations } from '../several-targets-store.ts'
 import type { Observed } from '../signal.ts'
-import { listEvaluatedOf, saveStates } from '../state-store.ts'
+import { listEvaluatedWatchesOf, saveStates } from '../state-store.ts'
+import { lockFreeTargets, type ObservedTarget, saveObservations } from '../target-batch-store.ts'
 import type { TargetRow } from '../target-store.ts'
 import { startFolding } from './evaluate.ts'
 import {
-  createTurns,
+  createEventLoopYield,
+  createPrefilterSummary,
   type JudgeDeps,
   lastObservationOf,
   newObservations,
-  summing,
-  write,
-} from './judge.ts'
+  transactUnderFence,
+} from './judge-target.ts'
 
 /** A target with observations that must be judged. */
 export interface DueTarget {
@@ -34,22 +34,22 @@ const FOLDS_MAX = 20_000
 const TARGETS_MAX = 200
 
 /** Divides targets into groups that can be judged together. A group of one is judged alone. */
-export function groupDue(due: readonly DueTarget[]): readonly (readonly DueTarget[])[] {
+export function groupDueTargets(due: readonly DueTarget[]): readonly (readonly DueTarget[])[] {
   const groups: DueTarget[][] = []
   let [watches, folds] = [0, 0]
-  for (const one of due) {
-    const count = one.row.watchCount
+  for (const target of due) {
+    const count = target.row.watchCount
     watches += count
-    folds += count * one.observations.length
+    folds += count * target.observations.length
     const group = groups.at(-1)
     const isFull = watches > WATCHES_MAX || folds > FOLDS_MAX || group?.length === TARGETS_MAX
     if (group !== undefined && !isFull) {
-      group.push(one)
+      group.push(target)
       continue
     }
-    groups.push([one])
+    groups.push([target])
     watches = count
-    folds = count * one.observations.length
+    folds = count * target.observations.length
   }
   return groups
 }
@@ -61,7 +61,7 @@ export function groupDue(due: readonly DueTarget[]): readonly (readonly DueTarge
  *
  * @returns the targets that are to be judged alone
  */
-export async function judgeQuiet(
+export async function judgeQuietTargets(
   deps: JudgeDeps,
   type: ChainWatchType,
   group: readonly DueTarget[],
@@ -82,7 +82,7 @@ async function judgeTogether(
   type: ChainWatchType,
   group: readonly DueTarget[],
 ): Promise<ReadonlySet<number>> {
-  return write(deps, async (tx) => {
+  return transactUnderFence(deps, async (tx) => {
     const rows = await lockFreeTargets(
       tx,
       group.map(({ row }) => row.id),
@@ -92,15 +92,15 @@ async function judgeTogether(
       return new Set<number>()
     }
     const unreadable = new Set<number | undefined>()
-    const watches = await listEvaluatedOf(
+    const watches = await listEvaluatedWatchesOf(
       tx,
       rows.map(({ id }) => id),
       (id) => unreadable.add(id),
     )
-    const byId = new Map(group.map((one) => [one.row.id, one]))
-    const turns = createTurns()
+    const byId = new Map(group.map((target) => [target.row.id, target]))
+    const turns = createEventLoopYield()
     const done = new Set<number>()
-    const seen: SeenTarget[] = []
+    const seen: ObservedTarget[] = []
     const states: JudgedState[] = []
     for (const row of rows) {
       const due = byId.get(row.id)
@@ -111,8 +111,8 @@ async function judgeTogether(
         due.observations,
         lastObservationOf(deps, type, row),
       )
-      const own = watches.get(row.id) ?? []
-      const quiet = await foldQuiet(type, row.id, { ...due, observed }, own, turns)
+      const targetWatches = watches.get(row.id) ?? []
+      const quiet = await foldQuiet(type, row.id, { ...due, observed }, targetWatches, turns)
       if (quiet === undefined) continue
       done.add(row.id)
       states.push(...quiet.states)
@@ -131,7 +131,7 @@ interface JudgedState {
 
 /** A target whose watches stay quiet. */
 interface QuietTarget {
-  readonly seen: SeenTarget | undefined
+  readonly seen: ObservedTarget | undefined
   readonly states: readonly JudgedState[]
 }
 
@@ -141,12 +141,12 @@ async function foldQuiet(
   id: number,
   { request, observed }: DueTarget & { readonly observed: readonly Observed[] },
   watches: readonly EvaluatedWatch[],
-  turns: ReturnType<typeof createTurns>,
+  turns: ReturnType<typeof createEventLoopYield>,
 ): Promise<QuietTarget | undefined> {
   const newest = observed.at(-1)
   if (newest === undefined) return { seen: undefined, states: [] }
   const fold = startFolding(type, request.target, observed)
-  const sum = summing(type, newest)
+  const sum = createPrefilterSummary(type, newest)
   let recheckAt: Date | null = null
   const states: JudgedState[] = []
   try {

@@ -1,7 +1,7 @@
 import type { BlockRef, Chain, FeedReading } from '#src/chain/chain.ts'
 import type { Db } from '#src/db/connection.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import * as store from './store.ts'
@@ -83,7 +83,7 @@ export function createFeedFacts({
         decimals,
       }))
       await transactUnder(fence, db, (tx) =>
-        store.insertPoints(tx, points, { at: block.at, block: block.number, grades: GRADES }),
+        store.insertFeedPoints(tx, points, { at: block.at, block: block.number, grades: GRADES }),
       )
     }
     last = { block, readings: known }
@@ -103,23 +103,23 @@ export function createFeedFacts({
         const now = readings.get(feed) ?? undefined
         return now && { now, feed: now.id, windowMs: windowSeconds * 1000 }
       })
-      const questions = asked.flatMap((one) =>
-        one === undefined
+      const questions = asked.flatMap((query) =>
+        query === undefined
           ? []
           : [
               {
-                feed: one.feed,
-                from: new Date(block.at.getTime() - one.windowMs),
-                grade: gradeOf(one.windowMs),
+                feed: query.feed,
+                from: new Date(block.at.getTime() - query.windowMs),
+                grade: gradeOf(query.windowMs),
               },
             ],
       )
-      const oldest = (await store.findOldest(db, questions, block.at)).values()
-      return asked.map((one) => {
-        if (one === undefined) return undefined
-        const { value, decimals } = one.now
+      const oldest = (await store.findOldestFeedPoints(db, questions, block.at)).values()
+      return asked.map((query) => {
+        if (query === undefined) return undefined
+        const { value, decimals } = query.now
         const found = oldest.next().value
-        return { now: one.now, oldest: found ?? { value, decimals, at: block.at } }
+        return { now: query.now, oldest: found ?? { value, decimals, at: block.at } }
       })
     },
 
@@ -136,7 +136,7 @@ export function createFeedFacts({
       const inWindow: FeedPoint[] = []
       let start = 0
       for (let after = new Date(from.getTime() - 1); ; ) {
-        const points = await store.listPoints(db, feed, { after, to }, POINTS_PER_READ)
+        const points = await store.listFeedPoints(db, feed, { after, to }, POINTS_PER_READ)
         const last = points.at(-1)
         if (last === undefined) return
         yield points.map((point) => {
@@ -155,11 +155,11 @@ export function createFeedFacts({
       const nowMs = clock.now().getTime()
       for (const { grade, windowMsMax } of GRADES) {
         const before = new Date(nowMs - windowMsMax - SPARE_MS)
-        await deleteInBatches((limit) => store.deletePoints(db, grade, before, limit))
+        await deleteInBatches((limit) => store.deleteFeedPoints(db, grade, before, limit))
       }
       const [{ windowMsMax }] = GRADES
       const before = new Date(nowMs - windowMsMax - SPARE_MS)
-      await deleteInBatches((limit) => store.deletePoints(db, FORMER_GRADE, before, limit))
+      await deleteInBatches((limit) => store.deleteFeedPoints(db, FORMER_GRADE, before, limit))
     },
   }
 }

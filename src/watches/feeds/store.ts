@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 
 /** A price to store. */
-export interface NewPoint {
+export interface NewFeedPoint {
   readonly feed: string
   readonly value: bigint
   readonly decimals: number
@@ -15,9 +15,9 @@ export interface NewPoint {
  * @param grades coarsest first. Each price gets the coarsest grade in whose interval it is the first price; with the
  * interval 0 every price is
  */
-export async function insertPoints(
+export async function insertFeedPoints(
   db: Db,
-  points: readonly NewPoint[],
+  points: readonly NewFeedPoint[],
   {
     at,
     block,
@@ -60,7 +60,7 @@ const Point = z.object({
 })
 
 /** The oldest price for each query, in order; undefined where there is none. */
-export async function findOldest(
+export async function findOldestFeedPoints(
   db: Db,
   questions: readonly { readonly feed: string; readonly from: Date; readonly grade: number }[],
   to: Date,
@@ -81,28 +81,28 @@ export async function findOldest(
 }
 
 /** Prices of a feed after one time and up to another whose block is known, oldest first, with their grades. */
-export async function listPoints(
+export async function listFeedPoints(
   db: Db,
   feed: string,
   { after, to }: { readonly after: Date; readonly to: Date },
   limit: number,
-): Promise<readonly StoredPoint[]> {
+): Promise<readonly StoredFeedPoint[]> {
   const rows = await db.execute(sql`
     select value::text as value, decimals, at, grade, block from feed_points
     where feed = ${feed} and at > ${after} and at <= ${to} and block is not null
     order by at limit ${limit}`)
-  return z.array(StoredPoint).parse(rows)
+  return z.array(StoredFeedPoint).parse(rows)
 }
 
-const StoredPoint = Point.extend({ grade: z.int(), block: z.int() })
-export type StoredPoint = z.output<typeof StoredPoint>
+const StoredFeedPoint = Point.extend({ grade: z.int(), block: z.int() })
+export type StoredFeedPoint = z.output<typeof StoredFeedPoint>
 
 /**
  * Deletes prices of a grade before a time.
  *
  * @returns their number, at most `limit`
  */
-export async function deletePoints(
+export async function deleteFeedPoints(
   db: Db,
   grade: number,
   before: Date,

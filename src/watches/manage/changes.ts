@@ -7,7 +7,7 @@ import { validationErrors } from '#src/kernel/validation.ts'
 import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
-import { CHAIN_TYPES } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 import { targetKey } from './rules.ts'
 
@@ -15,7 +15,7 @@ import { targetKey } from './rules.ts'
  * The columns of a watch that change with its mute. A removed mute is stored as a mute that ends now, so that the job
  * that ends mutes sends the deferred messages.
  */
-export function muteOf(
+export function muteColumns(
   { mutedUntil: before }: Pick<store.WatchRow, 'mutedUntil'>,
   until: Date | null | undefined,
   now: Date,
@@ -52,7 +52,7 @@ export async function checkOnChain(
 
 /** The settings that decide what is observed; undefined for types without such settings. */
 export function keySettingsOf(type: WatchType, settings: unknown): unknown {
-  const keySettings = CHAIN_TYPES.find(({ name }) => name === type.name)?.keySettings
+  const keySettings = CHAIN_WATCH_TYPES.find(({ name }) => name === type.name)?.keySettings
   return keySettings && z.encode(keySettings.schema, keySettings.of(settings))
 }
 
@@ -71,7 +71,7 @@ export async function requestObservation(
   const { target, targetId } = row
   const keySettings = keySettingsOf(type, z.decode(type.settings, settings))
   if (keySettings === undefined) {
-    await store.markStale(tx, targetId)
+    await store.markTargetStale(tx, targetId)
     return targetId
   }
   const key = targetKey(type, target, wallet, keySettings)
@@ -88,7 +88,7 @@ export async function requestObservation(
 
 /** Wakes the job that judges ledgers, for a watch of the ledger. Watches of the chain are observed at every tick anyway. */
 export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
-  if (type.reads === 'ledger') await store.notifyLedger(tx, wallet)
+  if (type.reads === 'ledger') await store.notifyLedgerJudge(tx, wallet)
 }
 
 /**
@@ -110,10 +110,10 @@ export async function resetBaseline(
   const wasOn = completeSignals(type.signals, change.before)
   const isOn = completeSignals(type.signals, change.after)
   const switchedOn = isOn.filter(({ enabled }, index) => enabled && wasOn[index]?.enabled === false)
-  if (isResumed) await store.deleteClosedStates(tx, row.id)
+  if (isResumed) await store.deleteStatesWithoutEpisode(tx, row.id)
   else if (switchedOn.length > 0) {
     const ids = switchedOn.map(({ id }) => id)
-    await store.deleteClosedStates(tx, row.id, ids)
+    await store.deleteStatesWithoutEpisode(tx, row.id, ids)
   }
-  if (isResumed || switchedOn.length > 0) await store.markStale(tx, row.targetId)
+  if (isResumed || switchedOn.length > 0) await store.markTargetStale(tx, row.targetId)
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import { exampleData } from '../example-data.ts'
 import { completeSignals } from '../model.ts'
 import * as store from '../store.ts'
-import { getWatchType, LEDGER_TYPES } from '../types/index.ts'
+import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
@@ -21,14 +21,14 @@ export async function findExampleWatch(
   recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
   watchId?: number,
 ): Promise<ExampleAlert | undefined> {
-  const without = recipient.isGroup ? LEDGER_TYPES.map(({ name }) => name) : []
-  const id = await store.findNewestOf(db, caller.wallet, { ...recipient, without, watchId })
+  const without = recipient.isGroup ? LEDGER_WATCH_TYPES.map(({ name }) => name) : []
+  const id = await store.findNewestWatchOf(db, caller.wallet, { ...recipient, without, watchId })
   const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
   if (row === undefined) return undefined
   const type = getWatchType(row.type)
   const choices = completeSignals(type.signals, SignalChoices.parse(row.signals))
   const chosen = choices.find(({ enabled }) => enabled) ?? choices[0]
-  const signal = type.signals.find((one) => one.id === chosen?.id)
+  const signal = type.signals.find((signal) => signal.id === chosen?.id)
   const event = signal?.events.alerts[0]
   if (chosen === undefined || signal === undefined || event === undefined) return undefined
   const data = exampleData(type, signal, event, { ...row, ...chosen }, clock.now())

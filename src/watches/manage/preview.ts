@@ -11,16 +11,16 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { validationErrors } from '#src/kernel/validation.ts'
 import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
-import type { Facts } from '../facts.ts'
+import type { WatchFacts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
-import { CHAIN_TYPES, findWatchType } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES, findWatchType } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 
 export interface WatchPreviewDeps {
   readonly db: Db
   readonly clock: Clock
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly confirmations: number
 }
 
@@ -91,7 +91,7 @@ async function observeNow(
   target: unknown,
   { wallet }: Caller,
 ): Promise<unknown> {
-  const chainType = CHAIN_TYPES.find(({ name }) => name === type.name)
+  const chainType = CHAIN_WATCH_TYPES.find(({ name }) => name === type.name)
   if (chainType !== undefined) return (await observeChain(deps, chainType, target)) ?? null
   const nextRenewal = (await findNextRenewal(deps.db, wallet)) ?? null
   const balance = await readBalance(deps.db, wallet)

@@ -1,8 +1,8 @@
 import type { Db } from '#src/db/connection.ts'
-import { deleteInBatches } from '#src/db/prune.ts'
-import { deleteUnwatched } from '../target-store.ts'
+import { deleteInBatches } from '#src/db/delete-in-batches.ts'
+import { deleteUnwatchedTargets } from '../target-store.ts'
 
 /** Deletes targets without watches. */
 export function pruneTargets({ db }: { readonly db: Db }): Promise<void> {
-  return deleteInBatches((limit) => deleteUnwatched(db, limit))
+  return deleteInBatches((limit) => deleteUnwatchedTargets(db, limit))
 }

@@ -23,7 +23,7 @@ import {
   checkOnChain,
   keySettingsOf,
   mergeSettings,
-  muteOf,
+  muteColumns,
   requestObservation,
   resetBaseline,
   wakeObserver,
@@ -236,7 +236,7 @@ async function applyChanges(
           escalateAfterMinutes: changes.escalateAfterMinutes,
         }),
         ...(changes.escalateTo !== undefined && { escalateTo: changes.escalateTo }),
-        ...muteOf(row, changes.mutedUntil, now),
+        ...muteColumns(row, changes.mutedUntil, now),
         ...(changes.status !== undefined && { status: changes.status }),
         updatedAt: now,
       },
@@ -293,7 +293,7 @@ async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<numb
 
 /** Number of running watches of all wallets, for the public figures. */
 export function countActiveWatches(db: Db): Promise<number> {
-  return store.countActive(db)
+  return store.countActiveWatches(db)
 }
 
 /** Removes a deleted recipient from the wallet's watches, in the transaction that deletes it. */

@@ -8,7 +8,7 @@ const inOrder = (wallet: Address) => sql`
   where wallet = ${wallet}`
 
 /** A watch that was suspended or resumed, with its target. */
-export interface FittedRow extends Record<string, unknown> {
+export interface FittedWatch extends Record<string, unknown> {
   readonly id: number
   readonly targetId: number
   readonly label: string
@@ -19,13 +19,13 @@ export interface FittedRow extends Record<string, unknown> {
 const fittedColumns = sql`w.id, w.target_id as "targetId", w.label, o.place::int as place`
 
 /** Suspends the wallet's watches beyond the first `capacity`. */
-export async function suspendBeyond(
+export async function suspendBeyondCapacity(
   db: Db,
   wallet: Address,
   capacity: number,
   at: Date,
-): Promise<FittedRow[]> {
-  return await db.execute<FittedRow>(sql`
+): Promise<FittedWatch[]> {
+  return await db.execute<FittedWatch>(sql`
     update watches w set suspended_at = ${at}, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
     where w.wallet = ${wallet} and o.id = w.id and o.place > ${capacity} and w.suspended_at is null
@@ -33,13 +33,13 @@ export async function suspendBeyond(
 }
 
 /** Resumes the suspended watches among the wallet's first `capacity` watches. */
-export async function resumeWithin(
+export async function resumeWithinCapacity(
   db: Db,
   wallet: Address,
   capacity: number,
   at: Date,
-): Promise<FittedRow[]> {
-  return await db.execute<FittedRow>(sql`
+): Promise<FittedWatch[]> {
+  return await db.execute<FittedWatch>(sql`
     update watches w set suspended_at = null, updated_at = ${at}, version = version + 1
     from (${inOrder(wallet)}) o
     where w.wallet = ${wallet} and o.id = w.id and o.place <= ${capacity} and w.suspended_at is not null

@@ -40,19 +40,19 @@ export async function fitWatches(
   changed: ChangedCapacity,
 ): Promise<FittedWatches> {
   const { wallet, capacity, at } = changed
-  const suspended = await slotStore.suspendBeyond(tx, wallet, capacity, at)
-  const resumed = await slotStore.resumeWithin(tx, wallet, capacity, at)
+  const suspended = await slotStore.suspendBeyondCapacity(tx, wallet, capacity, at)
+  const resumed = await slotStore.resumeWithinCapacity(tx, wallet, capacity, at)
   for (const { id, targetId } of resumed.toSorted((a, b) => a.targetId - b.targetId)) {
-    await store.markStale(tx, targetId)
-    await store.deleteClosedStates(tx, id)
+    await store.markTargetStale(tx, targetId)
+    await store.deleteStatesWithoutEpisode(tx, id)
   }
-  if (resumed.length > 0) await store.notifyLedger(tx, wallet)
+  if (resumed.length > 0) await store.notifyLedgerJudge(tx, wallet)
   const fitted = { ...changed, suspended: labelsOf(suspended), resumed: labelsOf(resumed) }
   await notices.fitted(tx, fitted)
   return fitted
 }
 
-function labelsOf(rows: readonly slotStore.FittedRow[]): readonly string[] {
+function labelsOf(rows: readonly slotStore.FittedWatch[]): readonly string[] {
   return rows.toSorted((a, b) => a.place - b.place).map(({ label }) => label)
 }
 

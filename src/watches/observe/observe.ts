@@ -6,26 +6,26 @@ import type { HeldSlices, Slices } from '#src/db/slices.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { traceOf } from '#src/kernel/trace.ts'
 import type { BlockSpan, ChainWatchType, ObservationRequest } from '../define.ts'
 import {
   type JudgeDeps,
   judgeTarget,
   lastObservationOf,
   newObservations,
-} from '../evaluate/judge.ts'
-import { type DueTarget, groupDue, judgeQuiet } from '../evaluate/judge-together.ts'
-import type { Facts } from '../facts.ts'
+} from '../evaluate/judge-target.ts'
+import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
+import type { WatchFacts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
-import { CHAIN_TYPES } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import {
   createPassProgress,
+  type GroupProgress,
   type PassProgress,
   readGroups,
-  type SliceCursor,
   type SliceGroup,
 } from './slice-progress.ts'
 
@@ -35,7 +35,7 @@ const TARGETS_PER_REQUEST = 500
 const BATCHES_PER_PASS = 50
 interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
-  readonly facts: Facts
+  readonly facts: WatchFacts
   readonly clock: Clock
   readonly log: Logger
   readonly slices: HeldSlices
@@ -75,7 +75,7 @@ async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSigna
   const failures: unknown[] = []
   let observed = 0
   const groupsOf = await readGroups(deps.db, deps.slices.held())
-  for (const type of CHAIN_TYPES) {
+  for (const type of CHAIN_WATCH_TYPES) {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
       try {
@@ -124,7 +124,10 @@ async function observeType(
 
 function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
-  const fields = { type: type.name, error: traceOf(isUpstream ? (error.cause ?? error) : error) }
+  const fields = {
+    type: type.name,
+    error: loggableError(isUpstream ? (error.cause ?? error) : error),
+  }
   if (isUpstream)
     log.warn(
       fields,
@@ -141,7 +144,7 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
 async function lastKnownBlock(
   { chain, facts }: ObserveDeps,
   type: ChainWatchType,
-  cursor: SliceCursor,
+  cursor: GroupProgress,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
@@ -193,7 +196,7 @@ async function observeSpans(
   }
 }
 
-function isDue(type: ChainWatchType, cursor: SliceCursor, tip: BlockRef): boolean {
+function isDue(type: ChainWatchType, cursor: GroupProgress, tip: BlockRef): boolean {
   if (cursor.blockAt === null || cursor.failingSince !== null) return true
   return tip.at.getTime() - cursor.blockAt.getTime() >= type.everySeconds * 1000
 }
@@ -236,14 +239,14 @@ async function observeTargets(
   if (missing.length > 0 || nothingNew.length > 0) {
     await fence.transact(db, async (tx) => {
       await store.markNoData(tx, missing, clock.now())
-      await store.markData(tx, nothingNew)
+      await store.clearNoData(tx, nothingNew)
     })
   }
   const due = targets.flatMap(({ row, request }, index): DueTarget[] => {
     const observations = newObservations(type, row, seen[index] ?? [], request.last)
     return observations.length === 0 ? [] : [{ row, request, observations }]
   })
-  for (const group of groupDue(due)) await judgeGroup(deps, type, group, signal)
+  for (const group of groupDueTargets(due)) await judgeGroup(deps, type, group, signal)
 }
 
 /** Judges the quiet targets of a group together, and the others one after another. */
@@ -256,10 +259,10 @@ async function judgeGroup(
   signal.throwIfAborted()
   const held = group.filter(({ row }) => slices.isHeld(row.slice))
   const fence = slices.fenceOf([...new Set(held.map(({ row }) => row.slice))])
-  const alone = held.length > 1 ? await judgeQuiet({ ...deps, fence }, type, held) : held
-  for (const one of alone) {
+  const alone = held.length > 1 ? await judgeQuietTargets({ ...deps, fence }, type, held) : held
+  for (const target of alone) {
     signal.throwIfAborted()
-    if (slices.isHeld(one.row.slice)) await judgeInSlice({ ...deps, slices }, type, one)
+    if (slices.isHeld(target.row.slice)) await judgeInSlice({ ...deps, slices }, type, target)
   }
 }
 

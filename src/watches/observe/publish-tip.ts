@@ -9,7 +9,7 @@ import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { type ChainOutageDeps, fireChainOutages } from '../outage/chain-outage.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import * as store from '../target-store.ts'
-import { CHAIN_TYPES } from '../types/index.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 
 export interface TipDeps extends ChainOutageDeps {
   readonly chain: FspChain
@@ -26,7 +26,7 @@ export async function publishTipAndOutages(deps: TipDeps, signal: AbortSignal): 
   try {
     return await publishTip(deps, signal)
   } finally {
-    if (!signal.aborted) await fireChainOutages(deps, CHAIN_TYPES)
+    if (!signal.aborted) await fireChainOutages(deps, CHAIN_WATCH_TYPES)
   }
 }
 
@@ -39,7 +39,7 @@ export async function publishTipAndOutages(deps: TipDeps, signal: AbortSignal): 
  */
 export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<BlockRef> {
   const { db, chain, clock, fence } = deps
-  const before = await store.findCursor(db, store.TIP)
+  const before = await store.findObservationCursor(db, store.TIP_CURSOR)
   let tip: BlockRef | undefined
   try {
     tip = await chain.confirmedBlock(deps.confirmations, signal)
@@ -49,7 +49,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
     if (tip !== undefined) reportSlowClock(deps, tip, before)
     const cursor = {
-      type: store.TIP,
+      type: store.TIP_CURSOR,
       ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
       ...(tip !== undefined && { observedAt: now }),
       failingSince: isNew ? null : failingSince(before, now),
@@ -57,7 +57,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
     }
     if (!signal.aborted) {
       await transactUnder(fence, db, async (tx) => {
-        await store.saveCursor(tx, cursor)
+        await store.saveObservationCursor(tx, cursor)
         if (tip !== undefined) await store.publishBlock(tx, tip)
       })
     }
@@ -71,7 +71,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
 function reportSlowClock(
   { clock, log }: Pick<TipDeps, 'clock' | 'log'>,
   { number: block, at }: BlockRef,
-  before: store.Cursor | undefined,
+  before: store.ObservationCursor | undefined,
 ): void {
   const now = clock.now()
   if (!isAhead(at, now) || isAhead(before?.blockAt, before?.checkedAt)) return

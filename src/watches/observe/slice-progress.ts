@@ -3,18 +3,21 @@ import type { Db } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { type HeldSlices, SLICES } from '#src/db/slices.ts'
 import * as store from '../slice-cursor-store.ts'
-import { type Cursor, listCursors } from '../target-store.ts'
+import { listObservationCursors, type ObservationCursor } from '../target-store.ts'
 
 /** Slices that were observed up to the same block, so that their targets are observed together. */
 export interface SliceGroup {
   readonly slices: readonly number[]
-  readonly cursor: SliceCursor
+  readonly cursor: GroupProgress
 }
 
 /** Progress of the slices of a group. */
-export type SliceCursor = Pick<Cursor, 'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'>
+export type GroupProgress = Pick<
+  ObservationCursor,
+  'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'
+>
 
-const NEVER: SliceCursor = {
+const NEVER: GroupProgress = {
   blockNumber: null,
   blockAt: null,
   failingSince: null,
@@ -33,7 +36,10 @@ export async function readGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {
-  const [wholes, cursors] = await Promise.all([listCursors(db), store.listSliceCursors(db, held)])
+  const [wholes, cursors] = await Promise.all([
+    listObservationCursors(db),
+    store.listSliceCursors(db, held),
+  ])
   return (type) => {
     const whole = wholes.find((cursor) => cursor.type === type)
     const own = new Map(
@@ -47,9 +53,9 @@ export async function readGroups(
 
 function groupsOf(
   held: readonly number[],
-  cursorOf: (slice: number) => SliceCursor,
+  cursorOf: (slice: number) => GroupProgress,
 ): readonly SliceGroup[] {
-  const groups = new Map<number | null, { slices: number[]; cursor: SliceCursor }>()
+  const groups = new Map<number | null, { slices: number[]; cursor: GroupProgress }>()
   for (const slice of held) {
     const cursor = cursorOf(slice)
     const group = groups.get(cursor.blockNumber) ?? { slices: [], cursor }
@@ -61,7 +67,10 @@ function groupsOf(
   return [...groups.values()]
 }
 
-function furthest(own: SliceCursor | undefined, whole: Cursor | undefined): SliceCursor {
+function furthest(
+  own: GroupProgress | undefined,
+  whole: ObservationCursor | undefined,
+): GroupProgress {
   const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
   const cursor = (isBehind ? whole : (own ?? whole)) ?? NEVER
   // While the outage of a type is notified, the next successful observation has to end the outage.
@@ -72,7 +81,7 @@ function furthest(own: SliceCursor | undefined, whole: Cursor | undefined): Slic
 /** Progress of a pass that is not written yet. */
 export interface PassProgress {
   /** Adds progress of a group; it replaces what is not written yet, except a block if it has none. */
-  add(seen: store.SlicesSeen): void
+  add(seen: store.ObservedSlices): void
   /** Writes the progress of the slices that this process still holds, if the oldest waits for long. */
   writeSoon(): Promise<void>
   /** Writes it at once. */
@@ -87,7 +96,7 @@ export function createPassProgress(deps: {
   readonly db: Db
   readonly slices: HeldSlices
 }): PassProgress {
-  let waiting = new Map<string, store.SlicesSeen>()
+  let waiting = new Map<string, store.ObservedSlices>()
   let since = 0
 
   async function write(): Promise<void> {
@@ -111,14 +120,14 @@ export function createPassProgress(deps: {
 
 async function saveHeld(
   { db, slices }: { readonly db: Db; readonly slices: HeldSlices },
-  all: readonly store.SlicesSeen[],
+  all: readonly store.ObservedSlices[],
 ): Promise<void> {
   for (let tries = 0; tries <= SLICES; tries += 1) {
     const seen = all
-      .map((one) => ({ ...one, slices: one.slices.filter(slices.isHeld) }))
-      .filter((one) => one.slices.length > 0)
+      .map((slicesSeen) => ({ ...slicesSeen, slices: slicesSeen.slices.filter(slices.isHeld) }))
+      .filter((slicesSeen) => slicesSeen.slices.length > 0)
     if (seen.length === 0) return
-    const held = [...new Set(seen.flatMap((one) => one.slices))]
+    const held = [...new Set(seen.flatMap((slicesSeen) => slicesSeen.slices))]
     try {
       return await slices.fenceOf(held).transact(db, (tx) => store.saveSliceCursors(tx, seen))
     } catch (error) {

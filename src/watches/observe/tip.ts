@@ -1,5 +1,5 @@
 import type { Db } from '#src/db/connection.ts'
-import { findCursor, TIP } from '../target-store.ts'
+import { findObservationCursor, TIP_CURSOR } from '../target-store.ts'
 
 /** State of reading the chain. */
 export interface TipState {
@@ -11,7 +11,7 @@ export interface TipState {
 
 /** Reads the newest confirmed block and the state of reading. */
 export async function readTip({ db }: { readonly db: Db }): Promise<TipState> {
-  const cursor = await findCursor(db, TIP)
+  const cursor = await findObservationCursor(db, TIP_CURSOR)
   const { blockNumber = null, blockAt = null, failingSince = null } = cursor ?? {}
   const block =
     blockNumber === null || blockAt === null ? null : { number: blockNumber, at: blockAt }

@@ -12,7 +12,7 @@ import type { StoredState } from '../model.ts'
 import { saveStates } from '../state-store.ts'
 import { OUTAGE_STATE_KEY } from '../store.ts'
 import * as store from '../target-store.ts'
-import { OutageData, severityOf } from './monitoring.ts'
+import { OutageData, outageSeverityOf } from './monitoring.ts'
 import * as outages from './store.ts'
 
 /** Number of watches that are notified in one transaction. */
@@ -46,7 +46,7 @@ export async function fireChainOutages(
   types: readonly ChainWatchType[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const tip = await store.findCursor(deps.db, store.TIP)
+  const tip = await store.findObservationCursor(deps.db, store.TIP_CURSOR)
   const options = { quarantine: deps.quarantine, kind: 'watch_type', idOf: nameOf }
   await isolateEach(types, options, ({ name }) => fireForType(deps, name, tip, now))
 }
@@ -56,16 +56,16 @@ const nameOf = ({ name }: ChainWatchType) => name
 async function fireForType(
   deps: ChainOutageDeps,
   type: string,
-  tip: store.Cursor | undefined,
+  tip: store.ObservationCursor | undefined,
   now: Date,
 ): Promise<void> {
-  const cursor = await store.findCursor(deps.db, type)
+  const cursor = await store.findObservationCursor(deps.db, type)
   const since = earliest(cursor?.failingSince, tip?.failingSince)
   // The outage lasts until the last check, not until now, because the clock may have jumped since. While the tip
   // cannot be read no type is observed, so the check of the tip counts, too.
   const isBlind = tip?.failingSince != null
   const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
-  const severity = severityOf(since, checkedAt ?? now)
+  const severity = outageSeverityOf(since, checkedAt ?? now)
   const outageSeverity = cursor?.outageSeverity ?? null
   if (severity === null && outageSeverity === null) return
   if (severity === null || since === null) {
@@ -90,8 +90,11 @@ async function fireForType(
   await save(deps, { type, outageNotified: severity })
 }
 
-function save({ db, fence }: ChainOutageDeps, cursor: Parameters<typeof store.saveCursor>[1]) {
-  return transactUnder(fence, db, (tx) => store.saveCursor(tx, cursor))
+function save(
+  { db, fence }: ChainOutageDeps,
+  cursor: Parameters<typeof store.saveObservationCursor>[1],
+) {
+  return transactUnder(fence, db, (tx) => store.saveObservationCursor(tx, cursor))
 }
 
 async function fireChainOutage(
@@ -102,7 +105,8 @@ async function fireChainOutage(
   now: Date,
 ): Promise<void> {
   const data = z.encode(OutageData, outage)
-  const list = (page: BatchPage) => outages.listUnnotified(deps.db, severity, { ...page, type })
+  const list = (page: BatchPage) =>
+    outages.listUnnotifiedWatches(deps.db, severity, { ...page, type })
   const notified = await inBatches(deps, list, async (tx, watches) => {
     const states = watches.map(({ id, state }) => ({
       watchId: id,
@@ -128,7 +132,7 @@ async function fireChainOutage(
 }
 
 async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
-  const list = (page: BatchPage) => outages.listNotified(deps.db, { ...page, type })
+  const list = (page: BatchPage) => outages.listNotifiedWatches(deps.db, { ...page, type })
   const notified = await inBatches(deps, list, async (tx, watches) => {
     const ids = watches.map(({ id }) => id)
     await outages.deleteNotified(tx, ids)
@@ -186,7 +190,7 @@ function openState(
 }
 
 type BatchPage = Pick<
-  Parameters<typeof outages.listNotified>[1],
+  Parameters<typeof outages.listNotifiedWatches>[1],
   'after' | 'limit' | 'onUnreadable'
 >
 type WriteWatches = (tx: Db, watches: readonly outages.ChainOutageWatch[]) => Promise<void>
@@ -197,7 +201,7 @@ type WriteWatches = (tx: Db, watches: readonly outages.ChainOutageWatch[]) => Pr
  */
 async function inBatches(
   deps: ChainOutageDeps,
-  list: (page: BatchPage) => Promise<outages.OutagePage>,
+  list: (page: BatchPage) => Promise<outages.OutageWatchPage>,
   write: WriteWatches,
 ): Promise<number> {
   const onUnreadable = (id: number, error: unknown) => deps.quarantine.add('watch', id, error)

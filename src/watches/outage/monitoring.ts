@@ -33,7 +33,7 @@ export function failingSince(before: PersistentFailure | undefined, now: Date): 
 }
 
 /** Severity of an outage that began at an instant; null if it is too short to notify. */
-export function severityOf(since: Date | null, now: Date): Severity | null {
+export function outageSeverityOf(since: Date | null, now: Date): Severity | null {
   const ms = since === null ? 0 : now.getTime() - since.getTime()
   if (ms < STALE_CHAIN_MS) return null
   return ms < CRITICAL_MS ? 'warning' : 'critical'

@@ -18,7 +18,7 @@ export interface ChainOutageWatch
 }
 
 /** Watches in the order of their ids; watches that cannot be parsed are left out. */
-export interface OutagePage {
+export interface OutageWatchPage {
   readonly watches: readonly ChainOutageWatch[]
   /** The last id, also of a watch that was left out; undefined on an empty page. */
   readonly lastId: number | undefined
@@ -54,14 +54,18 @@ const columns = sql`
   )) end as states`
 
 /** Running watches of a type that were not notified of this severity yet. */
-export function listUnnotified(db: Db, severity: Severity, page: PageOf): Promise<OutagePage> {
+export function listUnnotifiedWatches(
+  db: Db,
+  severity: Severity,
+  page: PageOf,
+): Promise<OutageWatchPage> {
   const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
     and (s.watch_id is null or s.severity <> ${severity})`
   return list(db, isUnnotified, page)
 }
 
 /** Watches of a type that were notified. */
-export function listNotified(db: Db, page: PageOf): Promise<OutagePage> {
+export function listNotifiedWatches(db: Db, page: PageOf): Promise<OutageWatchPage> {
   return list(db, sql`s.watch_id is not null`, page)
 }
 
@@ -78,7 +82,7 @@ async function list(
   db: Db,
   condition: SQL,
   { type, after, limit, onUnreadable }: PageOf,
-): Promise<OutagePage> {
+): Promise<OutageWatchPage> {
   const rows = await db.execute<{ id: number; states: unknown }>(sql`
     select ${columns} from watches w
       left join signal_states s on s.watch_id = w.id and s.signal = ${OUTAGE_STATE_KEY}

@@ -1,5 +1,5 @@
 import type { Asset, BlockRef, Chain } from '#src/chain/chain.ts'
-import { forEachAtOnce } from '#src/chain/parallel.ts'
+import { forEachConcurrently } from '#src/chain/for-each-concurrently.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History, HistoryGap } from '../history.ts'
 
@@ -48,7 +48,7 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
     const gaps = new Set<HistoryGap>(['sampled_balances'])
     if (start > first.number) gaps.add('no_archive')
     const found = new Map<number, PastBalance>()
-    await forEachAtOnce(spread(start, last.number), AT_ONCE, async (number) => {
+    await forEachConcurrently(spread(start, last.number), AT_ONCE, async (number) => {
       const block = number === last.number ? last : await chain.blockAt(number, signal)
       const balanceUnits = await chain.pastBalance(target, number, signal)
       // An endpoint may prune states while it is read, and some endpoints keep only the state of every n-th

@@ -123,7 +123,9 @@ export const creditsBalance = defineLedgerWatchType({
     async *read({ ledger }, { from, to }) {
       for await (const entries of ledger(from, to)) {
         // Prices of past renewals are not stored.
-        yield { observations: entries.map((one) => ({ ...one, position: 0, nextRenewal: null })) }
+        yield {
+          observations: entries.map((entry) => ({ ...entry, position: 0, nextRenewal: null })),
+        }
       }
     },
   },

@@ -279,7 +279,7 @@ describe('watches on one feed', () => {
             // Stored states are read back as JSON.
             const watch = watchOf(
               settings,
-              states.map((one) => ({ ...one, state: stored(one) })),
+              states.map((state) => ({ ...state, state: stored(state) })),
             )
             const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
             states = outcome.states
@@ -308,7 +308,8 @@ describe('watches on one feed', () => {
     let states: readonly StoredState[] = []
     const settings = settingsOf({ windowSeconds: 3600 })
     const notified = observations(seen, 3600).flatMap((look, index) => {
-      const before = index === 1 ? states.map((one) => ({ ...one, lastFiredAt: at(0) })) : states
+      const before =
+        index === 1 ? states.map((state) => ({ ...state, lastFiredAt: at(0) })) : states
       const watch = { ...watchOf(settings, before), cooldownSeconds: 600 }
       const outcome = evaluateWatch(feedMove, { feed: 'FLR/USD' }, watch, look)
       states = outcome.states

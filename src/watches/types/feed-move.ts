@@ -8,7 +8,7 @@ import type { SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { exampleMove, PERCENT_ALL, PERCENT_DECIMALS, PRICE_EXAMPLE } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
-import { decimalOf, movePercent, Point, Price, toCommonDecimals } from './feed-prices.ts'
+import { decimalOf, movePercent, Price, PricePoint, toCommonDecimals } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
@@ -43,20 +43,20 @@ const Observation = z.object({
   /** Time of the feed's last update. */
   updatedAt: Instant,
   /** The oldest valid price inside the window. */
-  oldest: Point,
+  oldest: PricePoint,
 })
 type Observation = z.output<typeof Observation>
 
 const State = z.object({
   /** The first price observed. */
-  baseline: Point.nullable(),
+  baseline: PricePoint.nullable(),
   /** Time of the last alert. */
   firedAt: Instant.nullable(),
 })
 type State = z.output<typeof State>
 
 /** `data` of `feed-move.threshold`. Prices are US dollars for one whole unit. */
-const Moved = z.object({
+const PriceMoveData = z.object({
   feed: z.string(),
   feedId: z.string(),
   fromPrice: z.string(),
@@ -93,7 +93,7 @@ export function priceMove(
     return { state: previous, phase: 'ok', firings: [] }
   }
   const severity = reaches(from, price, settings, 2n) ? 'critical' : 'warning'
-  const data = z.encode(Moved, {
+  const data = z.encode(PriceMoveData, {
     feed: observation.feed,
     feedId: observation.feedId,
     fromPrice: decimalOf(from),
@@ -198,8 +198,8 @@ function least(one: Date | null, other: Date): Date {
   return one === null || other < one ? other : one
 }
 
-function presentMoved(_event: string, data: JsonObject): Presentation {
-  const moved = Moved.parse(data)
+function presentPriceMove(_event: string, data: JsonObject): Presentation {
+  const moved = PriceMoveData.parse(data)
   return {
     facts: {
       feed: { kind: 'name', text: moved.feed },
@@ -227,10 +227,10 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   canBeCritical: true,
   firesOnce: true,
   state: State,
-  data: Moved.meta({ id: 'PriceMoveData' }),
+  data: PriceMoveData.meta({ id: 'PriceMoveData' }),
   initial: { baseline: null, firedAt: null },
   evaluate: priceMove,
-  present: presentMoved,
+  present: presentPriceMove,
   examples: { 'feed-move.threshold': PRICE_EXAMPLE },
   ownExample,
 })

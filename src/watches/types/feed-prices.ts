@@ -6,7 +6,7 @@ export const Price = z.object({ value: Units, decimals: z.int() })
 export type Price = z.output<typeof Price>
 
 /** A price with the time of the block it was read at. */
-export const Point = Price.extend({ at: Instant })
+export const PricePoint = Price.extend({ at: Instant })
 
 /** Converts two prices to the larger of their numbers of decimals. */
 export function toCommonDecimals(one: Price, other: Price): readonly [bigint, bigint] {

@@ -17,10 +17,10 @@ export const REGISTRY: readonly WatchType[] = [
 ]
 
 /** Watch types that observe the chain. */
-export const CHAIN_TYPES: readonly ChainWatchType[] = REGISTRY.filter(readsChain)
+export const CHAIN_WATCH_TYPES: readonly ChainWatchType[] = REGISTRY.filter(readsChain)
 
 /** Watch types that observe their owner's ledger. */
-export const LEDGER_TYPES: readonly LedgerWatchType[] = REGISTRY.filter(readsLedger)
+export const LEDGER_WATCH_TYPES: readonly LedgerWatchType[] = REGISTRY.filter(readsLedger)
 
 function readsChain(type: WatchType): type is ChainWatchType {
   return type.reads === 'chain'

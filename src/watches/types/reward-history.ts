@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { History } from '../history.ts'
-import type { Epoch, RewardVoteObservation, Vote } from './reward-votes.ts'
+import type { ObservedEpoch, ObservedVote, RewardVoteObservation } from './reward-votes.ts'
 
 /** Interval at which votes are observed. */
 const STEP_MS = MINUTE_MS
@@ -21,7 +21,7 @@ export const rewardHistory: History<{ provider: Address }, unknown, RewardVoteOb
       yield { observations: [], gaps: ['no_data'] }
       return
     }
-    const epochs: readonly Epoch[] = votes.epochs
+    const epochs: readonly ObservedEpoch[] = votes.epochs
     if (epochs.some(({ uptime, rewards }) => isEndUnknown(uptime) || isEndUnknown(rewards))) {
       yield { observations: [], gaps: ['vote_end_unknown'] }
     }
@@ -44,7 +44,10 @@ export const rewardHistory: History<{ provider: Address }, unknown, RewardVoteOb
 }
 
 /** The votes of an epoch as they stood at a time. */
-function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): Epoch {
+function epochAt(
+  { publishedAt, uptime, rewards, ...epoch }: ObservedEpoch,
+  at: Date,
+): ObservedEpoch {
   return {
     ...epoch,
     publishedAt: nullIfAfter(publishedAt, at),
@@ -57,7 +60,7 @@ function epochAt({ publishedAt, uptime, rewards, ...epoch }: Epoch, at: Date): E
  * A vote as it stood at a time. Until the vote is concluded, a signature of any result counts. `isKnown` is false if
  * the vote is concluded now and the time of its conclusion is not known.
  */
-function voteAt(vote: Vote, at: Date): Vote {
+function voteAt(vote: ObservedVote, at: Date): ObservedVote {
   const concludedAt = nullIfAfter(vote.concludedAt, at)
   const isConcluded = concludedAt !== null
   const signedAt = vote.firstSignedAt ?? vote.signedAt
@@ -78,6 +81,6 @@ function nullIfAfter(time: Date | null, at: Date): Date | null {
   return time !== null && time <= at ? time : null
 }
 
-function isEndUnknown({ isConcluded, concludedAt }: Vote): boolean {
+function isEndUnknown({ isConcluded, concludedAt }: ObservedVote): boolean {
   return isConcluded && concludedAt === null
 }

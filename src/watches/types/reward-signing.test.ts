@@ -90,7 +90,10 @@ type Observed = ReturnType<typeof observationAt>
 function fold(looks: readonly Observed[], over: Partial<EvaluatedWatch> = {}) {
   let states: readonly StoredState[] = over.states ?? []
   const candidates = looks.flatMap((look) => {
-    const stored = states.map((one) => ({ ...one, state: JSON.parse(JSON.stringify(one.state)) }))
+    const stored = states.map((state) => ({
+      ...state,
+      state: JSON.parse(JSON.stringify(state.state)),
+    }))
     const outcome = evaluateWatch(
       rewardSigning,
       { provider },

@@ -14,16 +14,16 @@ import {
 } from './provider-target.ts'
 import { rewardHistory } from './reward-history.ts'
 import {
-  AFTER_OPEN_MS,
-  Epoch,
+  FIRST_ALERT_AFTER_MS,
   isAnswered,
-  OPEN_MS,
-  REMINDER_MS,
+  ObservedEpoch,
+  type ObservedVote,
+  REMINDER_AFTER_MS,
+  REMINDER_GAP_MS,
   RewardVoteObservation,
   RewardVoteState,
   rewardSigningStatus,
   SigningData,
-  type Vote,
   voteData,
 } from './reward-votes.ts'
 
@@ -42,13 +42,13 @@ const prefilter: Prefilter<Settings, RewardVoteObservation, Summary> = {
     const epochs = stored === undefined ? [] : (RewardVoteState.parse(stored).epochs ?? [])
     const due = [
       ...observation.epochs.flatMap(({ endedAt, publishedAt }) => [
-        after(endedAt, OPEN_MS),
+        after(endedAt, FIRST_ALERT_AFTER_MS),
         ...(publishedAt === null
           ? []
-          : [after(publishedAt, OPEN_MS), after(publishedAt, REMINDER_MS)]),
+          : [after(publishedAt, FIRST_ALERT_AFTER_MS), after(publishedAt, REMINDER_AFTER_MS)]),
       ]),
       ...epochs.flatMap(({ openToldAt }) =>
-        openToldAt === null ? [] : [after(openToldAt, AFTER_OPEN_MS)],
+        openToldAt === null ? [] : [after(openToldAt, REMINDER_GAP_MS)],
       ),
     ].filter((time) => time > observation.at)
     // Events that were left for the next observation are due at once.
@@ -74,7 +74,10 @@ function after(time: Date, ms: number): Date {
 /** Everything in the observation except the time. */
 function fingerprint({ epochs }: RewardVoteObservation): string {
   const votes = epochs.map(({ uptime, rewards, ...epoch }) => ({
-    ...z.encode(Epoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }), epoch),
+    ...z.encode(
+      ObservedEpoch.pick({ rewardEpochId: true, endedAt: true, publishedAt: true }),
+      epoch,
+    ),
     votes: [uptime, rewards].map(({ isKnown, isConcluded, openedAt, signedAt }) => [
       isKnown,
       isConcluded,
@@ -171,7 +174,7 @@ const rewardSigningSignal = defineSignal<
     } = SigningData.parse(json)
     const about = { provider, rewardEpoch, vote, block, openedAt }
     const isConcluded = event === 'signing.missed'
-    const openMs = event === 'signing.rewards-reminder' ? REMINDER_MS : OPEN_MS
+    const openMs = event === 'signing.rewards-reminder' ? REMINDER_AFTER_MS : FIRST_ALERT_AFTER_MS
     const minutes = isConcluded ? null : openMs / MINUTE_MS
     return { kind: 'vote', ...about, minutes, isConcluded, signedOtherHash: rest.signedOtherHash }
   },
@@ -209,12 +212,12 @@ const Settings = z.strictObject({})
 type Settings = z.output<typeof Settings>
 
 /** The state of a vote for the provider, in one word. */
-function statusOf(vote: Vote | undefined) {
+function statusOf(vote: ObservedVote | undefined) {
   const word = vote === undefined || !vote.isKnown ? 'unknown' : voteWord(vote)
   return { kind: 'term', key: `bot:term.${word}` } as const
 }
 
-function voteWord({ signedAt, isConcluded, openedAt }: Vote): string {
+function voteWord({ signedAt, isConcluded, openedAt }: ObservedVote): string {
   if (signedAt !== null) return 'signed'
   if (isConcluded) return 'missed'
   return openedAt === null ? 'notOpen' : 'open'

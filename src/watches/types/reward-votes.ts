@@ -5,17 +5,17 @@ import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { Evaluation, Firing } from '../signal.ts'
 
 /** Time from the end of the epoch, or the publication of its rewards, to the first alert. */
-export const OPEN_MS = 2 * HOUR_MS
+export const FIRST_ALERT_AFTER_MS = 2 * HOUR_MS
 /** Time from the publication to the reminder. */
-export const REMINDER_MS = 12 * HOUR_MS
+export const REMINDER_AFTER_MS = 12 * HOUR_MS
 /** Least time between the first alert and the reminder, if the alert was late. */
-export const AFTER_OPEN_MS = REMINDER_MS - OPEN_MS
+export const REMINDER_GAP_MS = REMINDER_AFTER_MS - FIRST_ALERT_AFTER_MS
 
 const KINDS = ['uptime', 'rewards'] as const
 type Kind = (typeof KINDS)[number]
 
 /** One vote on an epoch: its times, and whether the provider signed. */
-const Vote = z.object({
+const ObservedVote = z.object({
   openedAt: Instant.nullable(),
   concludedAt: Instant.nullable(),
   isConcluded: z.boolean(),
@@ -27,17 +27,17 @@ const Vote = z.object({
   isKnown: z.boolean(),
   weightSigned: z.number().nullable(),
 })
-export type Vote = z.output<typeof Vote>
+export type ObservedVote = z.output<typeof ObservedVote>
 
 /** An ended epoch with its votes. */
-export const Epoch = z.object({
+export const ObservedEpoch = z.object({
   rewardEpochId: z.int(),
   endedAt: Instant,
   publishedAt: Instant.nullable(),
-  uptime: Vote,
-  rewards: Vote,
+  uptime: ObservedVote,
+  rewards: ObservedVote,
 })
-export type Epoch = z.output<typeof Epoch>
+export type ObservedEpoch = z.output<typeof ObservedEpoch>
 
 /** Observation of a provider's votes. */
 export const RewardVoteObservation = z.object({
@@ -47,7 +47,7 @@ export const RewardVoteObservation = z.object({
   /** The reward epoch in force. */
   rewardEpochId: z.int(),
   /** The last ended epochs in which the provider was registered, oldest first. */
-  epochs: z.array(Epoch),
+  epochs: z.array(ObservedEpoch),
 })
 export type RewardVoteObservation = z.output<typeof RewardVoteObservation>
 
@@ -126,7 +126,7 @@ export function rewardSigningStatus(
   }
   const events = new Set<string>()
   const steps = observation.epochs.map((epoch) => {
-    const state = before.find((one) => one.rewardEpochId === epoch.rewardEpochId)
+    const state = before.find((state) => state.rewardEpochId === epoch.rewardEpochId)
     return stepEpoch(state, epoch, { at, since, isFirst, events })
   })
   const state = steps.map((step) => step.state)
@@ -157,7 +157,7 @@ export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | '
 }
 
 function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
-  const isAlerted = (one: EpochState) => KINDS.some((kind) => ALERTED.includes(one[kind]))
+  const isAlerted = (state: EpochState) => KINDS.some((kind) => ALERTED.includes(state[kind]))
   return epochs.some(isAlerted) ? 'firing' : 'ok'
 }
 
@@ -168,14 +168,14 @@ function findAnswer(
 ): Signed | undefined {
   const signed = observation.epochs.flatMap((epoch) => {
     const state =
-      before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
+      before.find((state) => state.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
     const isNew = (kind: Kind) => {
       const next = nextStage(state[kind], epoch[kind], false, (stage) => stage)
       return next === 'signed' && state[kind] !== 'signed'
     }
     return KINDS.filter(isNew).map((kind) => ({ kind, epoch }))
   })
-  return signed.find((one) => before.some((state) => endsWith(state, one)))
+  return signed.find((vote) => before.some((state) => endsWith(state, vote)))
 }
 
 /**
@@ -191,23 +191,23 @@ function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
 /** The epochs that a signature changes. */
 function answered(before: readonly EpochState[], signed: Signed): readonly EpochState[] {
   const { kind, epoch } = signed
-  const own =
-    before.find((one) => one.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
-  const missed = before.filter((one) => one !== own && endsWith(one, signed))
+  const signedEpoch =
+    before.find((state) => state.rewardEpochId === epoch.rewardEpochId) ?? newEpochState(epoch)
+  const missed = before.filter((state) => state !== signedEpoch && endsWith(state, signed))
   return [
-    ...missed.map((one) => ({ ...one, [kind]: 'over' as const })),
-    { ...own, [kind]: 'signed' },
+    ...missed.map((state) => ({ ...state, [kind]: 'over' as const })),
+    { ...signedEpoch, [kind]: 'signed' },
   ]
 }
 
 function merge(before: readonly EpochState[], changed: readonly EpochState[]): EpochState[] {
-  const byEpoch = new Map([...before, ...changed].map((one) => [one.rewardEpochId, one]))
+  const byEpoch = new Map([...before, ...changed].map((state) => [state.rewardEpochId, state]))
   return [...byEpoch.values()]
     .toSorted((a, b) => a.rewardEpochId - b.rewardEpochId)
     .slice(-EPOCHS_KEPT)
 }
 
-function newEpochState({ rewardEpochId }: Epoch): EpochState {
+function newEpochState({ rewardEpochId }: ObservedEpoch): EpochState {
   return { rewardEpochId, uptime: 'waiting', rewards: 'waiting', openToldAt: null }
 }
 
@@ -219,7 +219,7 @@ const EPOCHS_KEPT = 4
 
 interface Signed {
   readonly kind: Kind
-  readonly epoch: Epoch
+  readonly epoch: ObservedEpoch
 }
 
 interface Step {
@@ -235,7 +235,7 @@ interface Step {
  */
 function stepEpoch(
   before: EpochState | undefined,
-  epoch: Epoch,
+  epoch: ObservedEpoch,
   {
     at,
     since: firstAt,
@@ -255,17 +255,19 @@ function stepEpoch(
   const isPast = (kind: Kind) =>
     isFirst || wasConcluded(epoch, kind, { firstAt, isKnown: before !== undefined })
   const nextUptime = nextStage(state.uptime, epoch.uptime, isPast('uptime'), (stage) =>
-    stage === 'waiting' && epoch.uptime.openedAt !== null && since(endedAt, at) >= OPEN_MS
+    stage === 'waiting' &&
+    epoch.uptime.openedAt !== null &&
+    since(endedAt, at) >= FIRST_ALERT_AFTER_MS
       ? 'open'
       : stage,
   )
   const nextRewards = nextStage(state.rewards, epoch.rewards, isPast('rewards'), (stage) => {
     // Before the uptime vote is concluded rewards cannot be signed.
     if (publishedAt === null || !epoch.uptime.isConcluded) return stage
-    if (stage === 'waiting') return since(publishedAt, at) >= OPEN_MS ? 'open' : stage
+    if (stage === 'waiting') return since(publishedAt, at) >= FIRST_ALERT_AFTER_MS ? 'open' : stage
     if (stage !== 'open' || state.openToldAt === null) return stage
     const isDue =
-      since(publishedAt, at) >= REMINDER_MS && since(state.openToldAt, at) >= AFTER_OPEN_MS
+      since(publishedAt, at) >= REMINDER_AFTER_MS && since(state.openToldAt, at) >= REMINDER_GAP_MS
     return isDue ? 'reminded' : stage
   })
   const uptime = inTurn('uptime', nextUptime)
@@ -290,7 +292,7 @@ function stepEpoch(
 
 /** Whether a vote was concluded before the first observation, even if it could not be read then. */
 function wasConcluded(
-  epoch: Epoch,
+  epoch: ObservedEpoch,
   kind: Kind,
   { firstAt, isKnown }: { readonly firstAt: Date | null; readonly isKnown: boolean },
 ): boolean {
@@ -304,7 +306,7 @@ function wasConcluded(
 
 function nextStage(
   stage: Stage,
-  vote: Vote,
+  vote: ObservedVote,
   isPast: boolean,
   whileOpen: (stage: Stage) => Stage,
 ): Stage {
@@ -329,7 +331,7 @@ function since(from: Date, to: Date): number {
 }
 
 /** `data` of an event about a vote. */
-export function voteData(provider: Address, epoch: Epoch, kind: Kind): JsonObject {
+export function voteData(provider: Address, epoch: ObservedEpoch, kind: Kind): JsonObject {
   const { rewardEpochId, endedAt, publishedAt } = epoch
   const { openedAt, concludedAt, signedAt, signedOther, weightSigned } = epoch[kind]
   return z.encode(SigningData, {

@@ -7,9 +7,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
+import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
 import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
-import { Moved, presentMoved } from './balance-moved.ts'
 import { WalletAsset } from './own-coin.ts'
 
 const THRESHOLD_MIN = '0.000001'
@@ -78,7 +78,7 @@ export function balanceChange(
   const isSent = change < 0n
   const { movement } = observation
   const cause = movement?.fromUnits === previous.balanceUnits ? movement : null
-  const data = z.encode(Moved, {
+  const data = z.encode(BalanceChangeData, {
     ...target,
     symbol: observation.symbol,
     decimals: observation.decimals,
@@ -135,10 +135,10 @@ const balanceChangeSignal = defineSignal({
   group: 'alerts',
   events: { alerts: ['wallet-balance.moved'] },
   state: State,
-  data: Moved.meta({ id: 'BalanceChangeData' }),
+  data: BalanceChangeData.meta({ id: 'BalanceChangeData' }),
   initial: { balanceUnits: null },
   evaluate: balanceChange,
-  present: presentMoved,
+  present: presentBalanceChange,
   examples: { 'wallet-balance.moved': BALANCE_EXAMPLE },
   ownExample,
 })

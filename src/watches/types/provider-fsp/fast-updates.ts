@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation.ts'
-import { chanceOfSilence, isSilent } from '#src/fsp/protocol/silence.ts'
+import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/silence.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'
 import type { EvidenceClaim, UnprovenReason } from '../../evidence-model.ts'
@@ -106,7 +106,7 @@ function judgeFastUpdates(
   if (part === null) {
     return { state: previous, phase: wasOpen ? 'firing' : 'unknown', firings: [] }
   }
-  const isUnlikely = isSilent(part.exponent, Number(parameters['probability']))
+  const isUnlikely = isSilenceImprobable(part.exponent, Number(parameters['probability']))
   const isOnePercent =
     parameters['warningEnabled'] === true && part.blocksSinceUpdate >= part.onePercentBlocks
   const heardAt = part.lastUpdateAt === null ? at : new Date(part.lastUpdateAt * 1000)
@@ -167,7 +167,7 @@ function chanceText(exponent: number): string {
 function dataOf(
   { provider, rewardEpoch }: ProviderObservation,
   part: NonNullable<ProviderObservation['fastUpdates']>,
-  one: {
+  options: {
     readonly parameters: ParameterValues
     /** Null if nothing but the length of an update is wrong. */
     readonly rule: z.output<typeof Rule> | null
@@ -176,7 +176,7 @@ function dataOf(
     readonly tooLong: State['tooLong']
   },
 ): JsonObject {
-  const { parameters, rule, since, until, tooLong } = one
+  const { parameters, rule, since, until, tooLong } = options
   return z.encode(Silence, {
     ...part,
     provider,

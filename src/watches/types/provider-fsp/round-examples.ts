@@ -9,7 +9,7 @@ export const PROVIDER_EXAMPLE = {
 } as const
 
 /** An alert and a recovery of a signal about voting rounds. */
-export function examplesOf(one: {
+export function examplesOf(signal: {
   readonly id: string
   readonly isStreak: boolean
   readonly example: JsonObject
@@ -19,19 +19,19 @@ export function examplesOf(one: {
     rewardEpochId: 452,
     address: PROVIDER_EXAMPLE.address,
   }
-  const streak = one.isStreak ? 2 : 1
+  const streak = signal.isStreak ? 2 : 1
   return {
-    [`fsp.${one.id}`]: {
+    [`fsp.${signal.id}`]: {
       ...common,
       votingRoundId: 1_519_400,
       roundStart: '2026-11-20T12:00:00.000Z',
-      since: one.isStreak ? '2026-11-20T11:58:30.000Z' : '2026-11-20T12:00:00.000Z',
+      since: signal.isStreak ? '2026-11-20T11:58:30.000Z' : '2026-11-20T12:00:00.000Z',
       firstRoundId: 1_519_401 - streak,
       streak,
       rounds: streak,
-      ...one.example,
+      ...signal.example,
     },
-    [`fsp.${one.id}.recovered`]: {
+    [`fsp.${signal.id}.recovered`]: {
       ...common,
       votingRoundId: 1_519_408,
       roundStart: '2026-11-20T12:12:00.000Z',

@@ -3,7 +3,7 @@ import {
   checkOf,
   type ProviderObservation,
   type StoredCheck,
-} from '#src/fsp/indexer/observation.ts'
+} from '#src/fsp/indexer/provider-observation.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
@@ -121,40 +121,40 @@ export interface RoundSignal {
  * skipped. A round that was over before the watch began counts as one without evidence.
  */
 export function roundSignal(
-  one: RoundSignal,
+  signal: RoundSignal,
 ): Signal<ProviderTarget, unknown, ProviderObservation, StreakState> {
-  const events = eventsOf(one.id)
+  const events = eventsOf(signal.id)
   return defineSignal<ProviderTarget, unknown, ProviderObservation, StreakState>({
-    id: one.id,
-    group: one.group,
+    id: signal.id,
+    group: signal.group,
     events,
-    ...(one.defaultEnabled === undefined ? {} : { defaultEnabled: one.defaultEnabled }),
-    ...(one.isStreak ? { parameters: [ROUNDS] } : {}),
-    canBeCritical: one.isStreak || one.severity === 'critical',
+    ...(signal.defaultEnabled === undefined ? {} : { defaultEnabled: signal.defaultEnabled }),
+    ...(signal.isStreak ? { parameters: [ROUNDS] } : {}),
+    canBeCritical: signal.isStreak || signal.severity === 'critical',
     state: StreakState,
     data: RoundData,
     initial: INITIAL,
     evaluate: (previous, observation, { parameters }) =>
-      judge(one, previous, observation, parameters),
+      judge(signal, previous, observation, parameters),
     current: currentData,
-    present: (event, data) => present(one, event, data),
-    claim: (data) => roundClaim(one.checks, data),
-    examples: examplesOf(one),
-    ownExample: (watch) => ownExample(one, watch),
+    present: (event, data) => present(signal, event, data),
+    claim: (data) => roundClaim(signal.checks, data),
+    examples: examplesOf(signal),
+    ownExample: (watch) => ownExample(signal, watch),
   })
 }
 
 /** The shortest streak that alerts, up to the last observed round. */
 function ownExample(
-  one: RoundSignal,
+  signal: RoundSignal,
   { target, parameters, example, observation }: OwnExample,
 ): JsonObject {
-  const streak = one.isStreak ? Number(parameters['rounds']) : 1
+  const streak = signal.isStreak ? Number(parameters['rounds']) : 1
   const data = { ...example, ...target, streak, rounds: streak }
   if (observation === undefined) return data
   return {
     ...data,
-    ...commonData(one, observation),
+    ...commonData(signal, observation),
     since: instant(observation.startsAt - (streak - 1) * ROUND_SECONDS),
     firstRoundId: observation.round - streak + 1,
   }
@@ -166,29 +166,25 @@ type OwnExample = ExampleWatch<ProviderTarget, unknown, ProviderObservation>
 const ROUND_SECONDS = 90
 
 function judge(
-  one: RoundSignal,
+  signal: RoundSignal,
   previous: StreakState,
   observation: ProviderObservation,
   parameters: ParameterValues,
 ): Evaluation<StreakState> {
   const { round, startsAt } = observation
-  const { check, bad } = combined(one.checks, previous.bad, observation)
+  const { check, bad } = combined(signal.checks, previous.bad, observation)
   if (previous.lastRound !== null && round <= previous.lastRound) {
     const phase = previous.isBroken ? 'firing' : previous.streak > 0 ? 'pending' : 'ok'
     return { state: previous, phase, streak: previous.streak, firings: [] }
   }
   const follows = previous.lastRound === round - 1
   const silent = isSilentRound(observation) ? (follows ? previous.silent : 0) + 1 : 0
-  const rounds = one.isStreak ? Number(parameters['rounds']) : 1
+  const rounds = signal.isStreak ? Number(parameters['rounds']) : 1
   if (check.verdict === 'not-applicable') {
     const kept = follows ? previous.streak : 0
     const phase = previous.isBroken ? 'firing' : kept > 0 ? 'pending' : 'unknown'
-    return {
-      state: { ...previous, lastRound: round, streak: kept, silent },
-      phase,
-      streak: kept,
-      firings: [],
-    }
+    const state = { ...previous, lastRound: round, streak: kept, silent }
+    return { state, phase, streak: kept, firings: [] }
   }
   if (check.verdict === 'unknown') {
     const state = { ...previous, lastRound: round, streak: 0, bad, silent }
@@ -196,7 +192,7 @@ function judge(
   }
   if (check.verdict === 'good') {
     const state = { ...INITIAL, lastRound: round }
-    const firings = previous.isBroken ? [recoveryOf(one, previous, observation)] : []
+    const firings = previous.isBroken ? [recoveryOf(signal, previous, observation)] : []
     return { state, phase: 'ok', streak: 0, firings }
   }
   const streak = follows ? previous.streak + 1 : 1
@@ -214,16 +210,17 @@ function judge(
     silent,
   }
   if (!isBroken) return { state, phase: 'pending', streak, firings: [] }
-  const severity = severityOf(one, state, check, rounds)
+  const severity = severityOf(signal, state, check, rounds)
   const data: JsonObject = {
-    ...commonData(one, observation),
+    ...commonData(signal, observation),
     since: instant(firstAt),
     firstRoundId: firstRound,
     streak,
     rounds,
     ...check.values,
   }
-  return { state, phase: 'firing', streak, firings: [{ event: `fsp.${one.id}`, severity, data }] }
+  const firing = { event: `fsp.${signal.id}`, severity, data }
+  return { state, phase: 'firing', streak, firings: [firing] }
 }
 
 /** An alert with the number of rounds that failed since its outage began. */
@@ -235,14 +232,14 @@ function currentData(data: JsonObject, { missed, firstAt }: StreakState): JsonOb
 }
 
 function severityOf(
-  one: RoundSignal,
+  signal: RoundSignal,
   { streak, silent }: StreakState,
   check: StoredCheck,
   rounds: number,
 ): Severity {
-  const isLong = one.isStreak && streak >= 2 * rounds && one.isMild?.(check) !== true
-  const isTotal = one.checks.some(isDuty) && isSilence(silent, rounds)
-  return isLong || isTotal || one.isCritical?.(check) ? 'critical' : one.severity
+  const isLong = signal.isStreak && streak >= 2 * rounds && signal.isMild?.(check) !== true
+  const isTotal = signal.checks.some(isDuty) && isSilence(silent, rounds)
+  return isLong || isTotal || signal.isCritical?.(check) ? 'critical' : signal.severity
 }
 
 /** The recovery of a streak with the first good round. */
@@ -281,14 +278,14 @@ function combined(
   return { check: { verdict: isGood ? 'good' : 'unknown' }, bad }
 }
 
-function commonData(one: RoundSignal, observation: ProviderObservation): JsonObject {
+function commonData(signal: RoundSignal, observation: ProviderObservation): JsonObject {
   const { provider, round, rewardEpoch, startsAt, addresses } = observation
   return {
     provider,
     rewardEpochId: rewardEpoch,
     votingRoundId: round,
     roundStart: instant(startsAt),
-    ...(addresses && { address: addresses[one.role] }),
+    ...(addresses && { address: addresses[signal.role] }),
   }
 }
 
@@ -297,11 +294,11 @@ function instant(seconds: number): string {
   return new Date(seconds * 1000).toISOString()
 }
 
-function present(one: RoundSignal, event: string, json: JsonObject): Presentation {
+function present(signal: RoundSignal, event: string, json: JsonObject): Presentation {
   const data = RoundData.parse(json)
   const isRecovery = event.endsWith('.recovered')
-  const extra = isRecovery ? {} : (one.facts?.(json) ?? {})
-  const form = isRecovery ? undefined : one.form?.(json)
+  const extra = isRecovery ? {} : (signal.facts?.(json) ?? {})
+  const form = isRecovery ? undefined : signal.form?.(json)
   const count = isRecovery ? data.missedRounds : data.streak
   const facts: DisplayValues = {
     provider: { kind: 'address', address: data.provider },
@@ -320,7 +317,7 @@ function present(one: RoundSignal, event: string, json: JsonObject): Presentatio
     ...(data.sentTo && { sentTo: { kind: 'address', address: data.sentTo } }),
     ...(data.submission && { submission: { kind: 'address', address: data.submission } }),
     ...extra,
-    ...(isRecovery ? {} : one.words?.(json)),
+    ...(isRecovery ? {} : signal.words?.(json)),
   }
   const placed = ['sentTo', 'submission']
   const fields = ['provider', 'reason', 'round', ...Object.keys(extra), ...placed, 'tx'].filter(

@@ -5,7 +5,7 @@ import type {
   ProviderObservation,
   StoredCheck,
   TransactionPart,
-} from '#src/fsp/indexer/observation.ts'
+} from '#src/fsp/indexer/provider-observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
@@ -94,15 +94,19 @@ function fold(
   given: ParameterValues = {},
 ): { readonly notified: string[]; readonly steps: Evaluation<unknown>[] } {
   const parameters = {
-    ...Object.fromEntries(signal.parameters.map((one) => [one.key, one.default])),
+    ...Object.fromEntries(signal.parameters.map((parameter) => [parameter.key, parameter.default])),
     ...given,
   }
   let state = signal.initial
   let open: string | undefined
   const notified: string[] = []
-  const steps = observations.map((one, index) => {
+  const steps = observations.map((observation, index) => {
     const watch = { target: { provider: PROVIDER }, settings: {}, parameters } as const
-    const step = signal.evaluate(z.decode(signal.state, z.encode(signal.state, state)), one, watch)
+    const step = signal.evaluate(
+      z.decode(signal.state, z.encode(signal.state, state)),
+      observation,
+      watch,
+    )
     state = step.state
     for (const { event, severity, data } of step.firings) {
       signal.present(event, JSON.parse(JSON.stringify(data)))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation.ts'
+import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/provider-observation.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
@@ -47,9 +47,9 @@ function transactionFailed(
   const judged = transactions.filter(({ ok, isBenign }) => ok || !isBenign)
   const failing = new Set(previous.failing)
   let { repaired } = previous
-  for (const one of judged) {
-    if (!one.ok) failing.add(kindOf(one))
-    else if (failing.delete(kindOf(one))) repaired = dataOf(provider, one)
+  for (const call of judged) {
+    if (!call.ok) failing.add(kindOf(call))
+    else if (failing.delete(kindOf(call))) repaired = dataOf(provider, call)
   }
   const failed = judged.findLast(({ ok }) => !ok)
   if (failed !== undefined) {
@@ -75,8 +75,8 @@ function kindOf({ from, to, selector }: TransactionPart): string {
   return `${from} ${to} ${selector}`
 }
 
-function dataOf(provider: Address, one: TransactionPart): z.output<typeof Failed> {
-  return { ...one, provider, tx: z.decode(Hash, one.tx) }
+function dataOf(provider: Address, part: TransactionPart): z.output<typeof Failed> {
+  return { ...part, provider, tx: z.decode(Hash, part.tx) }
 }
 
 function presentFailed(_event: string, json: JsonObject): Presentation {

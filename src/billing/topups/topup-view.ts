@@ -1,0 +1,119 @@
+import { encodeFunctionData, formatUnits } from 'viem/utils'
+import { z } from 'zod'
+import type { Payment } from '#src/chain/chain.ts'
+import { ROUTER_ABI } from '#src/chain/contracts.ts'
+import { id, translate } from '#src/i18n/translate.ts'
+import type { Locale } from '#src/kernel/locale.ts'
+import { Hash, storedAddress } from '#src/kernel/units.ts'
+import { type Purchase, SETTLEMENTS, type Topup } from './model.ts'
+import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
+import type { TopupRow } from './store.ts'
+import type { TopupOutcome } from './topup-outcome.ts'
+
+/** The service's settings that a top-up in responses contains. */
+export interface TopupContext {
+  readonly publicUrl: string
+  readonly chainId: number
+  readonly confirmations: number
+  readonly billing: { readonly serviceTokenSymbol: string }
+}
+
+/** Confirmations on the XRP Ledger, where a validated ledger is final. */
+export const XRPL_CONFIRMATIONS = 1
+
+/** Confirmations that a payment needs before it is credited. */
+export function requiredConfirmations(way: Payment['way'], confirmations: number): number {
+  return way === 'xrpl' ? XRPL_CONFIRMATIONS : confirmations
+}
+
+/** Converts a stored top-up to a top-up in responses, with payment instructions and state. */
+export function toTopup(
+  context: TopupContext,
+  topup: TopupRow,
+  { outcome, purchase }: { readonly outcome: TopupOutcome; readonly purchase: Purchase | null },
+  locale: Locale,
+): Topup {
+  const asset = assetOf(topup.asset)
+  const handle = z.decode(Hash, topup.handle)
+  const page = `${context.publicUrl}/pay/${handle}`
+  return {
+    handle,
+    status: outcome.status,
+    wallet: storedAddress(topup.wallet),
+    asset: symbolOf(topup.asset, context.billing.serviceTokenSymbol),
+    credits: topup.credits,
+    bonusCredits: topup.bonusCredits,
+    amount: topup.amountUnits,
+    decimals: asset.decimals,
+    payTo: topup.payTo,
+    destinationTag: topup.destinationTag,
+    settlement: SETTLEMENTS[asset.way],
+    chainId: context.chainId,
+    ...payment(topup, handle),
+    page,
+    pageQr:
+      topup.destinationTag === null
+        ? page
+        : xrpWalletLink(topup.payTo, topup.destinationTag, topup.amountUnits),
+    expiresAt: topup.expiresAt,
+    instructions: instructions(context, topup, locale),
+    then: purchase,
+    txHash: outcome.txHash,
+    confirmations: outcome.confirmations,
+    requiredConfirmations: requiredConfirmations(asset.way, context.confirmations),
+    paidAmount: outcome.paidUnits,
+    creditedCredits: outcome.creditedCredits,
+    reason: outcome.reason,
+  }
+}
+
+/** The transaction that a wallet signs. */
+function payment(
+  { asset, token, payTo, contractPayTo, amountUnits }: TopupRow,
+  handle: Hash,
+): Pick<Topup, 'transaction' | 'contractWallet' | 'approval'> {
+  const nothing = { transaction: null, contractWallet: null, approval: null }
+  if (assetOf(asset).way === 'xrpl') return nothing
+  const to = storedAddress(payTo)
+  if (token === null) {
+    const transaction = { to, value: amountUnits, data: handle }
+    if (contractPayTo === null) return { ...nothing, transaction }
+    const call = { functionName: 'payNative', args: [handle] } as const
+    const data = encodeFunctionData({ abi: ROUTER_ABI, ...call })
+    const contractWallet = { to: storedAddress(contractPayTo), value: amountUnits, data }
+    return { ...nothing, transaction, contractWallet }
+  }
+  const contract = storedAddress(token)
+  const args = [handle, contract, amountUnits] as const
+  const data = encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
+  return {
+    ...nothing,
+    transaction: { to, value: 0n, data },
+    approval: { token: contract, spender: to, amount: amountUnits },
+  }
+}
+
+function instructions(
+  { billing }: TopupContext,
+  { asset, amountUnits, payTo, contractPayTo, destinationTag, handle }: TopupRow,
+  locale: Locale,
+): string {
+  const { way, decimals } = assetOf(asset)
+  const symbol = symbolOf(asset, billing.serviceTokenSymbol)
+  // All digits of the amount, because exactly this amount has to be paid.
+  const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
+  const instruction = translate(locale, `operations:instructions.${way}`, {
+    amount,
+    address: id(payTo),
+    handle: id(handle),
+    tag: id(destinationTag ?? ''),
+  })
+  if (way !== 'native') return instruction
+  const contractWalletHint =
+    contractPayTo === null
+      ? translate(locale, 'operations:instructions.noContractWallet')
+      : translate(locale, 'operations:instructions.contractWallet', {
+          address: id(contractPayTo),
+        })
+  return `${instruction} ${contractWalletHint}`
+}

@@ -1,0 +1,67 @@
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  encodeFunctionData,
+  type Hex,
+} from 'viem'
+import type { Address } from '#src/kernel/units.ts'
+import type { RpcClient } from './endpoints.ts'
+import { readBatch } from './multicall.ts'
+
+/** A call of a contract, with the decoder of its result. */
+export interface ContractView<T> {
+  readonly callData: Hex
+  /** Decodes a result; undefined if the result is missing or malformed. */
+  of(answer: Hex | undefined): T | undefined
+}
+
+/** Builds a view from a view function and its arguments. */
+export function contractView<
+  const A extends Abi,
+  Name extends ContractFunctionName<A, 'view'>,
+  const Args extends ContractFunctionArgs<A, 'view', Name>,
+>(
+  abi: A,
+  functionName: Name,
+  args: Args,
+): ContractView<ContractFunctionReturnType<A, 'view', Name, Args>> {
+  // The types above are right for every function; the compiler checks them only for one function at a time.
+  const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
+  return {
+    callData: encodeFunctionData(call),
+    of: (data) => {
+      if (data === undefined || data === '0x') return undefined
+      try {
+        return decodeFunctionResult({ ...call, data }) as never
+      } catch {
+        return undefined
+      }
+    },
+  }
+}
+
+/**
+ * Reads many views of many contracts at the end of a block, in one request; undefined for a missing
+ * contract or result.
+ */
+export async function readViews(
+  client: RpcClient,
+  multicallAddress: Address,
+  questions: readonly (readonly [Address | undefined, ContractView<unknown>])[],
+  block: number,
+): Promise<readonly (Hex | undefined)[]> {
+  const asked = questions.flatMap(([target, { callData }]) =>
+    target === undefined ? [] : [{ target, callData }],
+  )
+  const heard =
+    asked.length === 0 ? [] : await readBatch(client, asked, { multicallAddress, block })
+  let next = 0
+  return questions.map(([target]) => {
+    if (target === undefined) return undefined
+    next += 1
+    return heard[next - 1]
+  })
+}

@@ -1,0 +1,140 @@
+/** Records results of attempts, and keeps results that cannot be recorded yet. */
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { loggableError } from '#src/kernel/loggable-error.ts'
+import { pause } from '#src/kernel/pause.ts'
+import { LEASE_SECONDS } from './model.ts'
+import { type RecordingOutcome, recordResults } from './record.ts'
+import type { RecordDeps } from './record-deps.ts'
+import type { SendTaskResult } from './send-task.ts'
+import type { UnrecordedResult } from './sending.ts'
+import { logAttemptResult } from './trail.ts'
+
+/**
+ * Minimum interval between two transactions, so that each records many results: recording one result costs the
+ * database about as much as recording a dozen.
+ */
+const RECORD_GAP_MS = 20
+/** First wait before a failed recording is repeated; doubles each time. */
+const REWRITE_MS = { first: 50, max: 2000 } as const
+
+/** Results that a worker has not recorded yet. */
+export interface ResultQueue {
+  add(result: SendTaskResult): void
+  /** Repeats failed recordings, and drops those whose lease has ended. */
+  retry(): void
+  /** Whether nothing waits to be recorded, except failed recordings. */
+  isIdle(): boolean
+  /** Number of recordings. */
+  recordings(): number
+  /** Waits until everything is recorded. */
+  finish(): Promise<void>
+  /** Stops repeating failed recordings. */
+  giveUp(): void
+}
+
+/**
+ * Creates an empty queue of results. Long because collecting, writing and retrying share the pending
+ * results.
+ *
+ * @param unrecorded results whose recording failed, which outlive the queue
+ * @param on `recorded`: called after each recording, with whether other deliveries may have become due; `release`:
+ * called for every result that is recorded or dropped; `idle`: called when nothing waits to be recorded
+ */
+export function createResultQueue(
+  deps: RecordDeps,
+  unrecorded: UnrecordedResult[],
+  on: {
+    readonly release: (result: SendTaskResult) => void
+    readonly recorded: (batch: readonly SendTaskResult[], madeDue: boolean) => Promise<void>
+    readonly idle: () => void
+  },
+): ResultQueue {
+  const stopped = new AbortController()
+  /** Time until which failed recordings are repeated. */
+  const untilOf = new WeakMap<SendTaskResult, number>()
+  let waiting: SendTaskResult[] = []
+  let recording: Promise<void> | undefined
+  let recordings = 0
+  let recordedAt = Number.NEGATIVE_INFINITY
+
+  /** Runs one transaction after another, each with all results since the previous one. */
+  async function recordAll(): Promise<void> {
+    let againMs: number = REWRITE_MS.first
+    while (waiting.length > 0) {
+      const earlyMs = recordedAt + RECORD_GAP_MS - performance.now()
+      if (earlyMs > 0) await wait(earlyMs)
+      recordedAt = performance.now()
+      const batch = waiting
+      waiting = []
+      const recorded = await tryRecord(batch)
+      if (recorded === undefined) {
+        // The database is unavailable, so the results are kept in order and recorded when it is back.
+        waiting = [...batch, ...waiting]
+        await pause(againMs, stopped.signal)
+        againMs = Math.min(2 * againMs, REWRITE_MS.max)
+        continue
+      }
+      againMs = REWRITE_MS.first
+      for (const result of batch) if (!recorded.unrecorded.includes(result)) on.release(result)
+      recordings += 1
+      await on.recorded(batch, recorded.madeDue)
+    }
+    recording = undefined
+    on.idle()
+  }
+
+  /** @returns undefined if nothing was recorded, because of a failure that concerns no single result */
+  async function tryRecord(
+    batch: readonly SendTaskResult[],
+  ): Promise<RecordingOutcome | undefined> {
+    try {
+      const recorded = await recordResults(deps, batch)
+      const { unrecorded: left } = recorded
+      for (const result of batch) if (!left.includes(result)) logAttemptResult(deps.log, result)
+      keepUnrecorded(left)
+      return recorded
+    } catch (error) {
+      const trace = loggableError(error)
+      deps.log.warn({ rows: batch.length, error: trace }, 'delivery results not recorded yet')
+      return stopped.signal.aborted ? { unrecorded: [], madeDue: false } : undefined
+    }
+  }
+
+  /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
+  function keepUnrecorded(results: readonly SendTaskResult[]): void {
+    const now = performance.now()
+    for (const ended of results) {
+      const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
+      untilOf.set(ended, until)
+      unrecorded.push({ ended, nextAt: now + REWRITE_MS.max, until })
+    }
+  }
+
+  function add(result: SendTaskResult): void {
+    waiting.push(result)
+    recording ??= recordAll()
+  }
+
+  return {
+    add,
+    retry() {
+      const now = performance.now()
+      for (const failed of unrecorded.filter(({ nextAt }) => nextAt <= now)) {
+        unrecorded.splice(unrecorded.indexOf(failed), 1)
+        const { ended, until } = failed
+        if (until <= now) on.release(ended)
+        else {
+          untilOf.set(ended, until)
+          add(ended)
+        }
+      }
+    },
+    isIdle: () => recording === undefined,
+    recordings: () => recordings,
+    finish: async () => {
+      while (recording !== undefined) await recording
+    },
+    giveUp: () => stopped.abort(),
+  }
+}

@@ -1,0 +1,76 @@
+/** A message that is being sent to one recipient, and the result. */
+import type { DeliveryError, Receipt } from '#src/channels/define.ts'
+import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
+import type { ChannelKey } from '#src/channels/index.ts'
+import type { ClaimedRow } from './due-store.ts'
+import type { MessagePicture } from './picture-rules.ts'
+
+/** A message to send, or a sent message to change. */
+export interface SendTask {
+  readonly channel: ChannelKey
+  readonly recipientId: number
+  readonly wallet: string
+  readonly partitionKey: string
+  /** Whether the delivery was in its recipient's backlog. */
+  readonly backlog?: boolean
+  /** Deliveries in the order in which their alerts fired; empty if a message is only edited. */
+  readonly rows: readonly ClaimedRow[]
+  /** The stored `Envelope`, not validated yet. */
+  readonly envelope: unknown
+  /**
+   * What is stored about the message after it was sent. Undefined for channels whose messages never change,
+   * such as webhooks.
+   */
+  readonly stored?: StoredMessage
+  /** The message to change; undefined for a new one. */
+  readonly change?: MessageChange
+  /** Id, at the destination, of the message to which this message replies. */
+  readonly answersMessageId?: string
+}
+
+export interface StoredMessage {
+  readonly kind: EnvelopeKind
+  readonly watchId: number | null
+  readonly recovery: boolean
+  readonly loud: boolean
+  readonly openedAt: Date
+  /** Known state of each alert in the message, by id. */
+  readonly states: ReadonlyMap<number, MessageState>
+  /** The picture that may follow the message. */
+  readonly picture?: MessagePicture
+}
+
+export interface MessageChange {
+  readonly id: string
+  readonly messageId: string
+  readonly version: number
+  readonly leasedUntil: Date
+  /** Number of failed changes so far. */
+  readonly revisions: number
+  /** Whether alerts are added to the message. */
+  readonly isLonger: boolean
+  readonly state: MessageState
+}
+
+/** Result of an attempt. */
+export type AttemptResult =
+  | { readonly kind: 'delivered'; readonly receipt: Receipt }
+  | { readonly kind: 'failed'; readonly error: DeliveryError }
+  /** The recipient was deleted or is off, so nothing was sent. */
+  | { readonly kind: 'off' }
+  /** The message to change was deleted. */
+  | { readonly kind: 'gone' }
+  /** The message or change is no longer needed, so nothing was sent. */
+  | { readonly kind: 'obsolete' }
+  /** The process stopped, or the message waited too long for its place. */
+  | { readonly kind: 'aborted' }
+
+/** A task with its result. */
+export interface SendTaskResult {
+  readonly task: SendTask
+  readonly isTest: boolean
+  readonly at: Date
+  readonly attemptResult: AttemptResult
+  /** Whether the recipient's previous response was slow or missing. */
+  readonly wasUnanswered?: boolean
+}

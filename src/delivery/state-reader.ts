@@ -1,0 +1,27 @@
+import type { MessageState } from '#src/channels/envelope.ts'
+import { isSharedFailure } from '#src/db/isolate.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
+import type { StateReader } from './chat-situation.ts'
+
+/**
+ * Reads states together, or one by one if that fails, so that an unreadable state does not affect others.
+ */
+export function isolatingStateReader(stateOf: StateReader, quarantine: Quarantine): StateReader {
+  return async (db, alertIds) => {
+    try {
+      return await stateOf(db, alertIds)
+    } catch (error) {
+      if (isSharedFailure(error)) throw error
+      const states = new Map<number, MessageState>()
+      for (const id of new Set(alertIds)) {
+        try {
+          for (const [key, state] of await stateOf(db, [id])) states.set(key, state)
+        } catch (problem) {
+          if (isSharedFailure(problem)) throw problem
+          quarantine.add('alert', id, problem, { alertId: id })
+        }
+      }
+      return states
+    }
+  }
+}

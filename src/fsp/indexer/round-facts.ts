@@ -1,0 +1,221 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Db } from '#src/db/connection.ts'
+import type { Address } from '#src/kernel/units.ts'
+import type { ProviderObservation } from './provider-observation.ts'
+import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
+import { checksOf, RoundRecord } from './round-record.ts'
+import type { RoundSource } from './round-session.ts'
+import * as store from './round-store.ts'
+
+/** Stored rounds, for watches and pages. */
+export interface RoundFacts extends RoundIndexer {
+  /**
+   * Last block whose rounds are stored, and the time since which reading has failed; undefined before the
+   * first round.
+   */
+  progress(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
+  /**
+   * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
+   * provider only the newest observation, marked as past.
+   */
+  observations(
+    requests: readonly { readonly provider: Address; readonly isNew: boolean }[],
+    span: { readonly after: number | null; readonly upTo: number },
+  ): Promise<readonly (readonly ProviderObservation[])[]>
+  /**
+   * Observations of a provider in the rounds completed between two times, oldest first, in pages; the first
+   * observation is marked as past. `isWhole`: whether all rounds have the parts that are stored only for
+   * watched providers.
+   */
+  history(
+    provider: Address,
+    span: { readonly from: Date; readonly to: Date },
+  ): AsyncIterable<{
+    readonly observations: readonly ProviderObservation[]
+    readonly isWhole: boolean
+  }>
+  /** The newest rounds of a provider, newest first; of those that had begun at `until`, if given. */
+  newest(provider: Address, limit: number, until?: Date): Promise<readonly ProviderObservation[]>
+  /** Verdicts of every provider in the stored rounds among the newest `range` ids, newest first, without values. */
+  verdictsOfAll(range: number): Promise<ReadonlyMap<Address, readonly RoundVerdicts[]>>
+  /** A provider's published rewards of the newest reward epochs that have any, newest first. */
+  rewards(provider: Address, limit: number): Promise<readonly EpochReward[]>
+  prune(): Promise<void>
+}
+
+/** A provider's own published rewards of a reward epoch, and the part that is not claimed yet. */
+export interface EpochReward {
+  readonly rewardEpoch: number
+  readonly amountWei: bigint
+  readonly waitingWei: bigint
+}
+
+/** Verdicts of a round; null for a provider that was not in the signing policy. */
+type RoundVerdicts = ReturnType<typeof checksOf>
+
+/** Number of rounds that are stored: two reward epochs. */
+const ROUNDS_KEPT = 2 * 3360
+/**
+ * Number of records that are decoded before control returns to the event loop: about ten milliseconds of
+ * work.
+ */
+const RECORDS_PER_TURN = 200
+
+/**
+ * Current and former addresses of the protocol's contracts, by registry name, as stored with the last
+ * round.
+ *
+ * @param formerSubmissions further addresses of Submission, from the configuration
+ */
+export async function storedContracts(
+  db: Db,
+  formerSubmissions: readonly Address[],
+): Promise<Readonly<Record<string, readonly Address[]>>> {
+  const stored = await store.listContracts(db)
+  return { ...stored, Submission: [...(stored['Submission'] ?? []), ...formerSubmissions] }
+}
+
+/**
+ * Creates the reader and store of voting rounds. Long because live reads, history and rewards share the
+ * source and its state.
+ */
+export function createRoundFacts(source: RoundSource): RoundFacts {
+  const { db } = source
+  return {
+    ...createRoundIndexer(source),
+    async progress() {
+      const progress = await store.findIndexingProgress(db)
+      return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
+    },
+    async observations(requests, { after, upTo }) {
+      const voters = requests.map(({ provider }) => provider)
+      const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
+      const needsNewest = after === null || requests.some(({ isNew }) => isNew)
+      const newest = needsNewest ? await store.listNewestRounds(db, voters, 1, { upTo }) : []
+      const found: ProviderObservation[][] = []
+      let read = 0
+      for (const { provider, isNew } of requests) {
+        if (isNew || after === null) {
+          found.push(
+            newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const })),
+          )
+          continue
+        }
+        const own: ProviderObservation[] = []
+        for (const row of rows) {
+          own.push(...observationsOf(row, provider))
+          read += 1
+          if (read % RECORDS_PER_TURN === 0) await nextTurn()
+        }
+        found.push(own)
+      }
+      return found
+    },
+    async *history(provider, span) {
+      let previous: store.RoundWithProviders | undefined
+      for (;;) {
+        const after = previous?.round ?? -1
+        const rows = await store.listRoundsBetween(
+          db,
+          provider,
+          { ...span, after },
+          RECORDS_PER_TURN,
+        )
+        if (rows.length === 0) return
+        const observations: ProviderObservation[] = []
+        for (const row of rows) {
+          if (previous === undefined) {
+            observations.push({ ...observationOf(row, provider), isPast: true })
+          } else observations.push(...observationsOf(row, provider))
+          previous = row
+        }
+        const isWhole = observations.every(
+          ({ isBetween, policy }) => isBetween === true || policy !== null,
+        )
+        yield { observations, isWhole }
+        await nextTurn()
+      }
+    },
+    async newest(provider, limit, until) {
+      const rows = await store.listNewestRounds(db, [provider], limit, { until })
+      return rows.map((row) => observationOf(row, provider))
+    },
+    async verdictsOfAll(range) {
+      const found = new Map<Address, RoundVerdicts[]>()
+      const rows = await store.listVerdictLetters(db, range)
+      for (const [index, { voter, letters }] of rows.entries()) {
+        if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
+        const own = found.get(voter) ?? []
+        own.push(checksOf({ c: letters }))
+        found.set(voter, own)
+      }
+      return found
+    },
+    rewards: (provider, limit) => store.listPublishedRewards(db, provider, limit),
+    async prune() {
+      const [last] = await store.listNewestRounds(db, [], 1)
+      if (last !== undefined) await store.deleteRounds(db, last.round - ROUNDS_KEPT)
+    },
+  }
+}
+
+/** The observations between the previous round and a round, then the observation of the round. */
+function observationsOf(
+  row: store.RoundWithProviders,
+  provider: Address,
+): readonly ProviderObservation[] {
+  const record = recordIn(row, provider)
+  const round = observedIn(row, provider, record)
+  const { between = [] } = record
+  const moments = between
+    .filter(({ block }) => block < round.position)
+    .map(({ block, at, registration, fastUpdates }) => ({
+      ...round,
+      position: block,
+      at: new Date(at * 1000),
+      checks: null,
+      anchors: null,
+      policy: null,
+      registration: registration ?? null,
+      fastUpdates: fastUpdates ?? null,
+      transactions: [],
+      balances: null,
+      nodes: null,
+      rewards: null,
+      isBetween: true as const,
+    }))
+  return [...moments, round]
+}
+
+function recordIn({ providers }: store.RoundWithProviders, provider: Address): RoundRecord {
+  return RoundRecord.parse(providers[provider] ?? {})
+}
+
+function observationOf(row: store.RoundWithProviders, provider: Address): ProviderObservation {
+  return observedIn(row, provider, recordIn(row, provider))
+}
+
+function observedIn(
+  row: store.RoundWithProviders,
+  provider: Address,
+  record: RoundRecord,
+): ProviderObservation {
+  return {
+    position: row.blockNumber,
+    at: row.blockAt,
+    provider,
+    round: row.round,
+    startsAt: row.startsAt.getTime() / 1000,
+    rewardEpoch: row.rewardEpoch,
+    addresses: record.addresses ?? null,
+    checks: checksOf(record),
+    anchors: record.a === undefined ? null : { hits: record.a[0], possible: record.a[1] },
+    policy: record.policy ?? null,
+    registration: record.registration ?? null,
+    fastUpdates: record.fastUpdates ?? null,
+    transactions: record.transactions ?? [],
+    balances: record.balances ?? null,
+    nodes: record.nodes ?? null,
+    rewards: record.rewards ?? null,
+  }
+}

@@ -1,0 +1,124 @@
+import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
+import { FDC, FTSO } from './framing.ts'
+import type { IndexedPolicy } from './policy.ts'
+import { completeRound } from './round-contract.ts'
+import {
+  addSubmission,
+  type OpenRound,
+  openRound,
+  type RoundEvidence,
+  type SubmissionTransaction,
+} from './round-evidence.ts'
+import type { RoundResult } from './signatures.ts'
+
+/** The data of one block that voting rounds need. Each list is in the order of transactions. */
+export interface RoundBlock {
+  readonly number: number
+  /** Block time, epoch seconds. */
+  readonly at: number
+  /** Successful transactions to the current or a former Submission contract. */
+  readonly submissions: readonly SubmissionTransaction[]
+  /** Merkle roots that the current or the previous Relay contract finalised. */
+  readonly finalised: readonly RoundResult[]
+  /** Data of the FDC's attestation requests. */
+  readonly requests: readonly string[]
+  /** False if the content of the block could not be proven. Its rounds are not judged then. */
+  readonly isSure?: boolean
+}
+
+/** Time without a block after which the chain counts as stopped, because no provider could submit. */
+const STANDSTILL_SECONDS = 45
+
+/** Collects blocks into voting rounds. */
+export interface RoundCollector {
+  /**
+   * Adds the next block. No block may be left out.
+   *
+   * @returns the rounds that the block completes, oldest first
+   */
+  add(block: RoundBlock): readonly RoundEvidence[]
+}
+
+/**
+ * Creates a collector, which sorts blocks into voting rounds and returns each round when it is complete. Long because
+ * its inner functions share the open rounds.
+ *
+ * The round of the first block is left out, because its earlier blocks are unknown, and so are rounds with an uncertain
+ * block and rounds in which the chain stood still. In memory are the current round, the one before, and up to two later
+ * ones that a submission names.
+ *
+ * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
+ */
+export function createRoundCollector(
+  clock: EpochClock,
+  policyOf: (round: number) => IndexedPolicy | undefined,
+): RoundCollector {
+  const open = new Map<number, OpenRound>()
+  /** The first round that is collected; undefined before the first block. */
+  let first: number | undefined
+  let latest = -1
+  let completeUpTo = -1
+  let lastAt = Number.POSITIVE_INFINITY
+  /** Rounds that are not judged, because the chain stood still or a block is uncertain. */
+  const notJudged = new Set<number>()
+
+  /** Marks rounds in which no block came for more than STANDSTILL_SECONDS. */
+  function recordGap(until: number): void {
+    if (until - lastAt <= STANDSTILL_SECONDS) return
+    for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
+      const { start, complete } = windowsOf(clock, round)
+      const seconds = Math.min(until, complete) - Math.max(lastAt, start)
+      if (round > completeUpTo && seconds > STANDSTILL_SECONDS) notJudged.add(round)
+    }
+  }
+
+  function roundOf(round: number): OpenRound | undefined {
+    const known = open.get(round)
+    if (known !== undefined) return known
+    if (first === undefined || round < first || round <= completeUpTo) return undefined
+    const policy = policyOf(round)
+    if (policy === undefined) return undefined
+    const evidence = openRound(round, policy)
+    open.set(round, evidence)
+    return evidence
+  }
+
+  return {
+    add(block) {
+      const current = roundAt(clock, block.at)
+      if (first === undefined) {
+        first = current + 1
+        latest = current
+        completeUpTo = current
+      }
+      recordGap(block.at)
+      lastAt = block.at
+      const complete: RoundEvidence[] = []
+      while (windowsOf(clock, completeUpTo + 1).complete <= block.at) {
+        const evidence = roundOf(completeUpTo + 1)
+        completeUpTo += 1
+        if (evidence !== undefined && !notJudged.has(completeUpTo))
+          complete.push(completeRound(evidence))
+        open.delete(completeUpTo)
+        notJudged.delete(completeUpTo)
+      }
+      for (; latest < current; latest += 1) roundOf(latest + 1)
+      // The block may contain reveals and signatures of the previous round, so neither round is judged.
+      if (block.isSure === false)
+        for (const round of [current - 1, current]) {
+          if (round > completeUpTo) notJudged.add(round)
+        }
+      for (const transaction of block.submissions) {
+        addSubmission(clock, roundOf, transaction, block.at)
+      }
+      for (const result of block.finalised) {
+        if (result.protocol !== FTSO && result.protocol !== FDC) continue
+        const evidence = roundOf(result.round)
+        if (evidence === undefined) continue
+        evidence.finalised[result.protocol] ??= { ...result, at: block.at }
+      }
+      roundOf(current)?.requests.push(...block.requests)
+      return complete
+    },
+  }
+}

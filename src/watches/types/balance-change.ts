@@ -1,0 +1,103 @@
+/** What an alert about a changed balance has, and how it is presented. */
+import { parseUnits } from 'viem/utils'
+import { z } from 'zod'
+import { assetSymbol } from '#src/kernel/chains.ts'
+import type { Presentation } from '#src/kernel/display-values.ts'
+import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import { WalletAsset } from './own-coin.ts'
+
+/**
+ * The other account of a transfer. `own-wallet`: the wallet that owns the watch. `watched`: the address of another
+ * watch of that wallet. `seen`: in an earlier alert of the watch. `new`: in none of its recent alerts. `unknown`:
+ * several accounts, or none that could be found.
+ */
+const COUNTERPARTY_ROLES = ['own-wallet', 'watched', 'seen', 'new', 'unknown'] as const
+
+/**
+ * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. `usd`
+ * is the value of the change in US dollars, without a sign, as decimal text with two decimals.
+ */
+export const BalanceChangeData = z.object({
+  address: Address,
+  asset: WalletAsset,
+  symbol: z.string(),
+  decimals: z.int(),
+  previousAmount: Units,
+  currentAmount: Units,
+  changeAmount: z.string().regex(/^-?\d+$/),
+  threshold: z.string(),
+  direction: z.enum(['incoming', 'outgoing']),
+  /** The other account; null where there are several, or none is known. */
+  counterparty: Address.nullable(),
+  transactionHash: Hash.nullable(),
+  usd: z
+    .string()
+    .regex(/^\d+\.\d{2}$/)
+    .nullable(),
+  blockNumber: z.int(),
+  blockTime: Instant,
+  /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
+  isTopUp: z.literal(true).exactOptional(),
+  /** What the service knows about the other account; `src/alerts` adds it. */
+  counterpartyRole: z.enum(COUNTERPARTY_ROLES).exactOptional(),
+})
+export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
+/**
+ * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
+ * cause of the change is missing.
+ */
+const StoredMoved = BalanceChangeData.extend({ direction: z.string() }).partial({
+  counterparty: true,
+  transactionHash: true,
+  usd: true,
+})
+
+/** Sentences about the other account. A transfer to the own wallet has a text of its own. */
+const ADVICE: Readonly<
+  Record<'receiver' | 'sender', Readonly<Partial<Record<CounterpartyRole, string>>>>
+> = {
+  receiver: {
+    watched: 'to-watched',
+    seen: 'to-seen',
+    new: 'to-new',
+    unknown: 'to-unknown',
+  },
+  sender: { 'own-wallet': 'from-own', watched: 'from-watched', new: 'from-new' },
+}
+
+/** Values and texts of a transfer. */
+export function presentBalanceChange(_event: string, data: JsonObject): Presentation {
+  const moved = StoredMoved.parse(data)
+  const symbol = assetSymbol(moved.asset, moved.symbol)
+  const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
+  const change = BigInt(moved.changeAmount)
+  const isSent = change < 0n
+  const { counterparty = null, transactionHash: hash = null, usd = null } = moved
+  const party = isSent ? 'receiver' : 'sender'
+  const { counterpartyRole: role } = moved
+  const advice = moved.isTopUp || role === undefined ? undefined : ADVICE[party][role]
+  return {
+    ...(!isSent && { form: 'received' }),
+    ...(isSent && role === 'own-wallet' && { form: 'sentOwn' }),
+    ...(moved.isTopUp && { form: 'topUp' }),
+    ...(advice !== undefined && { advice }),
+    facts: {
+      amount: { ...amount, units: isSent ? -change : change },
+      ...(usd !== null && {
+        usd: { kind: 'amount', units: parseUnits(usd, 2), decimals: 2, symbol: 'USD' },
+      }),
+      ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
+      ...(hash !== null && { tx: { kind: 'transaction', hash } }),
+      before: { ...amount, units: moved.previousAmount },
+      after: { ...amount, units: moved.currentAmount },
+      address: { kind: 'address', address: moved.address },
+      block: { kind: 'block', number: moved.blockNumber },
+    },
+    fields: [
+      ...(usd === null ? [] : ['usd']),
+      ...(counterparty === null ? [] : [party]),
+      ...(hash === null ? [] : ['tx']),
+      'address',
+    ],
+  }
+}
