@@ -101,7 +101,7 @@ describe('by keyboard and without scripts', () => {
   test('a reader changes the language', async () => {
     await open({ script: false })
     await show('/problems')
-    await page.locator('summary').press('Enter')
+    await page.locator('header summary').press('Enter')
     await page.getByRole('link', { name: 'العربية' }).press('Enter')
     await page.waitForURL('**/problems?lang=ar')
     expect(await page.evaluate(() => document.documentElement.dir)).toBe('rtl')
@@ -149,7 +149,7 @@ describe('the home page', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('niemand')
     const languages = page.locator('.tongues').getByRole('link')
     expect(await languages.count()).toBe(LOCALES.length)
-    await languages.getByText('Français').press('Enter')
+    await page.locator('.tongues').getByRole('link', { name: 'Français' }).press('Enter')
     await page.waitForURL('**/?q=niemand&lang=fr')
   })
 })
