@@ -177,6 +177,12 @@ function hrefIn(request: FastifyRequest, locale: Locale): string {
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
+/** Address of this page, with its query. */
+export function addressOf(request: FastifyRequest): string {
+  const search = request.url.split('?')[1]
+  return search === undefined ? pathOf(request) : `${pathOf(request)}?${search}`
+}
+
 /** Path with a single leading slash, because two slashes would name another host in a link. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
