@@ -159,14 +159,19 @@ export function mailWriter(locale: Locale): MailWriter {
   }
 }
 
-/** Keeps shortened addresses on one line, and sets narrow signs in a fitting font. */
+/** Keeps shortened addresses, and mailboxes that fit, on one line, and sets narrow signs in a fitting font. */
 function asSet(html: string, locale: Locale): string {
-  const whole = html.replace(SHORT_ADDRESS, '<span style="white-space:nowrap">$&</span>')
+  const whole = html
+    .replace(SHORT_ADDRESS, '<span style="white-space:nowrap">$&</span>')
+    .replace(MAILBOX, '<span style="display:inline-block;max-width:100%">$&</span>')
   return narrowSigns(whole, locale)
 }
 
 /** Matches in text, not in tags. */
 const SHORT_ADDRESS = /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?![^<]*>)/g
+
+/** Matches in text, not in tags. A line would end at a hyphen of it. */
+const MAILBOX = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?![^<]*>)/g
 
 /**
  * Sets a middle dot between spaces, and an ellipsis or apostrophe between Latin letters or digits, in a Latin

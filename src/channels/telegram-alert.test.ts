@@ -390,13 +390,13 @@ describe('other messages', () => {
       message: {
         ...commit.message,
         title: `Still active: ${title}`,
-        body: 'Active for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02.',
+        body: 'Active for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02 UTC.',
         fields: [],
       },
     })
     const at = new Date('2026-11-20T13:20:00Z')
     const shown = (state: MessageState) => alertView(envelope, state).plain
-    expect(shown({})).toContain('Next reminder: 15:02.')
+    expect(shown({})).toContain('Next reminder: 15:02 UTC.')
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
       `🟢 Over · ${title}`,

@@ -3,12 +3,18 @@ import { z } from 'zod'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { describeEventData } from '#src/watches/events.ts'
+import { acceptedNames } from '#src/watches/types/own-coin.ts'
 import { withMeanings } from './openapi-meanings.ts'
 
 const FIELD = 'operations:field.'
 const EVENT_DATA = `${FIELD}alertData`
 /** Properties of the events' `data`: names and types, the same in every language. */
 const EVENTS = describeEventData()
+
+interface Override {
+  readonly zodSchema: z.core.$ZodType
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema
+}
 
 /**
  * Options of schemas for a language. The JSON format of every codec is its input: outputs are encoded,
@@ -18,9 +24,11 @@ export function optionsFor(t: Translate) {
   return {
     io: 'input',
     unrepresentable: 'any',
-    override: ({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }) => {
+    override: ({ zodSchema, jsonSchema }: Override) => {
       explain(t, jsonSchema)
       leaveNoiseOut(jsonSchema)
+      const names = acceptedNames(zodSchema)
+      if (names !== undefined) jsonSchema.enum = [...names]
     },
   } as const
 }

@@ -295,7 +295,7 @@ function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage, now: Da
       time:
         at === null
           ? undefined
-          : formatTimeOn(at, t.locale, timezone, { seconds: true, shownAt: now }),
+          : formatTimeOn(at, t.locale, timezone, { seconds: true, offset: true, shownAt: now }),
       answer: delivery.lastStatusCode ?? delivery.lastError,
     }
   })

@@ -16,7 +16,7 @@ import { chainParams } from './chain-params.ts'
 import { formOf } from './form.ts'
 import { localeOf, sendPage } from './layout.ts'
 import { type AskByLink, askerByLink, type LinkRoute } from './link.ts'
-import { askedOrder } from './purchase-order.ts'
+import { askedOrder, readAskedPurchase } from './purchase-order.ts'
 import { qrImage } from './qr.ts'
 import { answerScript, isScript, type RefusalView, refusalOf } from './refusal-page.ts'
 import { walletApps } from './wallet-apps.ts'
@@ -176,7 +176,7 @@ async function sendOffer(
     })
   }
   const address = app.publicUrl + request.url.split('?')[0]
-  const qr = await qrImage(address)
+  const [qr, asked] = await Promise.all([qrImage(address), readAskedPurchase(app, offer)])
   return sendPage(app, request, reply, {
     view: 'connect',
     status: elsewhere?.refusal === undefined ? 200 : 422,
@@ -186,7 +186,7 @@ async function sendOffer(
       title: t(offer.spendOf === undefined ? 'pages:connect.title' : 'pages:connect.allow.title'),
       facts: facts(t, offer),
       spendOf: offer.spendOf,
-      order: askedOrder(t, app, offer),
+      order: asked && askedOrder(t, asked, offer),
       match: offer.match,
       // Never preselected: the chat may belong to another person.
       spend: elsewhere?.spend ?? false,

@@ -5,7 +5,7 @@ import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
-import { sendPage } from './layout.ts'
+import { addressOf, sendPage } from './layout.ts'
 
 /** Answers with a refusal or a failure as a page: what happened, what to do, and links. */
 export function answerFailure(
@@ -30,6 +30,11 @@ export function answerFailure(
     secret: true,
     data: (t) => ({
       ...words(t, problem),
+      // A visit changes nothing, so that it can be repeated.
+      button:
+        kind === 'upstream' && request.method === 'GET'
+          ? { href: addressOf(request), label: t('pages:home.answer.retry') }
+          : undefined,
       reference: kind === 'internal' ? referenceHtml(t, request.id) : undefined,
     }),
   })

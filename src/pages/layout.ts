@@ -73,10 +73,10 @@ const PUBLIC_SECONDS = 300
 const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), cache: true })
 /** Colours by name, which the sandbox uses, too. */
 export const PALETTE = readFileSync(`${ASSETS}/palette.css`, 'utf8')
-/** The styles of every page, without comments and indentation. */
+/** The styles of every page, without comments and line breaks. */
 export const STYLE = (PALETTE + readFileSync(`${ASSETS}/style.css`, 'utf8'))
   .replace(/\/\*[\s\S]*?\*\//g, '')
-  .replace(/\n\s+/g, '\n')
+  .replace(/\s*([{};])\s*/g, '$1')
 const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8)
 
 /** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
@@ -175,6 +175,12 @@ function linker(request: FastifyRequest): (path: string) => string {
 function hrefIn(request: FastifyRequest, locale: Locale): string {
   const { lang: _, ...others } = queryOf(request)
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
+}
+
+/** Address of this page, with its query. */
+export function addressOf(request: FastifyRequest): string {
+  const search = request.url.split('?')[1]
+  return search === undefined ? pathOf(request) : `${pathOf(request)}?${search}`
 }
 
 /** Path with a single leading slash, because two slashes would name another host in a link. */

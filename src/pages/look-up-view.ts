@@ -32,10 +32,17 @@ interface Card {
   readonly href?: string
   readonly chip: { readonly tone: string; readonly text: string } | undefined
   readonly lines: readonly string[]
-  readonly fields: readonly { readonly label: string; readonly value: string }[]
+  readonly fields: readonly Field[]
   readonly rounds: ReturnType<typeof roundsGrid>
   readonly main: Action | undefined
   readonly others: readonly Action[]
+}
+
+interface Field {
+  readonly label: string
+  readonly value: string
+  /** The value in US dollars. */
+  readonly usd?: string
 }
 
 interface Action {
@@ -162,20 +169,13 @@ export function epochText(t: Translate, view: ProviderView): string | undefined 
 function accountCard(
   app: App,
   t: Translate,
-  { address, balanceWei, isContract }: Extract<LookUpAnswer, { kind: 'account' }>,
+  { address, isContract, ...known }: Extract<LookUpAnswer, { kind: 'account' }>,
 ): Card {
   const [main, ...others] = watchesOf(app, t, address, 'address')
-  const balance =
-    balanceWei === null
-      ? t('pages:home.answer.unread')
-      : formatAmounts(
-          [{ units: balanceWei, decimals: 18, symbol: servedChain().symbol }],
-          t.locale,
-        ).join()
   return {
     ...emptyCard(address),
     fields: [
-      { label: t('pages:home.answer.balance'), value: balance },
+      { label: t('pages:home.answer.balance'), ...balanceTexts(t, known) },
       {
         label: t('pages:home.answer.kind'),
         value: t(`pages:home.answer.${isContract ? 'contract' : 'wallet'}`),
@@ -185,6 +185,22 @@ function accountCard(
     main: main && { ...main, label: t('pages:home.answer.watch') },
     others,
   }
+}
+
+/** The balance, with its dollars unless they would read as none. */
+function balanceTexts(
+  t: Translate,
+  {
+    balanceWei,
+    usdCents,
+  }: Pick<Extract<LookUpAnswer, { kind: 'account' }>, 'balanceWei' | 'usdCents'>,
+): Omit<Field, 'label'> {
+  if (balanceWei === null) return { value: t('pages:home.answer.unread') }
+  const textOf = (units: bigint, decimals: number, symbol: string) =>
+    formatAmounts([{ units, decimals, symbol }], t.locale).join()
+  const value = textOf(balanceWei, 18, servedChain().symbol)
+  if (usdCents === null || usdCents === 0n) return { value }
+  return { value, usd: textOf(usdCents, 2, 'USD') }
 }
 
 /**

@@ -1,39 +1,40 @@
 /** Texts of the purchase that a chat requested together with the right to spend. */
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
-import { MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
+import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { symbolOf } from '#src/billing/topups/rules.ts'
-import { shortAddress } from '#src/i18n/format.ts'
+import { expectedUnits } from '#src/billing/topups/expected-units.ts'
+import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { formatAmount, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ConnectOffer } from '#src/recipients/connect.ts'
 import { minimumText, type OrderLine, slotsText } from './pay-order.ts'
 
 /** Slots that the chat buys once it may spend. */
-interface AskedPurchase {
+export interface AskedPurchase {
   readonly slots: number
   readonly periods: number
   readonly autoRenew: boolean
   /** The top-up that pays for them; undefined if the wallet has the credits. */
-  readonly topup: { readonly credits: number; readonly asset: string } | undefined
+  readonly topup: AskedTopup | undefined
 }
 
-/** The requested purchase as an order; undefined without one. */
-export function askedOrder(
-  t: Translate,
-  app: Pick<App, 'billing'>,
-  { goesOn, spendOf }: Pick<ConnectOffer, 'goesOn' | 'spendOf'>,
-): { readonly lines: readonly OrderLine[]; readonly remarks: readonly string[] } | undefined {
-  const asked = askedPurchase(app, goesOn)
-  if (asked === undefined) return undefined
-  return { lines: linesOf(t, asked, spendOf), remarks: remarksOf(t, asked) }
+interface AskedTopup {
+  readonly credits: number
+  /** Ticker of the asset. */
+  readonly asset: string
+  /** The amount at today's price; undefined while there is none. */
+  readonly amount:
+    | { readonly units: bigint; readonly decimals: number; readonly symbol: string }
+    | undefined
 }
 
-function askedPurchase(
-  { billing }: Pick<App, 'billing'>,
-  goesOn: string | undefined,
-): AskedPurchase | undefined {
+/** The purchase with which the chat continues; undefined without one. */
+export async function readAskedPurchase(
+  app: Pick<App, 'billing' | 'paymentOptions'>,
+  { goesOn }: Pick<ConnectOffer, 'goesOn'>,
+): Promise<AskedPurchase | undefined> {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   if (press?.verb === 'slots.quote') {
     const { quantity, periods, renew } = argumentsOf<'slots.quote'>({ ...press, verb: press.verb })
@@ -41,24 +42,44 @@ function askedPurchase(
   }
   if (press?.verb !== 'topup.buy') return undefined
   const asked = argumentsOf<'topup.buy'>({ ...press, verb: press.verb })
-  const known = PAYMENT_ASSETS.find(({ key }) => key === asked.asset)
-  const asset = known === undefined ? asked.asset : symbolOf(known.key, billing.serviceTokenSymbol)
-  return {
-    slots: asked.quantity,
-    periods: asked.periods,
-    autoRenew: asked.renew,
-    topup: { credits: asked.credits, asset },
-  }
+  const { quantity: slots, periods, renew: autoRenew, credits } = asked
+  const key = PAYMENT_ASSETS.find((known) => known.key === asked.asset)?.key
+  const topup =
+    key === undefined
+      ? { credits, asset: asked.asset, amount: undefined }
+      : await readTopup(app, key, credits)
+  return { slots, periods, autoRenew, topup }
+}
+
+async function readTopup(
+  app: Pick<App, 'billing' | 'paymentOptions'>,
+  key: AssetKey,
+  credits: number,
+): Promise<AskedTopup> {
+  const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
+  const units = await expectedUnits(app, key, credits)
+  const amount =
+    units === undefined ? undefined : { units, decimals: assetOf(key).decimals, symbol }
+  return { credits, asset: symbol, amount }
+}
+
+/** The requested purchase as an order. `spendOf`: the wallet that pays, if it is known. */
+export function askedOrder(
+  t: Translate,
+  asked: AskedPurchase,
+  { spendOf }: Pick<ConnectOffer, 'spendOf'>,
+): { readonly lines: readonly OrderLine[]; readonly remarks: readonly string[] } {
+  return { lines: linesOf(t, asked, spendOf), remarks: remarksOf(t, asked) }
 }
 
 function linesOf(
   t: Translate,
-  { slots, periods, topup }: AskedPurchase,
+  asked: AskedPurchase,
   wallet: ConnectOffer['spendOf'],
 ): readonly OrderLine[] {
+  const { slots, periods, topup } = asked
   const what = slotsText(t, { slots, periods })
   const { totalCredits } = priceSlots(slots, periods)
-  const whole = topup?.credits ?? totalCredits
   const price = creditsWithUsd(t, totalCredits)
   return [
     ...(topup === undefined
@@ -73,8 +94,15 @@ function linesOf(
     ...(wallet === undefined
       ? []
       : [{ label: t('pages:pay.order.wallet'), value: shortAddress(wallet), isCode: true }]),
-    { label: t('pages:pay.order.total'), value: usdText(t, whole), isTotal: true },
+    { label: t('pages:pay.order.total'), value: totalText(t, asked), isTotal: true },
   ]
+}
+
+/** What is paid: credits, or the asset as long as it has a price, with dollars. */
+function totalText(t: Translate, { slots, periods, topup }: AskedPurchase): string {
+  if (topup === undefined) return creditsWithUsd(t, priceSlots(slots, periods).totalCredits)
+  const usd = usdText(t, topup.credits)
+  return topup.amount === undefined ? usd : `≈ ${formatAmount(topup.amount, t.locale)} · ${usd}`
 }
 
 function remarksOf(
@@ -82,10 +110,14 @@ function remarksOf(
   { slots, periods, autoRenew, topup }: AskedPurchase,
 ): readonly string[] {
   return [
-    topup === undefined
-      ? t('pages:connect.allow.fromCredits')
-      : t('pages:connect.allow.paidIn', { asset: id(topup.asset) }),
+    topup === undefined ? t('pages:connect.allow.fromCredits') : payText(t, topup),
     renewalText(t, { quantity: slots, periods, renew: autoRenew }),
     ...(topup?.credits === MIN_TOPUP_CREDITS ? [minimumText(t)] : []),
   ]
+}
+
+function payText(t: Translate, { asset, amount }: AskedTopup): string {
+  return amount === undefined
+    ? t('pages:connect.allow.paidIn', { asset: id(asset) })
+    : t('pages:connect.allow.paidAbout', { amount: formatAmount(amount, t.locale) })
 }

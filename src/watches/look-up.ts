@@ -15,6 +15,7 @@ import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
+import { type UnitPrice, usdCents } from './usd-value.ts'
 
 /** The provider or account at an address. */
 export type AddressAnswer =
@@ -24,11 +25,15 @@ export type AddressAnswer =
       readonly view: ProviderView
       readonly name: string | undefined
     } & Awaited<ReturnType<WatchFacts['published']>>)
-  /** An account; `balanceWei` is null where the chain returns no balance. */
+  /**
+   * An account. `balanceWei` is null where the chain returns no balance; `usdCents` is the balance in US dollars, null
+   * where the coin has no price, or its feed does not answer soon.
+   */
   | {
       readonly kind: 'account'
       readonly address: Address
       readonly balanceWei: bigint | null
+      readonly usdCents: bigint | null
       readonly isContract: boolean
     }
   /** The chain does not answer in time, and nothing about the address is stored. */
@@ -68,8 +73,11 @@ interface Deps {
 }
 
 const ROUNDS = 100
+const COIN_DECIMALS = 18
 /** Maximum time for which a look-up waits for its turn and for the chain. */
 const ANSWER_MS = 4000
+/** Maximum time for which an answer waits for the price of the coin. */
+const PRICE_MS = 1500
 /** Limits of concurrent and of waiting look-ups. Each makes a few requests one after another. */
 const TURNS = { atOnce: 6, waitingMax: 60 } as const
 /** Time for which an answer is cached. */
@@ -136,7 +144,7 @@ async function answerOf(
   address: Address,
   signal: AbortSignal,
 ): Promise<AddressAnswer> {
-  const { chain, confirmations } = deps
+  const { chain, facts, confirmations } = deps
   const view = await getProviderView(deps, { provider: address, rounds: ROUNDS }, signal)
   const [found] = await searchProviders(named, { text: view.provider })
   if (isProvider(view) || found !== undefined) {
@@ -144,11 +152,32 @@ async function answerOf(
     return { kind: 'provider', view, name: found?.name, ...published }
   }
   const block = await chain.confirmedBlock(confirmations, signal)
-  const [balanceWei, isContract] = await Promise.all([
+  const [balanceWei, isContract, price] = await Promise.all([
     balanceOf(chain, address, block, signal),
     chain.isContract(address, signal),
+    coinPrice({ chain, facts }, block, signal),
   ])
-  return { kind: 'account', address, balanceWei, isContract }
+  const isPriced = balanceWei !== null && price !== undefined
+  return {
+    kind: 'account',
+    address,
+    balanceWei,
+    usdCents: isPriced ? usdCents(balanceWei, COIN_DECIMALS, price) : null,
+    isContract,
+  }
+}
+
+/** Price of the chain's coin; undefined without a price, and where its feed does not answer soon. */
+async function coinPrice(
+  { chain, facts }: Pick<Deps, 'chain' | 'facts'>,
+  block: BlockRef,
+  signal: AbortSignal,
+): Promise<UnitPrice | undefined> {
+  const feed = facts.usdFeedOf('FLR')
+  if (feed === undefined) return undefined
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(PRICE_MS)])
+  const read = () => chain.feedPrices([feed], block, patience)
+  return (await undefinedIfUnavailable(read, patience))?.[0]
 }
 
 async function balanceOf(

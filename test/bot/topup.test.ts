@@ -852,6 +852,8 @@ describe('a payment for slots', () => {
     test('asks for that right and then shows the quote, one for the page and the chat', async () => {
       await world.accept('carol')
       const { reader, code } = await asked()
+      expect(says(reader)).toContain('You top up 10,000 credits (10 USD).')
+      expect(says(reader)).toContain('You pay about 500 FLR. With the box ticked')
       expect(await draft(code)).toBeUndefined()
       await sign(code, true)
       const [, page, again] = await Promise.all([notify(), draft(code), draft(code)])

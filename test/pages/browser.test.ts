@@ -101,7 +101,7 @@ describe('by keyboard and without scripts', () => {
   test('a reader changes the language', async () => {
     await open({ script: false })
     await show('/problems')
-    await page.locator('summary').press('Enter')
+    await page.locator('header summary').press('Enter')
     await page.getByRole('link', { name: 'العربية' }).press('Enter')
     await page.waitForURL('**/problems?lang=ar')
     expect(await page.evaluate(() => document.documentElement.dir)).toBe('rtl')
@@ -149,7 +149,7 @@ describe('the home page', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('niemand')
     const languages = page.locator('.tongues').getByRole('link')
     expect(await languages.count()).toBe(LOCALES.length)
-    await languages.getByText('Français').press('Enter')
+    await page.locator('.tongues').getByRole('link', { name: 'Français' }).press('Enter')
     await page.waitForURL('**/?q=niemand&lang=fr')
   })
 })
@@ -195,15 +195,35 @@ describe('the contents of the docs on a phone', () => {
 test.each([
   'en',
   'ar',
-])('a copy button of the docs in %s lies beside the code on a phone', async (locale) => {
+])('a copy button of the docs in %s is the head of its code, which scrolls below it', async (locale) => {
   await show(`/docs?lang=${locale}`)
-  const overlaps = await page.locator('pre .button.copy').evaluateAll((buttons) =>
-    buttons.map((button) => {
-      const code = button.parentElement?.querySelector('code')?.getBoundingClientRect()
-      return button.getBoundingClientRect().bottom > (code?.top ?? Number.NaN)
+  const places = await page.locator('pre:has(> .copy)').evaluateAll((all) =>
+    all.map((pre) => {
+      const [head, code] = [...pre.children].map((one) => one.getBoundingClientRect())
+      const { scrollWidth, clientWidth } = pre
+      return {
+        gap: head && code && Math.round(code.top - head.bottom),
+        isAsWide: Math.abs((head?.width ?? 0) - clientWidth) < 2,
+        overflow: scrollWidth - clientWidth,
+      }
     }),
   )
-  expect(overlaps).toEqual([false, false])
+  const place = { gap: 0, isAsWide: true, overflow: 0 }
+  expect(places).toEqual([place, place])
+  const code = page.locator('pre.long > code')
+  await code.focus()
+  await page.keyboard.press('ArrowDown')
+  await expect.poll(() => code.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0)
+})
+
+test('the copy button of one line stands beside it', async () => {
+  await show('/docs/api/watches')
+  const [head, code] = await page
+    .locator('#createWatch + div > pre')
+    .first()
+    .evaluate((pre) => [...pre.children].map((one) => one.getBoundingClientRect().toJSON()))
+  expect(head.left).toBeGreaterThanOrEqual(code.right - 1)
+  expect(code.height).toBeLessThan(head.height + 4)
 })
 
 describe('the search of the docs', () => {

@@ -1,7 +1,9 @@
 import { fastify } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
+import type { Chain } from '#src/chain/chain.ts'
 import { translate, typed } from '#src/i18n/translate.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { directionOf, LOCALES } from '#src/kernel/locale.ts'
 import { RATE_CLASSES } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
@@ -28,7 +30,7 @@ beforeAll(async () => {
   await simulation.playRounds(3)
   await simulation.behave('Alpha Oracle', 'no-commit')
   await simulation.playRounds(4)
-  await world.devnet.mine(2, 1)
+  await setPrice()
   const { chain, confirmations, facts } = world.app
   const { signal } = new AbortController()
   const tip = await chain.confirmedBlock(confirmations, signal)
@@ -42,6 +44,12 @@ afterEach(async () => {
   // The cached answer of another test has expired.
   world.clock.advance(31)
 })
+
+/** Sets the coin's price, as of now. */
+async function setPrice() {
+  await world.devnet.contracts.setFeed('FLR/USD', 213_500n, 7)
+  await world.devnet.mine(2, 1)
+}
 
 const accounts = (name: string) => world.simulation().provider(name).accounts
 
@@ -104,11 +112,25 @@ describe('another address', () => {
   test('is shown with its balance, its kind and a watch for it', async () => {
     const { text, html } = await ask(PEOPLE.bob.account.address)
     expect(text).toContain(PEOPLE.bob.account.address)
-    expect(text).toContain('Balance 10,000 FLR')
+    expect(text).toContain('Balance 10,000 FLR 213.50 USD')
     expect(text).toContain('Wallet, not a contract')
     expect(html).toContain('href="/docs/watches/wallet-balance"')
     const contract = await ask(world.devnet.contracts.wflr)
     expect(contract.text).toContain('Kind Contract')
+  })
+  test('has no dollars beside an empty balance', async () => {
+    const { text } = await ask('0x00000000000000000000000000000000000000ee')
+    expect(text).toContain('Balance 0 FLR Kind')
+  })
+  test('is shown without dollars while the price feed is out of date', async () => {
+    const { client } = world.devnet
+    const { timestamp } = await client.getBlock()
+    const old = new Date((Number(timestamp) - 601) * 1000)
+    await world.devnet.contracts.setFeed('FLR/USD', 213_500n, 7, old)
+    await world.devnet.mine(2, 1)
+    const { text } = await ask(PEOPLE.carol.account.address)
+    await setPrice()
+    expect(text).toContain('Balance 10,000 FLR Kind')
   })
   test('with a typing error, or beside a second one, is refused', async () => {
     const [one, other] = [PEOPLE.bob.account.address, PEOPLE.carol.account.address]
@@ -162,6 +184,22 @@ describe('a chain that does not answer', () => {
     expect(stored.text).toContain('These are the last stored values.')
     expect(stored.text).toMatch(/Last \d+ rounds: \d+ OK, \d+ with problems/)
     expect((await ask('')).status).toBe(200)
+  })
+  test.each<[string, Chain['feedPrices']]>([
+    [
+      'hangs',
+      (_feeds, _block, signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason))
+        }),
+    ],
+    ['is refused', () => Promise.reject(new AppError('upstream', 'dependency_unavailable'))],
+    ['is unknown', () => Promise.resolve([undefined])],
+  ])('for the price, because it %s, still has the balance', async (_how, feedPrices) => {
+    const { find } = createLookUps({ ...world.app, chain: { ...world.app.chain, feedPrices } })
+    const { address } = PEOPLE.carol.account
+    const balanceWei = 10_000n * 10n ** 18n
+    expect(await find(address)).toMatchObject({ kind: 'account', balanceWei, usdCents: null })
   })
   test('is asked again half a minute later', async () => {
     await world.primary.down()

@@ -3,8 +3,9 @@ import { argumentsOf, unpacked } from '#src/actions/codec.ts'
 import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { symbolOf } from '#src/billing/topups/rules.ts'
-import { formatDuration } from '#src/i18n/format.ts'
+import { expectedUnits } from '#src/billing/topups/expected-units.ts'
+import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { id } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { getAccount } from '#src/operations/account.ts'
@@ -28,12 +29,22 @@ export async function orderLines(ctx: BotContext, goesOn: string | undefined): P
   const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
   const { totalCredits } = priceSlots(quantity, periods)
   const waiting = await waitingLabels(ctx)
-  const key = assetKey(asset)
-  const symbol = key === undefined ? asset : symbolOf(key, ctx.app.billing.serviceTokenSymbol)
   return [
     ...purchaseLines(ctx.t, { ...asked, totalCredits, balanceCredits, waiting }, credits),
-    ctx.t.html('pages:connect.allow.paidIn', { asset: id(symbol) }),
+    await payLine(ctx, asset, credits),
   ]
+}
+
+/** What is paid: the amount at today's price, or only the asset while it has none. */
+async function payLine({ app, t }: BotContext, asset: string, credits: number): Promise<string> {
+  const key = assetKey(asset)
+  const symbol = key === undefined ? asset : symbolOf(key, app.billing.serviceTokenSymbol)
+  const units = key && (await expectedUnits(app, key, credits))
+  if (key === undefined || units === undefined) {
+    return t.html('pages:connect.allow.paidIn', { asset: id(symbol) })
+  }
+  const amount = formatAmount({ units, decimals: assetOf(key).decimals, symbol }, t.locale)
+  return t.html('pages:connect.allow.paidAbout', { amount })
 }
 
 function fromCredits(

@@ -15,11 +15,16 @@ if (navigator.clipboard !== undefined) {
 
 /** @param {HTMLElement} example */
 function offerCopy(example) {
+  const code = example.querySelector('code')
+  if (code === null) return
   const button = document.createElement('button')
   Object.assign(button, { type: 'button', className: 'button copy', textContent: copy })
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(example.querySelector('code')?.textContent ?? '')
+    await navigator.clipboard.writeText(code.textContent ?? '')
     showCopied(button, done)
   })
   example.prepend(button)
+  // The code scrolls below the button, so it is what a keyboard scrolls.
+  example.removeAttribute('tabindex')
+  code.tabIndex = 0
 }

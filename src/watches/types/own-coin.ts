@@ -4,13 +4,21 @@ import { Address } from '#src/kernel/units.ts'
 
 /** Name of the chain's own coin inside the service, on every chain. Earlier versions stored it, too. */
 const OWN = 'FLR'
-const SYMBOLS = [OWN, ...CHAINS.map(({ symbol }) => symbol).filter((symbol) => symbol !== OWN)]
+const Names = z.enum([
+  OWN,
+  ...CHAINS.map(({ symbol }) => symbol).filter((symbol) => symbol !== OWN),
+])
+
+/** The names of the own coin that this process accepts, if the schema is that of the names. */
+export function acceptedNames(schema: z.core.$ZodType): readonly string[] | undefined {
+  return schema === Names ? [...new Set([servedChain().symbol, OWN])] : undefined
+}
 
 /**
  * Codec of the chain's own coin, which is its symbol in JSON. `FLR` is accepted on every chain, for stored
  * rows and older clients.
  */
-const OwnCoin = z.codec(z.enum(SYMBOLS), z.literal(OWN), {
+const OwnCoin = z.codec(Names, z.literal(OWN), {
   decode: (symbol, context) => {
     if (symbol !== OWN && symbol !== servedChain().symbol) {
       const values = [servedChain().symbol]

@@ -7,6 +7,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
+import { usdCents } from '../usd-value.ts'
 import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
 import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
@@ -103,12 +104,7 @@ export function balanceChange(
 /** The value of an amount in US dollars, rounded to cents; null without a price. */
 function usdOf(units: bigint, { decimals, movement }: Observation): string | null {
   if (movement?.usdPrice == null) return null
-  const { value, decimals: priceDecimals } = movement.usdPrice
-  const exponent = decimals + priceDecimals - 2
-  const cents =
-    exponent <= 0
-      ? units * value * 10n ** BigInt(-exponent)
-      : (units * value + 10n ** BigInt(exponent) / 2n) / 10n ** BigInt(exponent)
+  const cents = usdCents(units, decimals, movement.usdPrice)
   return `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`
 }
 

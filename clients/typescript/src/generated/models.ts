@@ -539,7 +539,7 @@ export interface BalanceChangeData {
    */
   address: string;
   /** Symbol of the chain’s own coin, or the address of a token. */
-  asset: "FLR" | "CFLR" | "SGB" | "C2FLR" | string;
+  asset: "FLR" | string;
   /** Number of the block after which it was observed. */
   blockNumber: number;
   /**
@@ -1488,7 +1488,7 @@ export type NewWatch =
          */
         address: string;
         /** What to count: FLR, or the address of a token contract. */
-        asset: "FLR" | "CFLR" | "SGB" | "C2FLR" | string;
+        asset: "FLR" | string;
       };
       /** Type of the watch. */
       type: "wallet-balance";
