@@ -1,12 +1,17 @@
 /** Selection of due deliveries. */
-
+import { randomInt } from 'node:crypto'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Candidate } from './due-store.ts'
+import type { ChannelSending } from './sending.ts'
 
 /**
- * Share of the free places that is reserved for backlogs while deliveries outside backlogs would use more.
+ * Share of the free places that is reserved for backlogs, and for the newest deliveries behind a long queue, while the
+ * oldest would use more.
  */
-const BACKLOG_SHARE = 1 / 4
+const RESERVED_SHARE = 1 / 4
+/** Time for which another process is expected to claim as well, after it claimed what this one had chosen. */
+const SHARED_MS = 10_000
+const RANDOM_STEPS = 2 ** 32
 
 /** Result of a selection. */
 export interface DeliveryChoice {
@@ -19,8 +24,10 @@ export interface DeliveryChoice {
 
 /** Due deliveries, in the order of selection. */
 interface Offered {
-  /** Deliveries outside backlogs. */
+  /** The oldest deliveries outside backlogs. */
   readonly front: readonly Candidate[]
+  /** The newest deliveries outside backlogs, one of each recipient that has none in `front`. */
+  readonly newest: readonly Candidate[]
   /** Deliveries in backlogs, by recipient, each in the order of selection. */
   readonly backlog: readonly Candidate[]
 }
@@ -29,28 +36,31 @@ interface Offered {
  * Selects due deliveries, as far as there are places. For chats and mailboxes it selects the first of each
  * recipient; for channels with one message per delivery it may select more, but only one per order key. Of
  * one urgency each recipient gets a place before another gets its second, so that a new recipient does not
- * wait behind many deliveries of recipients that do not answer. Backlogs have a reserved share, so that
- * backlogs and new deliveries do not wait for each other.
+ * wait behind many deliveries of recipients that do not answer. Backlogs and the newest deliveries have reserved
+ * shares, so that backlogs, a long queue and new deliveries do not wait for each other.
  *
- * @param inHand deliveries that this process has already claimed
+ * @param by `inHand`: deliveries that this process has already claimed; `isShared`: whether other processes claim
+ * too. Deliveries of one urgency outside backlogs are then taken in random order, so that processes that read the
+ * same ones choose different ones. They are the oldest `SCAN_MAX`, so that none waits long for its turn.
  */
 export function chooseAmong(
-  { front, backlog }: Offered,
+  { front, newest, backlog }: Offered,
   by: {
     readonly limiter: ConcurrencyLimiter
     readonly inHand: ReadonlySet<string>
     readonly isEach: boolean
+    readonly isShared: boolean
   },
 ): DeliveryChoice {
-  const { limiter, inHand, isEach } = by
+  const { limiter, inHand, isEach, isShared } = by
   const choice = limiter.choose()
-  const firstOf = firstOfKeys([...front, ...backlog])
+  const firstOf = firstOfKeys([...front, ...newest, ...backlog])
   const seen = new Set<number>()
   const taken: Candidate[] = []
   const behind: Candidate[] = []
   const left: Candidate[] = []
-  const offer = (candidate: Candidate) => {
-    if (inHand.has(candidate.id)) return
+  const offer = (candidate: Candidate | undefined) => {
+    if (candidate === undefined || inHand.has(candidate.id)) return
     if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
     else if (!isEach && seen.has(candidate.recipientId)) return
     else if (choice.take(candidate)) {
@@ -58,15 +68,37 @@ export function chooseAmong(
       taken.push(candidate)
     } else left.push(candidate)
   }
-  const places = choice.left()
-  const share = Math.ceil(places * BACKLOG_SHARE)
-  const waiting = [...inTurn(backlog, () => 0)]
-  while (waiting.length > 0 && places - choice.left() < share) {
-    const candidate = waiting.shift()
-    if (candidate !== undefined) offer(candidate)
-  }
-  for (const candidate of [...inTurn(front, ({ urgency }) => urgency), ...waiting]) offer(candidate)
+  const mixed = (all: readonly Candidate[]) => inTurn(isShared ? shuffled(all) : all, urgencyOf)
+  const share = Math.ceil(choice.left() * RESERVED_SHARE)
+  const others = [inTurn(backlog, () => 0), mixed(newest)].flatMap((all) => {
+    const before = choice.left()
+    const rest = [...all]
+    while (rest.length > 0 && before - choice.left() < share) offer(rest.shift())
+    return rest
+  })
+  for (const candidate of [...mixed(front), ...others]) offer(candidate)
   return { taken, behind, left }
+}
+
+/** Records that another process has claimed deliveries that this one had chosen. */
+export function markLost(sending: ChannelSending): void {
+  sending.lostAt = performance.now()
+}
+
+/** Whether other processes claim deliveries of the channel at the same time. */
+export function hasRivals({ lostAt }: ChannelSending): boolean {
+  return performance.now() - lostAt < SHARED_MS
+}
+
+function urgencyOf({ urgency }: Candidate): number {
+  return urgency
+}
+
+function shuffled<T>(all: readonly T[]): readonly T[] {
+  return all
+    .map((one) => ({ one, place: randomInt(RANDOM_STEPS) }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ one }) => one)
 }
 
 /** Ids of deliveries. */

@@ -51,6 +51,15 @@ describe('a partition', () => {
     expect(granted(limiter, 'shared.example', 20, 1)).toBe(20)
   })
 
+  test('that is full is stuck only if it has not responded quickly', () => {
+    const limiter = createConcurrencyLimiter(HOOK)
+    answer(limiter, 'quick.example', 4, 20)
+    atOnce(limiter, 'quick.example', 80)
+    atOnce(limiter, 'slow.example', 20)
+    expect(limiter.full().partitions).toEqual(['quick.example', 'slow.example'])
+    expect(limiter.stuck().partitions).toEqual(['slow.example'])
+  })
+
   test('is deleted when it is back at its initial state', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     answer(limiter, 'a.example', 1, 3000)

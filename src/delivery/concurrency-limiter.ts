@@ -78,6 +78,12 @@ export interface PlaceReservation {
   left(): number
 }
 
+/** Partitions and recipients that have no free place. */
+export interface FullDestinations {
+  readonly partitions: readonly string[]
+  readonly recipients: readonly number[]
+}
+
 /** Counts messages in progress of one channel, and stores how recipients respond. */
 export interface ConcurrencyLimiter {
   /** Free places in all. */
@@ -85,7 +91,9 @@ export interface ConcurrencyLimiter {
   choose(): PlaceReservation
   acquire(destination: LimitedDelivery): Permit
   /** Partitions and recipients without a free place, except suspects. */
-  full(): { readonly partitions: readonly string[]; readonly recipients: readonly number[] }
+  full(): FullDestinations
+  /** Those of `full` that have not responded quickly so far: their places may stay taken. */
+  stuck(): FullDestinations
   isSuspect(recipientId: number): boolean
   /** Recipients whose backlogs pause, because the last attempts got no response. */
   resting(): readonly number[]
@@ -176,6 +184,19 @@ export function createConcurrencyLimiter(
   function placesOf(id: number, state: DestinationState, unproved = counts.unproved): number {
     if (state === 'suspect' || (state === 'unknown' && unproved >= furtherMax)) return 1
     return placesIn(recipients.get(id)?.limit ?? initialLimit, initialLimit)
+  }
+
+  function fullWith(isMeant: (limit: number) => boolean): FullDestinations {
+    return {
+      partitions: [...partitions].flatMap(([partitionKey, partition]) =>
+        isMeant(partition.limit) && messagesIn(partition) >= placesIn(partition.limit, initialLimit)
+          ? [partitionKey]
+          : [],
+      ),
+      recipients: [...inUse].flatMap(([id, { taken, state, limit }]) =>
+        isMeant(limit) && state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
+      ),
+    }
   }
 
   function count(state: DestinationState, groups: readonly string[], change: 1 | -1): void {
@@ -276,16 +297,8 @@ export function createConcurrencyLimiter(
         },
       }
     },
-    full() {
-      return {
-        partitions: [...partitions].flatMap(([partitionKey, partition]) =>
-          messagesIn(partition) >= placesIn(partition.limit, initialLimit) ? [partitionKey] : [],
-        ),
-        recipients: [...inUse].flatMap(([id, { taken, state }]) =>
-          state !== 'suspect' && taken >= placesOf(id, state) ? [id] : [],
-        ),
-      }
-    },
+    full: () => fullWith(() => true),
+    stuck: () => fullWith((limit) => limit <= initialLimit),
     resting() {
       const now = performance.now()
       for (const [id, until] of pauseEnds) if (until <= now) pauseEnds.delete(id)

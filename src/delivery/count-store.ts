@@ -1,7 +1,8 @@
 /** Counts of deliveries. */
-import { and, gte, lt, ne, sql } from 'drizzle-orm'
+import { and, gte, lt, ne, type SQL, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
+import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import { KEPT_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
@@ -58,7 +59,8 @@ export async function countDue(
 }
 
 /**
- * Number of unsent alerts by recipient, including alerts that are retained because the destination is off.
+ * Number of unsent alerts by recipient, at most `KEPT_MAX`, including alerts that are retained because the destination
+ * is off.
  */
 export async function countWaiting(
   db: Db,
@@ -66,12 +68,32 @@ export async function countWaiting(
   now: Date,
 ): Promise<ReadonlyMap<number, number>> {
   if (recipientIds.length === 0) return new Map()
+  const isRetained = sql`d.kept_until > ${now}`
+  const isDeferred = sql`d.held_until is not null and (${isRetained}) is not true`
+  const isUnsent = sql`d.held_until is null and (${isRetained}) is not true`
+  const part = (condition: SQL, more: SQL) => sql`(
+    select from deliveries d
+    where d.recipient_id = asked.recipient_id and ${condition} and not (d.test or d.kind = 'notice')
+    ${more})`
+  // In the order of an index that has only what is asked for.
+  const inOrder = (condition: SQL, order: SQL) =>
+    part(condition, sql`order by ${order} limit ${unplannedLimit(KEPT_MAX)}`)
+  const isRetry = sql`d.status = 'retrying' and d.planned_at is null`
+  const isOther = sql`d.status in ('pending', 'retrying')
+    and (d.status = 'pending' or d.planned_at is not null)`
+  const parts = [
+    inOrder(isRetained, sql`d.fired_at desc`),
+    inOrder(isDeferred, sql`d.held_until`),
+    inOrder(sql`${isRetry} and ${isUnsent}`, sql`d.next_attempt_at`),
+    // There is no such index. PostgreSQL reads these only if it has found fewer than the limit before.
+    part(sql`${isOther} and ${isUnsent}`, sql``),
+  ]
   const rows = await db.execute<{ recipientId: number; waiting: number }>(sql`
-    select recipient_id as "recipientId", least(count(*), ${KEPT_MAX})::int as waiting
-    from deliveries d
-    where recipient_id = any(${sql.param([...recipientIds])}::int[])
-      and (status in ('pending', 'retrying') or held_until is not null or kept_until > ${now})
-      and not (d.test or d.kind = 'notice')
-    group by recipient_id`)
+    select asked.recipient_id as "recipientId", counted.waiting
+    from unnest(${sql.param([...recipientIds])}::int[]) as asked(recipient_id)
+    cross join lateral (
+      select count(*)::int as waiting
+      from (${sql.join(parts, sql` union all `)} limit ${KEPT_MAX}) found
+    ) counted`)
   return new Map(rows.map(({ recipientId, waiting }) => [recipientId, waiting]))
 }

@@ -5,6 +5,7 @@ import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import type { FullDestinations } from './concurrency-limiter.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
@@ -14,8 +15,12 @@ import { type deliveries, IS_UNFINISHED } from './tables.ts'
 export const SCAN_MAX = 256
 /** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
 const OWN_MAX = 4
-/** Number of due rows from which on they are moved into the backlogs of their recipients. */
-const DEEP = 10_000
+/** Maximum number of the newest due rows of one urgency that a claim reads beside the oldest. */
+const NEWEST_MAX = 64
+/** Number of due rows of one urgency that make a long queue. */
+export const DEEP = 10_000
+/** Seconds after which the oldest due rows of a long queue are moved into the backlogs of their recipients. */
+const LATE_SECONDS = 30
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
 /** A time further in the future than this, in seconds, was written before the clock was set back. */
@@ -70,12 +75,6 @@ function isReady(now: Date): SQL {
   return sql`d.next_attempt_at <= ${now} and ${isUnleased(now)}`
 }
 
-/** Partitions and recipients that are excluded because they have no free place. */
-export interface FullDestinations {
-  readonly partitions: readonly string[]
-  readonly recipients: readonly number[]
-}
-
 function isOpen(full: FullDestinations): SQL {
   return sql`${isOpenPartition(full)} and d.recipient_id not in ${fullRecipients(full)}`
 }
@@ -90,19 +89,26 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
 }
 
 /**
- * Due deliveries of a channel outside backlogs, by urgency, then by age; at most `SCAN_MAX` per urgency.
+ * Due deliveries of a channel outside backlogs, by urgency, then by age: the oldest of each urgency, at most
+ * `SCAN_MAX`, or the newest.
  */
 export async function listDue(
   db: Db,
   channel: ChannelKey,
-  { full, now }: { readonly full: FullDestinations; readonly now: Date },
+  {
+    full,
+    now,
+    newest = false,
+  }: { readonly full: FullDestinations; readonly now: Date; readonly newest?: boolean },
 ): Promise<Candidate[]> {
+  const first = newest
+    ? sql`order by d.next_attempt_at desc, d.id desc limit ${NEWEST_MAX}`
+    : sql`order by d.next_attempt_at, d.id limit ${SCAN_MAX}`
   const ofUrgency = (urgency: number) => sql`(
     select d.* from deliveries d
     where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
       and ${isOpen(full)}
-    order by d.next_attempt_at, d.id
-    limit ${SCAN_MAX})`
+    ${first})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
   return await db.execute<Candidate>(sql`
     select ${CANDIDATE} from (${sql.join(urgencies, sql` union all `)}) d
@@ -205,33 +211,27 @@ export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<voi
 }
 
 /**
- * If very many deliveries of an urgency are due outside backlogs, moves them into the backlogs of their
- * recipients, so that a claim need not skip them all.
- *
- * @returns whether there were that many
+ * Where very many deliveries of an urgency are due outside backlogs: those of the oldest whose destination is stuck, so
+ * that each claim skips them, and those that have waited for long, so that others wait behind them.
  */
-export async function moveDeepToBacklog(
+export async function listInTheWay(
   db: Db,
   channel: ChannelKey,
-  urgency: number,
-  now: Date,
-): Promise<boolean> {
-  const isLeft = sql`d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog
-    and ${isDue(now)}`
-  // Counted without locks, because nothing is moved below the limit.
-  const [last] = await db.execute(sql`
-    select from deliveries d where ${isLeft}
-    order by d.next_attempt_at, d.id offset ${DEEP - 1} limit 1`)
-  if (last === undefined) return false
-  const moved = await db.execute(sql`
-    update deliveries d set backlog = true
-    where d.id = any(array(
-      select d.id from deliveries d where ${isLeft}
+  { stuck, now }: { readonly stuck: FullDestinations; readonly now: Date },
+): Promise<readonly string[]> {
+  const late = new Date(now.getTime() - LATE_SECONDS * 1000)
+  const ofUrgency = (urgency: number) => sql`
+    select unnest(array_agg(d.id) filter (
+      where d.next_attempt_at <= ${late} or not (${isOpen(stuck)}))) as id
+    from (
+      select d.id, d.lane, d.recipient_id, d.next_attempt_at from deliveries d
+      where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
       order by d.next_attempt_at, d.id
-      limit ${DEEP}
-      for update skip locked))
-    returning d.id`)
-  return moved.length > 0
+      limit ${DEEP}) d
+    having count(*) = ${DEEP}`
+  const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
+  const rows = await db.execute<{ id: string }>(sql`${sql.join(urgencies, sql` union all `)}`)
+  return rows.map(({ id }) => id)
 }
 
 /** Extends the leases of deliveries that this process still works on. */

@@ -27,6 +27,10 @@ export interface ChannelSending {
   readonly stale: RecipientScan
   /** Time of the last check for very long queues, by a monotonic clock. */
   tidiedAt: number
+  /** Whether new deliveries were notified since the newest were last read. */
+  isNotified: boolean
+  /** Time of the last claim that lost deliveries to another process, by a monotonic clock. */
+  lostAt: number
   readonly outage: ChannelOutage
 }
 
@@ -88,6 +92,8 @@ export function createSending(channels: Channels): SendingState {
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
           tidiedAt: Number.NEGATIVE_INFINITY,
+          isNotified: true,
+          lostAt: Number.NEGATIVE_INFINITY,
           outage: {
             failed: new Set(),
             isRecalled: isOneService,
@@ -107,7 +113,12 @@ export function createSending(channels: Channels): SendingState {
     },
     wake(name) {
       const named = CHANNEL_KEYS.filter((key) => key === name)
-      for (const key of named.length === 0 ? CHANNEL_KEYS : named) all.get(key)?.waker.wake()
+      for (const key of named.length === 0 ? CHANNEL_KEYS : named) {
+        const sending = all.get(key)
+        if (sending === undefined) continue
+        sending.isNotified = true
+        sending.waker.wake()
+      }
     },
   }
 }

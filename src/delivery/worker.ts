@@ -7,7 +7,8 @@ import { type OpenedDestination, openDestinationsSeparately } from '#src/recipie
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
-import { chooseAmong, type DeliveryChoice, idsOf } from './choice.ts'
+import { chooseAmong, type DeliveryChoice, hasRivals, idsOf, markLost } from './choice.ts'
+import type { FullDestinations } from './concurrency-limiter.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -19,6 +20,7 @@ import type { SendTask, SendTaskResult } from './send-task.ts'
 import type { ChannelSending, SendingState } from './sending.ts'
 import { singleTask } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
+import { crowdedIn, tidy } from './tidy.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -45,8 +47,6 @@ const PAUSE_SHARE = 4
 const GRACE_MS = 5000
 /** A message that waited longer for its place is released, so that its lease never ends during the send. */
 const PATIENCE_MS = 20_000
-/** Minimum interval between two checks for very long queues. */
-const TIDY_MS = 1000
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
 type Opened = ReadonlyMap<number, OpenedDestination>
@@ -154,9 +154,10 @@ export function createWorker(
     const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
     if (inHandRows.length > 0)
       await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
-    const offered = { front, backlog: backlog.candidates }
-    const chosen = chooseAmong(offered, { limiter, inHand, isEach })
-    const tidied = await tidy(front, chosen, context)
+    const newest = await listNewest(front, full, context)
+    const offered = { front, newest, backlog: backlog.candidates }
+    const chosen = chooseAmong(offered, { limiter, inHand, isEach, isShared: hasRivals(sending) })
+    const tidied = await tidy(deps, channel.key, sending, { front, chosen, now: context.now })
     const { tasks, changed, destinations } = isEach
       ? await claimEach(chosen, context)
       : await claimRecipients(chosen, context)
@@ -174,9 +175,28 @@ export function createWorker(
     return changed || tidied || !sending.backlog.quiet
   }
 
+  /** After a notification: the newest deliveries, which the oldest would hold up in a long queue. */
+  async function listNewest(
+    front: readonly due.Candidate[],
+    full: FullDestinations,
+    { now }: ClaimContext,
+  ): Promise<readonly due.Candidate[]> {
+    const isAsked = sending.isNotified && crowdedIn(front).length > 0
+    sending.isNotified = false
+    if (!isAsked) return []
+    const newest = await due.listDue(deps.claimsDb, channel.key, { full, now, newest: true })
+    // One of each recipient, so that none gets its second place before another gets its first.
+    const known = new Set(front.map(({ recipientId }) => recipientId))
+    return newest.filter(({ recipientId }) => {
+      const isNew = !known.has(recipientId)
+      known.add(recipientId)
+      return isNew
+    })
+  }
+
   /** Next step of the round over recipients with a backlog. */
   async function scanBacklogs(
-    full: due.FullDestinations,
+    full: FullDestinations,
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
     const now = context.now
@@ -187,44 +207,21 @@ export function createWorker(
     })
   }
 
-  /** Moves deliveries into backlogs that have no place and block others. */
-  async function tidy(
-    front: readonly due.Candidate[],
-    { left }: DeliveryChoice,
-    context: ClaimContext,
-  ): Promise<boolean> {
-    const crowded = [0, 1, 2].filter(
-      (urgency) =>
-        front.filter((candidate) => candidate.urgency === urgency).length >= due.SCAN_MAX,
-    )
-    if (crowded.length === 0) return false
-    const inTheWay = left.filter(
-      ({ backlog, urgency, recipientId }) =>
-        !backlog && crowded.includes(urgency) && limiter.isSuspect(recipientId),
-    )
-    await due.moveToBacklog(deps.db, idsOf(inTheWay))
-    let isDeep = false
-    if (performance.now() - sending.tidiedAt >= TIDY_MS) {
-      for (const urgency of crowded) {
-        isDeep = (await due.moveDeepToBacklog(deps.db, channel.key, urgency, context.now)) || isDeep
-      }
-      if (!isDeep) sending.tidiedAt = performance.now()
-    }
-    return isDeep || inTheWay.length > 0
-  }
-
   /** Claims deliveries that are sent as separate messages. */
-  async function claimEach({ taken, behind }: DeliveryChoice, context: ClaimContext) {
+  async function claimEach({ taken, behind, left }: DeliveryChoice, context: ClaimContext) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
       due.claimDue(deps.claimsDb, idsOf(taken), context),
       openAll(taken),
     ])
+    const lost = taken.length - claimed.length - blocked.length
+    if (lost > 0) markLost(sending)
     const parked = [...blocked, ...idsOf(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
     const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
-    return { tasks, changed: claimed.length + parked.length > 0, destinations }
+    const changed = claimed.length + parked.length > 0 || (lost > 0 && left.length > 0)
+    return { tasks, changed, destinations }
   }
 
   /** Claims one message per recipient. */

@@ -264,8 +264,13 @@ async function sendDeliveries(
       select exists (select from deliveries where status in ('pending', 'retrying')) as missing`
     return row?.missing === false
   })
-  const arrivals: readonly unknown[] = await (await fetch(`${receiverUrl}take`)).json()
-  if (arrivals.length !== rows.length) throw new Error(`${arrivals.length} deliveries arrived`)
+  const arrivals: readonly (readonly [string, number])[] = await (
+    await fetch(`${receiverUrl}take`)
+  ).json()
+  // The wallets of some receivers have watches, whose messages may come at any time.
+  const ids = new Set(rows.map(({ id }) => id))
+  const own = arrivals.filter(([id]) => ids.has(id))
+  if (own.length !== rows.length) throw new Error(`${own.length} of ${rows.length} arrived`)
   return rows.length
 }
 

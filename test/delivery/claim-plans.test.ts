@@ -9,6 +9,7 @@ import {
   extendLeases,
   listBacklogs,
   listDue,
+  listInTheWay,
   moveToBacklog,
   parkBlocked,
   releaseAborted,
@@ -154,6 +155,11 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
 
 test.each([
   ['listDue', (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now() })],
+  [
+    'listDue of the newest',
+    (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now(), newest: true }),
+  ],
+  ['listInTheWay', (db: Db) => listInTheWay(db, 'webhook', { stuck: NONE_FULL, now: now() })],
   [
     'listBacklogs',
     (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),

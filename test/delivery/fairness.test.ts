@@ -7,7 +7,7 @@ import { DeliveryError } from '#src/channels/define.ts'
 import { transact } from '#src/db/connection.ts'
 import { createSending } from '#src/delivery/sending.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
-import { type Outbox, openOutbox, outboxDeps } from './outbox.ts'
+import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type ChatTarget, NO_RIGHTS, openChats } from './sick-chats.ts'
 
 let outbox: Outbox
@@ -26,6 +26,8 @@ const PLACES = 256
 const UNPROVED = (PLACES * 3) / 4
 /** Most of them to recipients whose last response was missing. */
 const SUSPECTS = PLACES / 4
+/** Deliveries in a queue that is long. */
+const LONG = 12_000
 const BAD = -1001
 const GOOD = 4711
 
@@ -182,6 +184,37 @@ test('very many alerts for a slow host are moved into its backlog, and do not de
   stop.abort()
   slow.close()
   await run
+})
+
+test('very many alerts for a quick host stay where they are, and do not delay a new one for another host', async () => {
+  let taken = 0
+  const quick = await serve(async (_request, response) => {
+    taken += 1
+    response.end()
+  })
+  const [id] = await outbox.enqueue({ to: await outbox.addRecipient(quick.url()) })
+  await outbox.db.execute(sql`
+    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position,
+      envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
+    select gen_random_uuid(), wallet, recipient_id, channel, lane, 'key ' || n, fired_at, n, envelope,
+      kind, recovery, test, urgency, status, 0, next_attempt_at, created_at
+    from deliveries, generate_series(1, ${LONG}) n where id = ${id}`)
+  await outbox.db.execute(sql`analyze deliveries`)
+  const stop = new AbortController()
+  const sending = createSending(outbox.deps.channels)
+  const run = deliverDue({ ...outbox.deps, sending }, stop.signal)
+  await expect.poll(() => taken).toBeGreaterThan(0)
+  outbox.clock.advance(1)
+  await outbox.enqueue({ to: await outbox.addRecipient() })
+  sending.wake('webhook')
+  await expect.poll(() => outbox.receiver.deliveries.length).toBe(1)
+  expect(taken).toBeLessThan(LONG / 2)
+  const [moved] = await outbox.db.execute(sql`
+    select count(*)::int as count from deliveries where backlog`)
+  expect(moved).toEqual({ count: 0 })
+  stop.abort()
+  await run
+  await quick.close()
 })
 
 test('three hundred hanging hosts with different addresses do not delay a healthy one', async () => {

@@ -1,0 +1,87 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { countWaiting } from '#src/delivery/count-store.ts'
+import { KEPT_MAX } from '#src/delivery/model.ts'
+import { type Outbox, openOutbox, type Target } from './outbox.ts'
+
+let outbox: Outbox
+let target: Target
+
+beforeAll(async () => {
+  outbox = await openOutbox()
+})
+
+beforeEach(async () => {
+  await outbox.reset()
+  target = await outbox.addRecipient()
+})
+
+afterAll(() => outbox.close())
+
+const run = (statement: string) => outbox.db.execute(sql.raw(statement))
+const now = () => outbox.clock.now()
+const waiting = async () => (await countWaiting(outbox.db, [target.id], now())).get(target.id)
+
+test('unsent alerts of every kind are counted once each', async () => {
+  const to = await outbox.addRecipient()
+  const drafts = Array.from({ length: 10 }, () => ({ to: target }))
+  const ids = await outbox.enqueue({ to }, ...drafts)
+  const changes = [
+    `status = 'retrying', next_attempt_at = next_attempt_at + interval '1 hour'`,
+    `status = 'retrying', planned_at = next_attempt_at`,
+    'next_attempt_at = null',
+    `status = 'held', held_until = next_attempt_at`,
+    `status = 'disabled', kept_until = next_attempt_at + interval '7 days'`,
+    // Not counted: over, delivered, a test, a notice.
+    `status = 'disabled', kept_until = next_attempt_at`,
+    `status = 'delivered', next_attempt_at = null`,
+    'test = true',
+    `kind = 'notice'`,
+  ]
+  for (const [index, change] of changes.entries()) {
+    await run(`update deliveries set ${change} where id = '${ids[1 + index]}'`)
+  }
+  expect(await waiting()).toBe(6)
+})
+
+const Node = z.object({
+  'Node Type': z.string(),
+  'Actual Rows': z.number(),
+  'Actual Loops': z.number(),
+  'Rows Removed by Filter': z.number().default(0),
+  get Plans() {
+    return z.array(Node).default([])
+  },
+})
+type Node = z.output<typeof Node>
+
+/** Number of rows that the scans of a plan have read. */
+function rowsRead(node: Node): number {
+  const own = node['Node Type'].endsWith('Scan')
+    ? node['Actual Loops'] * (node['Actual Rows'] + node['Rows Removed by Filter'])
+    : 0
+  return own + node.Plans.reduce((sum, one) => sum + rowsRead(one), 0)
+}
+
+test('of a recipient with thousands of deliveries no more are read than are counted', async () => {
+  const [id] = await outbox.enqueue({ to: target })
+  await run(`
+    insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
+      'id', gen_random_uuid(), 'order_key', 'k' || n, 'backlog', n > 3000,
+      'status', case when n > 3000 then 'retrying' else 'delivered' end))).*
+    from deliveries d, generate_series(1, 6000) n where d.id = '${id}'`)
+  await run('vacuum analyze deliveries')
+  expect(await waiting()).toBe(KEPT_MAX)
+  let plan: unknown
+  const explaining = {
+    execute: async (statement: SQL) => {
+      const [row] = await outbox.db.execute(sql`explain (analyze, format json) ${statement}`)
+      plan = row?.['QUERY PLAN']
+      return []
+    },
+  }
+  await countWaiting(explaining as unknown as Outbox['db'], [target.id], now())
+  const [{ Plan }] = z.tuple([z.object({ Plan: Node })]).parse(plan)
+  expect(rowsRead(Plan)).toBeLessThan(3 * KEPT_MAX)
+})
