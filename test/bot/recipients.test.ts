@@ -492,7 +492,9 @@ describe('a mailbox', () => {
       world.as('carol', updateRecipient, { params: { id: String(id) }, body: { default: on } })
     await isDefault(true)
     await chat.say(`/start r${id}`)
-    expect(chat.last().text).toContain('Default: yes. This recipient gets alerts from watches')
+    expect(chat.last().text).toContain(
+      'Gets the alerts of every watch without recipients of its own.',
+    )
     expect(chat.last().text).not.toContain('No watch uses this recipient.')
     await isDefault(false)
     await chat.say(`/start r${id}`)
