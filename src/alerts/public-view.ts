@@ -28,7 +28,7 @@ import {
   mayBeAcknowledged,
   oneOfEachEpisode,
 } from './open-others.ts'
-import { describeOthers, listAround, type OtherAlert } from './others.ts'
+import { describeOthers, listAround, listTogether, type OtherAlert } from './others.ts'
 import { type OutagePage, readOutage } from './outage-page.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
@@ -124,7 +124,9 @@ export async function readLinked(
   const [current = row] = await asOfNow(deps.db, [row])
   const shown = { locale: language, timezone }
   const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
-  const whole = await readOutage(deps, row, around, { reader: shown, isNamed })
+  const isListed = recipient !== undefined && row.isEpisode
+  const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : []
+  const whole = await readOutage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
   return {
     message: shownMessage(messageOf(deps, current, shown), state, shown),
