@@ -10,7 +10,7 @@ import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
@@ -39,6 +39,9 @@ import * as store from './store.ts'
 const ACTING_MS = 7 * DAY_MS
 
 type Deps = ReadDeps & { readonly clock: Clock }
+/** Length of the 20 newest voting rounds, which a page shows. */
+const NEWEST_ROUNDS_MS = 30 * MINUTE_MS
+
 
 /** An alert as its own page shows it. */
 export interface AlertPage {
@@ -52,7 +55,7 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
-  /** End of what the alert reports: of its outage, or of an event that nothing ends; null while it is open. */
+  /** End of what the alert reports: of its outage, or of an event that nothing ends once it is past; null while it is open. */
   readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
@@ -136,8 +139,7 @@ export async function readLinked(
     startedAt: outage.from,
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
-    endedAt:
-      outage.to ?? state.closedAt ?? (recoveryRoleOf(row.event).canRecover ? null : row.firedAt),
+    endedAt: outage.to ?? state.closedAt ?? pastEvent(row, deps.clock.now()),
     durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
@@ -196,6 +198,12 @@ function isWaiting(row: store.AlertRow): boolean {
 }
 
 /** Whether this service signed a link, even if its alert was deleted since. */
+/** Time of an event that nothing ends, once the newest voting rounds of a page are all later; before that null. */
+function pastEvent({ event, firedAt }: store.AlertRow, now: Date): Date | null {
+  const isPast = now.getTime() - firedAt.getTime() > NEWEST_ROUNDS_MS
+  return isPast && !recoveryRoleOf(event).canRecover ? firedAt : null
+}
+
 export function isAlertLink(box: SecretBox, code: string): boolean {
   return readAlertLink(box, code) !== undefined
 }

@@ -11,6 +11,7 @@ import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds } from '#src/watches/round-counts.ts'
 import { timeline } from './alert-timeline.ts'
 import { botUrl } from './bot-url.ts'
 import { parseHelpText } from './help-text.ts'
@@ -63,13 +64,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     seen: [...seenAlerts(page), ...takenAlerts(page)].join(' '),
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    rounds:
-      provider &&
-      roundsGrid(t, provider, {
-        timezone,
-        label: message.watchLabel,
-        isPast: page.endedAt !== null,
-      }),
+    rounds: shownRounds(t, page, provider),
     first: firstStep(t, page),
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page, now),
@@ -82,6 +77,17 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     script: '/scripts/alert.js',
   }
 }
+/** The provider's voting rounds; none if nothing is known about any of them. */
+function shownRounds(
+  t: Translate,
+  { message, timezone, endedAt }: AlertPage,
+  provider: ProviderView | undefined,
+) {
+  if (provider === undefined || countRounds(provider.rounds).seen === 0) return undefined
+  const label = message.watchLabel
+  return roundsGrid(t, provider, { timezone, label, isPast: endedAt !== null })
+}
+
 
 function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof AlertPage['help'])[]) {
   return parts.flatMap((part) => {
