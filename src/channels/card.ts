@@ -34,6 +34,8 @@ export interface CardItem {
   readonly glyph: string
   readonly time: string | undefined
   readonly text: string
+  /** Values that are shown behind the title. */
+  readonly fields: readonly MessageField[]
   readonly message: EnvelopeMessage
 }
 
@@ -60,6 +62,9 @@ export interface Card {
 /** Maximum number of messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
 const TITLE_MAX = 300
+
+/** Fields of a transfer that a list of transfers shows: the other account, and the transaction. */
+const TRANSFER_FIELDS: readonly string[] = ['receiver', 'sender', 'tx']
 
 const OVER = 'messages:recovered.over'
 const STILL = 'messages:reminder.head'
@@ -128,7 +133,6 @@ function groupCard(
   { state = {}, now, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
-  const recoveryOf = (item: EnvelopeMessage) => stateIn(state, item).recovery?.(envelope)
   const open = openIn(envelope, state)
   const worst = namedIn(envelope, state)
   const isOver = open.length === 0 || hasEnded(state)
@@ -150,6 +154,7 @@ function groupCard(
     rounds: lostRounds(envelope, state),
   })
   // The line is about what the heading says.
+  const isMoved = cause?.kind === 'moved'
   const about = hasCause || isOver ? items : [worst]
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
@@ -161,16 +166,37 @@ function groupCard(
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
     body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
-    fields: isPast ? [] : sharedField(items),
-    ...listed(t, isPast ? [] : items, 0, (item) => ({
-      glyph: glyphOf(item, stateIn(state, item)),
-      time: undefined,
-      text: cut(titleIn(t, item, stateIn(state, item), recoveryOf(item)?.title), TITLE_MAX),
-      message: item,
-    })),
+    fields: isPast || isMoved ? [] : sharedField(items),
+    ...listed(t, isPast ? [] : items, 0, (item) =>
+      isMoved ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
+    ),
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
+function groupItem(envelope: Envelope, item: EnvelopeMessage, state: MessageState): CardItem {
+  const own = stateIn(state, item)
+  const title = titleIn(translator(envelope.locale), item, own, own.recovery?.(envelope)?.title)
+  return {
+    glyph: glyphOf(item, own),
+    time: undefined,
+    text: cut(title, TITLE_MAX),
+    fields: [],
+    message: item,
+  }
+}
+
+/** One of several transfers, with its time, the other account and the transaction. */
+function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date): CardItem {
+  const at = new Date(item.firedAt)
+  return {
+    glyph: glyphOf(item),
+    time: String(plainLines(envelope).time(at, { shownAt, seconds: true })),
+    text: cut(item.title, TITLE_MAX),
+    fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
+    message: item,
+  }
+}
+
   }
 }
 
@@ -237,6 +263,7 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
     lines: [],
     body: message.body,
     fields: message.fields,
+      fields: [],
     ...listed(t, items, more, (item) => ({
       glyph: glyphOf(item),
       time: String(writer.time(new Date(item.firedAt), { shownAt })),

@@ -5,6 +5,7 @@ import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { type Failure, stateIn } from './group.ts'
+import { movedDifference } from './transfer.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
@@ -76,10 +77,12 @@ export function groupBody(
   },
 ): string {
   const { items, worst, failure, isOver, isReminder, state } = of
+  const difference = cause?.kind === 'moved' ? movedDifference(t, cause) : ''
   const t = translator(locale)
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
+    ...(difference === '' ? [] : [difference]),
     ...(failure ? [t(`messages:group.${failure}Body`)] : []),
     ...(isReminder ? [worst.body] : []),
     ...(isUntaken

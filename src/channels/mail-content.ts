@@ -17,6 +17,8 @@ import {
   type FactWriter,
   factLine,
   factsOf,
+  hashPages,
+  itemFacts,
   linksInText,
   linkWords,
   pagesOfHashes,
@@ -161,7 +163,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     lineOf(envelope, card, TEXT_FACTS),
     '',
     ...pagesOfHashes(envelope).flatMap(({ label, url }) => [label, url, '']),
-    ...card.items.flatMap((item) => [itemLine(item, t.locale), ...pageOf(item)]),
+    ...card.items.flatMap((item) => itemText(envelope, item)),
     ...(card.more === undefined ? [] : [card.more]),
     '',
     ...card.fields.map((field) => fieldText(t, field)),
@@ -311,13 +313,21 @@ function helpLines(help: string): readonly string[] {
     .map((line) => cut(line, HELP_MAX))
 }
 
-function itemHtml(t: Translate, writer: MailWriter, item: CardItem) {
-  const { glyph, time, text } = item
+/** An item in the text part: its line, the pages of its transaction and of its alert. */
+function itemText(envelope: Envelope, item: CardItem): readonly string[] {
+  const line = [itemLine(item, envelope.locale), ...itemFacts(envelope, item.fields, TEXT_FACTS)]
+  const pages = hashPages(item.fields).flatMap(({ label, url }) => [label, url])
+  return [line.join(' · '), ...pages, ...pageOf(item)]
+}
+
+function itemHtml({ locale }: Envelope, writer: MailWriter, item: CardItem) {
+  const { glyph, time, text, fields } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
-  const at = time === undefined ? [] : [escapeHtml(asWritten(t.locale, time))]
-  return { startHtml: [...at, glyph].join(' '), textHtml: shown }
+  const at = time === undefined ? [] : [escapeHtml(asWritten(locale, time))]
+  const facts = itemFacts({ locale }, fields, htmlFacts(writer))
+  return { startHtml: [...at, glyph].join(' '), textHtml: [shown, ...facts].join(' · ') }
 }
 
 function ownerOf({ address, wallet }: MailReader) {

@@ -5,7 +5,7 @@ import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
-import { type FactWriter, factsOf, linksInText } from './facts.ts'
+import { type FactWriter, factsOf, itemFacts, linksInText } from './facts.ts'
 import { groupHelp, openIn } from './group.ts'
 import { asShown, withoutNames } from './shown.ts'
 import { buttonsOf } from './telegram-buttons.ts'
@@ -151,7 +151,8 @@ function itemLine(
     time !== undefined
       ? [escapeHtml(asWritten(locale, time)), glyph, linked(title)]
       : [glyph, title, ...(alertId === null ? [] : [asWritten(locale, linked(`#${alertId}`))])]
-  return lineStart(locale) + words.join(' ')
+  const facts = itemFacts({ locale }, fields, CHAT_FACTS)
+  return lineStart(locale) + [words.join(' '), ...facts].join(' · ')
 }
 
 /** In a chat that may change nothing: where its open alerts can be acknowledged and muted. */
