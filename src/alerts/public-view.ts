@@ -1,6 +1,7 @@
 /** The page of an alert behind a signed link: its content, and the actions that the link allows. */
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
+import { alertHeading } from '#src/channels/heading.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { pastWords } from '#src/channels/recovered.ts'
 import { helpFormOf } from '#src/channels/transfer.ts'
@@ -38,14 +39,16 @@ import * as store from './store.ts'
 /** Time after the alert during which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
 
-type Deps = ReadDeps & { readonly clock: Clock }
 /** Length of the 20 newest voting rounds, which a page shows. */
 const NEWEST_ROUNDS_MS = 30 * MINUTE_MS
 
+type Deps = ReadDeps & { readonly clock: Clock }
 
 /** An alert as its own page shows it. */
 export interface AlertPage {
   readonly message: EnvelopeMessage
+  /** The first line of the message: the name of its watch, and what happened. */
+  readonly heading: string
   readonly locale: Locale
   readonly timezone: string
   readonly state: AlertState
@@ -131,8 +134,11 @@ export async function readLinked(
   const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : []
   const whole = await readOutage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
+  const message = shownMessage(messageOf(deps, current, shown), state, shown)
+  const { data } = recordedFromRow(current)
   return {
-    message: shownMessage(messageOf(deps, current, shown), state, shown),
+    message,
+    heading: alertHeading({ data, message, locale: language }),
     locale: language,
     timezone,
     state: stateOf(row),
@@ -148,7 +154,7 @@ export async function readLinked(
     isOpen: isOpenEpisode(row),
     help: signalHelp(translator(language), {
       ...row,
-      form: helpFormOf(row.event, recordedFromRow(row).data),
+      form: helpFormOf(row.event, data),
     }),
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
@@ -192,18 +198,18 @@ function shownMessage(
   return { ...message, ...pastWords({ message, locale: reader.locale }, known) }
 }
 
-/** Whether it is open and not acknowledged. */
-function isWaiting(row: store.AlertRow): boolean {
-  return isOpenEpisode(row) && row.acknowledgedAt === null
-}
-
-/** Whether this service signed a link, even if its alert was deleted since. */
 /** Time of an event that nothing ends, once the newest voting rounds of a page are all later; before that null. */
 function pastEvent({ event, firedAt }: store.AlertRow, now: Date): Date | null {
   const isPast = now.getTime() - firedAt.getTime() > NEWEST_ROUNDS_MS
   return isPast && !recoveryRoleOf(event).canRecover ? firedAt : null
 }
 
+/** Whether it is open and not acknowledged. */
+function isWaiting(row: store.AlertRow): boolean {
+  return isOpenEpisode(row) && row.acknowledgedAt === null
+}
+
+/** Whether this service signed a link, even if its alert was deleted since. */
 export function isAlertLink(box: SecretBox, code: string): boolean {
   return readAlertLink(box, code) !== undefined
 }

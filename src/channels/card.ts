@@ -6,7 +6,7 @@ import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './en
 import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
-import { transferHeading } from './transfer.ts'
+import { alertHeading } from './heading.ts'
 import {
   asWritten,
   cut,
@@ -106,13 +106,10 @@ function alertCard(
   const glyph = glyphOf(message, state)
   // The body of an alert that has recovered says how long its outage lasted.
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
-  const heading = transferHeading(envelope)
-  // A heading that names the watch leaves it out of the line below.
-  const below = heading === undefined ? message : { ...message, watchLabel: null }
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
-    title: cut(heading ?? message.title, TITLE_MAX),
-    lines: [severityLine({ ...envelope, message: below }, writer, { state, now, isLengthStated })],
+    title: cut(alertHeading(envelope), TITLE_MAX),
+    lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
     items: [],
@@ -154,10 +151,10 @@ function groupCard(
     rounds: lostRounds(envelope, state),
   })
   // The line is about what the heading says.
-  const isMoved = cause?.kind === 'moved'
   const about = hasCause || isOver ? items : [worst]
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
+  const isMoved = cause?.kind === 'moved'
   const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
   return {
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
@@ -173,6 +170,9 @@ function groupCard(
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
+  }
+}
+
 function groupItem(envelope: Envelope, item: EnvelopeMessage, state: MessageState): CardItem {
   const own = stateIn(state, item)
   const title = titleIn(translator(envelope.locale), item, own, own.recovery?.(envelope)?.title)
@@ -194,9 +194,6 @@ function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date):
     text: cut(item.title, TITLE_MAX),
     fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
     message: item,
-  }
-}
-
   }
 }
 
@@ -263,10 +260,10 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
     lines: [],
     body: message.body,
     fields: message.fields,
-      fields: [],
     ...listed(t, items, more, (item) => ({
       glyph: glyphOf(item),
       time: String(writer.time(new Date(item.firedAt), { shownAt })),
+      fields: [],
       text:
         item.watchLabel === null
           ? cut(item.title, TITLE_MAX)

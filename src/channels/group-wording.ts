@@ -30,7 +30,6 @@ export function groupLine(
       kind: envelope.of === 'raised' ? 'raised' : 'group',
       message: {
         ...worst,
-        watchLabel: null,
         firedAt: first,
         canRecover: about.some(({ canRecover }) => canRecover),
         ...(isSilent && { severity: 'critical' as const }),
@@ -63,9 +62,9 @@ export function groupHeading(
     : t('messages:group.more', { ...named, count: count - 1 })
 }
 
-/** The text of a group: its damage, the reminder of the alert that it names, and how long nobody has acknowledged it. */
+/** The text of a group: its damage, what its transfers come to, the reminder of the alert that it names, and how long nobody has acknowledged it. */
 export function groupBody(
-  { locale, unacknowledgedSeconds: seconds }: Envelope,
+  { locale, cause, unacknowledgedSeconds: seconds }: Envelope,
   of: {
     readonly items: readonly EnvelopeMessage[]
     readonly worst: EnvelopeMessage
@@ -77,13 +76,13 @@ export function groupBody(
   },
 ): string {
   const { items, worst, failure, isOver, isReminder, state } = of
-  const difference = cause?.kind === 'moved' ? movedDifference(t, cause) : ''
   const t = translator(locale)
+  const difference = cause?.kind === 'moved' ? movedDifference(t, cause) : ''
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
-    ...(difference === '' ? [] : [difference]),
     ...(failure ? [t(`messages:group.${failure}Body`)] : []),
+    ...(difference === '' ? [] : [difference]),
     ...(isReminder ? [worst.body] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]

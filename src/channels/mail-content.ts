@@ -25,26 +25,15 @@ import {
 } from './facts.ts'
 import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
-import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
+import { subjectOf } from './mail-subject.ts'
+import { type MailContent, mailText } from './mail-text.ts'
 import { helpRef } from './transfer.ts'
-import {
-  asWritten,
-  cut,
-  cutAfterWord,
-  isCode,
-  isForeign,
-  lineStart,
-  severityWord,
-  shownLabel,
-  worstOf,
-} from './wording.ts'
+import { asWritten, cut, isCode, isForeign, lineStart, shownLabel } from './wording.ts'
 
 /** Maximum length of a body, so that an e-mail stays under 60 kB. The service's texts are much shorter. */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
-/** Maximum length of a watch's name in a subject, which has 78 characters. */
-const SUBJECT_LABEL_MAX = 24
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
 /** Number of lines of help in the e-mail; the rest is on the alert's page. */
@@ -108,7 +97,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       ...others.map((line) => writer.muted(escapeHtml(line))),
       card.body.trim() === '' ? '' : writer.paragraph(bodyHtml(writer, envelope, card)),
       facts === '' ? '' : writer.muted(facts),
-      writer.list(card.items.map((item) => itemHtml(t, writer, item))),
+      writer.list(card.items.map((item) => itemHtml(envelope, writer, item))),
       card.more === undefined ? '' : writer.muted(escapeHtml(card.more)),
       writer.table(
         card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(writer, field) })),
@@ -207,63 +196,7 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
   return linkWords(escapeHtml(body), linksInText(message), write).replaceAll('\n', '<br>')
 }
 
-/**
- * Subject of an e-mail: the name of the watch, what happened, and how severe it is. A reminder keeps the subject of
- * the first message after `Re:`. A recovery has a subject of its own, so that a list of e-mails shows that the
- * alert is over. In both cases the headers name the thread.
- */
-function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
-  const { kind = 'alert', message, answers, answered } = envelope
-  const watch = onlyWatch(envelope)
-  // The title says that it is a test.
-  const isTold = isOfDestination(envelope) || kind === 'summary' || kind === 'notice'
-  if (isTold) return mailSubject(afterWatch(t, watch, title))
-  const repeated = message.isRecovery ? undefined : answered
-  const isAnswer = answers !== undefined && !message.isRecovery
-  const end = ` · ${levelOf(t, envelope, repeated)}`
-  const named = cut(repeated?.title ?? title, TITLE_MAX)
-  // The heading of a group has the name of the watch, though a reminder does not begin with it.
-  const what = mailSubject(kind === 'group' ? named : afterWatch(t, watch, named))
-  return mailSubject(`${cutAfterWord(what, SUBJECT_ROOM - end.length)}${end}`, { isAnswer })
-}
-
-/** Severity or state, as the last word of a subject. */
-function levelOf(
-  t: Translate,
-  { kind = 'alert', message, items = [] }: Envelope,
-  repeated: Envelope['answered'],
-): string {
-  if (message.test) return t('messages:test.label')
-  if (repeated !== undefined) return t(`messages:severity.${repeated.severity}`)
-  const isCounted = kind === 'group' || kind === 'rollup'
-  return severityWord(t, (isCounted ? worstOf(items) : undefined) ?? message)
-}
-
-/** Name of the watch that the whole message is about; undefined if there are several, or none. */
-function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefined {
-  const labels = [message, ...items].flatMap(({ watchLabel }) => watchLabel ?? [])
-  const [first] = labels
-  return more === 0 && labels.every((label) => label === first) ? first : undefined
-}
-
-/** A title after the name of its watch, unless it begins with it, or as Arabic ones with a word and it: “watch Alpha:”. */
-function afterWatch(t: Translate, watch: string | undefined, title: string): string {
-  if (watch === undefined) return title
-  const start = mailSubject(shownLabel(watch))
-  const rest = mailSubject(title)
-  const isFirst = rest.startsWith(start) && !/^[\p{L}\p{N}]/u.test(rest.slice(start.length))
-  const isNamed = /^\p{L}+ (.*?):/u.exec(rest)?.[1] === start
-  return isFirst || isNamed
-    ? title
-    : t('messages:item', { watch: typed(cut(watch, SUBJECT_LABEL_MAX)), title })
-}
-
-/** Whether a message is the test of a destination, whose title says so; other tests show an example. */
-function isOfDestination({ data, message }: Envelope): boolean {
-  return message.test && data['test'] === true
-}
-
-/** Preview text that mail clients show beside the subject: severity, watch and times. */
+/** Preview text that mail clients show beside the subject: severity and times. */
 function preheaderOf({ body, lines }: Card): string {
   return lines[0] ?? cut(body, 120)
 }

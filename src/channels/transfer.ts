@@ -7,7 +7,7 @@ import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
-import { shownLabel } from './wording.ts'
+import { cut, LABEL_MAX } from './wording.ts'
 
 const MOVED = 'wallet-balance.moved'
 /** Maximum number of transfers whose titles are written together. */
@@ -53,6 +53,7 @@ export function movement(parts: readonly Part[]): Cause | undefined {
     kind: 'moved',
     ...(sums.sent > 0n && { sent: amount(sums.sent) }),
     ...(sums.received > 0n && { received: amount(sums.received) }),
+    ...(rounded !== undefined && { rounded }),
   }
 }
 
@@ -155,12 +156,20 @@ function textOf(amount: Amount): string {
   return text
 }
 
-/** First line of one transfer, with the name of its watch; undefined for other alerts. */
-export function transferHeading({
-  data,
-  message,
-  locale,
-}: Pick<Envelope, 'data' | 'message' | 'locale'>): string | undefined {
+/** Number of decimals with which people read an amount. */
+function decimalsOf(amount: Amount): number {
+  return /\.(\d+)/.exec(textOf(amount))?.[1]?.length ?? 0
+}
+
+/**
+ * First line of one transfer, with the name of its watch; undefined for other alerts.
+ *
+ * @param labelMax maximum length of the name in UTF-16 units
+ */
+export function transferHeading(
+  { data, message, locale }: Pick<Envelope, 'data' | 'message' | 'locale'>,
+  labelMax = LABEL_MAX,
+): string | undefined {
   const { event, watchLabel } = message
   const read = event === MOVED && watchLabel !== null ? Transfer.safeParse(data) : undefined
   if (read?.success !== true || watchLabel === null) return undefined
@@ -176,7 +185,7 @@ export function transferHeading({
     })),
     locale,
   )
-  const values = { watch: typed(shownLabel(watchLabel)), amount }
+  const values = { watch: typed(cut(watchLabel, labelMax)), amount }
   const isOwn = of.counterpartyRole === 'own-wallet'
   const form = of.isTopUp ? 'paid' : units > 0n ? 'received' : isOwn ? 'sentOwn' : 'sent'
   return titleOnChain(translator(locale)(`messages:group.${form}`, values))

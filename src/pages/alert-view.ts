@@ -48,12 +48,11 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { outage } = page
   const lasted = (now.getTime() - page.startedAt.getTime()) / 1000
   return {
-    title: outage?.title ?? message.title,
+    title: outage?.title ?? page.heading,
     outage: outage && outageParts(t, page, outage),
     name: message.title,
     paragraphs: paragraphsOf(message.body),
     chips: chips(t, page),
-    label: message.watchLabel,
     startedAt: page.startedAt.toISOString(),
     time: startText(t, page),
     number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
@@ -77,6 +76,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     script: '/scripts/alert.js',
   }
 }
+
 /** The provider's voting rounds; none if nothing is known about any of them. */
 function shownRounds(
   t: Translate,
@@ -87,7 +87,6 @@ function shownRounds(
   const label = message.watchLabel
   return roundsGrid(t, provider, { timezone, label, isPast: endedAt !== null })
 }
-
 
 function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof AlertPage['help'])[]) {
   return parts.flatMap((part) => {
