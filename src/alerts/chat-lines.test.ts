@@ -103,13 +103,14 @@ interface SlackBlock {
 }
 
 describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
-  test.each(EVENTS)('of %s is short and begins with what happened', (event) => {
+  test.each(EVENTS)('of %s is short, and begins with its watch and what happened', (event) => {
     const envelope = envelopeOf(event, locale)
     const facts = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
     for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
       const lines = read(envelope)
       expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
       const first = plain(lines[0] ?? '').replaceAll('\\', '')
+      expect(first.replace(/^\P{L}+/u, ''), channel).toMatch(/^Alpha\P{L}/u)
       expect(first, channel).toContain(
         plain(transferHeading(envelope) ?? envelope.message.title).slice(0, 20),
       )

@@ -129,14 +129,15 @@ function areCaused(failures: readonly Failure[]): boolean {
 }
 
 /**
- * Start of what the heading says, after the first so many alerts have recovered: of the common cause, or of the
- * alert that it names, which is the first one that is open.
+ * Start of what the heading says, after the first so many alerts have recovered: of the common cause of those that are
+ * open, or of the alert that it names, which is the first of them.
  */
 function namedStart(failures: readonly Failure[], recovered: number): Date {
+  const open = failures.slice(recovered)
   // Before the last of its duties failed, some votes were valid.
-  if (recovered === 0 && areCaused(failures)) return new Date(Math.max(...failures.map(startMs)))
+  if (areCaused(open)) return new Date(Math.max(...open.map(startMs)))
   const firedMs = (one: Failure) => startMs(one) + one.delayMs
-  const [first] = failures.slice(recovered).toSorted((a, b) => firedMs(a) - firedMs(b))
+  const [first] = open.toSorted((a, b) => firedMs(a) - firedMs(b))
   if (first === undefined) throw new Error('no failure')
   return new Date(startMs(first))
 }

@@ -13,9 +13,12 @@ import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
 
-/** Number of alerts that are read, and of alerts that the page lists. */
+/** Number of alerts around an alert that are read, and of alerts that the page lists. */
 const READ_MAX = 100
 const SHOWN_MAX = 20
+/** Maximum number of alerts of an outage that are read, and of statements that look for them. */
+const TOGETHER_MAX = 1000
+const PARTS_MAX = 5
 
 /** An alert in the list. */
 export interface OtherAlert {
@@ -40,14 +43,50 @@ export async function listAround(
   row: store.AlertRow,
   recipientId: number,
 ): Promise<readonly store.AlertRow[]> {
-  const { watchId, firedAt } = row
-  const from = new Date(firedAt.getTime() - DAY_MS)
-  const to = new Date(firedAt.getTime() + DAY_MS)
-  const around = { watchId, from, to }
-  const { rows: all } = await listPart(db, row.wallet, around, undefined, READ_MAX)
-  const others = all.filter(({ id, event }) => id !== row.id && !recoveryRoleOf(event).isRecovery)
-  const ids = others.map(({ id }) => id)
-  const deliveries = await delivery.listForAlerts(db, ids)
+  const { rows } = await listPart(db, row.wallet, dayAround(row), undefined, READ_MAX)
+  const others = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
+  return await meantFor(db, row, others, recipientId)
+}
+
+/**
+ * Alerts of the same time and recipient that can recover and had not recovered before `openSince`, newest first: all
+ * that may belong to one outage, up to a bound.
+ */
+export async function listTogether(
+  { db }: Pick<ReadDeps, 'db'>,
+  row: store.AlertRow,
+  recipientId: number,
+  openSince: Date,
+): Promise<readonly store.AlertRow[]> {
+  const selection = { ...dayAround(row), openSince }
+  const rows: store.AlertRow[] = []
+  let after: store.AlertPlace | undefined
+  for (let parts = 0; parts < PARTS_MAX && rows.length < TOGETHER_MAX; parts += 1) {
+    const part = await listPart(db, row.wallet, selection, after, TOGETHER_MAX - rows.length)
+    rows.push(...part.rows)
+    after = part.next
+    if (after === undefined) break
+  }
+  return await meantFor(db, row, rows, recipientId)
+}
+
+function dayAround({ watchId, firedAt }: store.AlertRow) {
+  const at = firedAt.getTime()
+  return { watchId, from: new Date(at - DAY_MS), to: new Date(at + DAY_MS) }
+}
+
+/** The alerts other than `row` that were meant for the recipient. */
+async function meantFor(
+  db: ReadDeps['db'],
+  row: store.AlertRow,
+  rows: readonly store.AlertRow[],
+  recipientId: number,
+): Promise<readonly store.AlertRow[]> {
+  const others = rows.filter(({ id }) => id !== row.id)
+  const deliveries = await delivery.listForAlerts(
+    db,
+    others.map(({ id }) => id),
+  )
   return others.filter(({ id }) =>
     deliveries.get(id)?.some((entry) => entry.recipientId === recipientId),
   )

@@ -27,6 +27,8 @@ export const LOOKED_AT_ONCE = 4000
 export type Selection = AlertFilter & {
   readonly ids?: readonly number[] | undefined
   readonly before?: Date | undefined
+  /** Only alerts with a recovery that had not recovered before. */
+  readonly openSince?: Date | undefined
   /** Whether recoveries are left out. */
   readonly withoutRecoveries?: true | undefined
 }
@@ -155,9 +157,11 @@ function lookedAt(db: Db, wallet: string, selection: Selection, after: AlertPlac
 
 /** Conditions that no index answers. */
 function matches(selection: Selection): SQL | undefined {
-  const { type, group, signal, event, severity, state, withoutRecoveries } = selection
+  const { type, group, signal, event, severity, state, withoutRecoveries, openSince } = selection
   return and(
     withoutRecoveries && isNull(alerts.recoveryOf),
+    openSince &&
+      and(alerts.isEpisode, or(isNull(alerts.recoveredAt), gte(alerts.recoveredAt, openSince))),
     type === undefined ? undefined : eq(alerts.type, type),
     group === undefined ? undefined : eq(alerts.group, group),
     signal === undefined ? undefined : eq(alerts.signal, signal),

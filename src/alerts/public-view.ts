@@ -1,6 +1,7 @@
 /** The page of an alert behind a signed link: its content, and the actions that the link allows. */
 import { z } from 'zod'
 import type { EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
+import { alertHeading } from '#src/channels/heading.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { pastWords } from '#src/channels/recovered.ts'
 import { helpFormOf } from '#src/channels/transfer.ts'
@@ -10,7 +11,7 @@ import { type SignalHelp, signalHelp } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { DAY_MS } from '#src/kernel/durations.ts'
+import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
@@ -28,7 +29,7 @@ import {
   mayBeAcknowledged,
   oneOfEachEpisode,
 } from './open-others.ts'
-import { describeOthers, listAround, type OtherAlert } from './others.ts'
+import { describeOthers, listAround, listTogether, type OtherAlert } from './others.ts'
 import { type OutagePage, readOutage } from './outage-page.ts'
 import { lengthOf, outagesOf } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
@@ -38,11 +39,16 @@ import * as store from './store.ts'
 /** Time after the alert during which its link allows actions. */
 const ACTING_MS = 7 * DAY_MS
 
+/** Length of the 20 newest voting rounds, which a page shows. */
+const NEWEST_ROUNDS_MS = 30 * MINUTE_MS
+
 type Deps = ReadDeps & { readonly clock: Clock }
 
 /** An alert as its own page shows it. */
 export interface AlertPage {
   readonly message: EnvelopeMessage
+  /** The first line of the message: the name of its watch, and what happened. */
+  readonly heading: string
   readonly locale: Locale
   readonly timezone: string
   readonly state: AlertState
@@ -52,7 +58,7 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
-  /** End of what the alert reports: of its outage, or of an event that nothing ends; null while it is open. */
+  /** End of what the alert reports: of its outage, or of an event that nothing ends once it is past; null while it is open. */
   readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
@@ -124,18 +130,22 @@ export async function readLinked(
   const [current = row] = await asOfNow(deps.db, [row])
   const shown = { locale: language, timezone }
   const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
-  const whole = await readOutage(deps, row, around, { reader: shown, isNamed })
+  const isListed = recipient !== undefined && row.isEpisode
+  const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : []
+  const whole = await readOutage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
+  const message = shownMessage(messageOf(deps, current, shown), state, shown)
+  const { data } = recordedFromRow(current)
   return {
-    message: shownMessage(messageOf(deps, current, shown), state, shown),
+    message,
+    heading: alertHeading({ data, message, locale: language }),
     locale: language,
     timezone,
     state: stateOf(row),
     startedAt: outage.from,
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
-    endedAt:
-      outage.to ?? state.closedAt ?? (recoveryRoleOf(row.event).canRecover ? null : row.firedAt),
+    endedAt: outage.to ?? state.closedAt ?? pastEvent(row, deps.clock.now()),
     durationSeconds: lengthOf(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
@@ -144,7 +154,7 @@ export async function readLinked(
     isOpen: isOpenEpisode(row),
     help: signalHelp(translator(language), {
       ...row,
-      form: helpFormOf(row.event, recordedFromRow(row).data),
+      form: helpFormOf(row.event, data),
     }),
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
@@ -186,6 +196,12 @@ function shownMessage(
   const { title, rounds } = recovery?.(reader) ?? {}
   const known = title === undefined ? undefined : { title, ...(rounds !== undefined && { rounds }) }
   return { ...message, ...pastWords({ message, locale: reader.locale }, known) }
+}
+
+/** Time of an event that nothing ends, once the newest voting rounds of a page are all later; before that null. */
+function pastEvent({ event, firedAt }: store.AlertRow, now: Date): Date | null {
+  const isPast = now.getTime() - firedAt.getTime() > NEWEST_ROUNDS_MS
+  return isPast && !recoveryRoleOf(event).canRecover ? firedAt : null
 }
 
 /** Whether it is open and not acknowledged. */

@@ -6,7 +6,7 @@ import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './en
 import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
 import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
-import { transferHeading } from './transfer.ts'
+import { alertHeading } from './heading.ts'
 import {
   asWritten,
   cut,
@@ -34,6 +34,8 @@ export interface CardItem {
   readonly glyph: string
   readonly time: string | undefined
   readonly text: string
+  /** Values that are shown behind the title. */
+  readonly fields: readonly MessageField[]
   readonly message: EnvelopeMessage
 }
 
@@ -60,6 +62,9 @@ export interface Card {
 /** Maximum number of messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
 const TITLE_MAX = 300
+
+/** Fields of a transfer that a list of transfers shows: the other account, and the transaction. */
+const TRANSFER_FIELDS: readonly string[] = ['receiver', 'sender', 'tx']
 
 const OVER = 'messages:recovered.over'
 const STILL = 'messages:reminder.head'
@@ -101,13 +106,10 @@ function alertCard(
   const glyph = glyphOf(message, state)
   // The body of an alert that has recovered says how long its outage lasted.
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
-  const heading = transferHeading(envelope)
-  // A heading that names the watch leaves it out of the line below.
-  const below = heading === undefined ? message : { ...message, watchLabel: null }
   return {
     glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
-    title: cut(heading ?? message.title, TITLE_MAX),
-    lines: [severityLine({ ...envelope, message: below }, writer, { state, now, isLengthStated })],
+    title: cut(alertHeading(envelope), TITLE_MAX),
+    lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
     fields: [],
     items: [],
@@ -128,7 +130,6 @@ function groupCard(
   { state = {}, now, writer = plainLines(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
-  const recoveryOf = (item: EnvelopeMessage) => stateIn(state, item).recovery?.(envelope)
   const open = openIn(envelope, state)
   const worst = namedIn(envelope, state)
   const isOver = open.length === 0 || hasEnded(state)
@@ -153,6 +154,7 @@ function groupCard(
   const about = hasCause || isOver ? items : [worst]
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
+  const isMoved = cause?.kind === 'moved'
   const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
   return {
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
@@ -161,16 +163,37 @@ function groupCard(
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
     body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
-    fields: isPast ? [] : sharedField(items),
-    ...listed(t, isPast ? [] : items, 0, (item) => ({
-      glyph: glyphOf(item, stateIn(state, item)),
-      time: undefined,
-      text: cut(titleIn(t, item, stateIn(state, item), recoveryOf(item)?.title), TITLE_MAX),
-      message: item,
-    })),
+    fields: isPast || isMoved ? [] : sharedField(items),
+    ...listed(t, isPast ? [] : items, 0, (item) =>
+      isMoved ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
+    ),
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,
     tone: isOver ? 'fine' : isSilent ? 'critical' : toneOf(worst, {}),
+  }
+}
+
+function groupItem(envelope: Envelope, item: EnvelopeMessage, state: MessageState): CardItem {
+  const own = stateIn(state, item)
+  const title = titleIn(translator(envelope.locale), item, own, own.recovery?.(envelope)?.title)
+  return {
+    glyph: glyphOf(item, own),
+    time: undefined,
+    text: cut(title, TITLE_MAX),
+    fields: [],
+    message: item,
+  }
+}
+
+/** One of several transfers, with its time, the other account and the transaction. */
+function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date): CardItem {
+  const at = new Date(item.firedAt)
+  return {
+    glyph: glyphOf(item),
+    time: String(plainLines(envelope).time(at, { shownAt, seconds: true })),
+    text: cut(item.title, TITLE_MAX),
+    fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
+    message: item,
   }
 }
 
@@ -240,6 +263,7 @@ function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
     ...listed(t, items, more, (item) => ({
       glyph: glyphOf(item),
       time: String(writer.time(new Date(item.firedAt), { shownAt })),
+      fields: [],
       text:
         item.watchLabel === null
           ? cut(item.title, TITLE_MAX)

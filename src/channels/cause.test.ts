@@ -144,9 +144,10 @@ describe('its heading', () => {
     [{ sent: '500', received: '200' }, 'sent 500 and received 200'],
     [{ sent: '8000', received: '7000' }, 'sent 8,000 and received 7,000'],
     [{ sent: '8000', received: '8000' }, 'sent 8,000 and received 8,000'],
-    [{ sent: '8000', received: '7999.9999' }, 'sent 8,000 and received the same minus 0.0001'],
-    [{ sent: '8000', received: '8000.0001' }, 'sent 8,000 and received the same plus 0.0001'],
-    [{ sent: '7999.9999', received: '7999.9998' }, 'sent 8,000 and received the same minus 0.0001'],
+    [{ sent: '8000', received: '7999.9999' }, 'sent 8,000 and received 7,999.9999'],
+    [{ sent: '8000', received: '8000.0001' }, 'sent 8,000 and received 8,000.0001'],
+    [{ sent: '7999.9999', received: '7999.9998' }, 'sent 7,999.9999 and received 7,999.9998'],
+    [{ sent: '500', received: '499.999979' }, 'sent 500 and received 499.999979'],
   ])('adds up what moved, rounded as in alerts: %j', (sums, text) => {
     const amount = (whole: string) => ({
       units: parseUnits(whole, 6).toString(),
@@ -158,7 +159,7 @@ describe('its heading', () => {
     expect(heading(cause)?.replaceAll('\u00a0FLR', '')).toBe(`\u2068Alpha\u2069 ${text}`)
   })
 
-  test.each(LOCALES)('never says that different amounts are the same, in %s', (locale) => {
+  test.each(LOCALES)('never writes different amounts alike, in %s', (locale) => {
     const amount = (units: bigint) => ({ units: units.toString(), decimals: 6, symbol: 'FLR' })
     const units = fc.bigInt({ min: 1n, max: 10n ** 12n })
     const difference = fc.bigInt({ min: 1n, max: 200_000n })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type Tone } from './card.ts'
 import {
   type Channel,
@@ -9,7 +10,7 @@ import {
   USUAL_TRAITS,
 } from './define.ts'
 import type { Envelope, MessageState } from './envelope.ts'
-import { type FactWriter, factLine, factsOf, linksInText, linkWords } from './facts.ts'
+import { type FactWriter, factLine, factsOf, itemFacts, linksInText, linkWords } from './facts.ts'
 import {
   type HookDeps,
   type HookDestination,
@@ -172,7 +173,10 @@ function describe(card: Card, envelope: Envelope): string {
   const body = escaped(card.body)
   for (let shown = card.items.length; shown > 0; shown -= 1) {
     const isAll = shown === card.items.length
-    const items = [...card.items.slice(0, shown).map(itemText), ...(isAll ? more : ['…'])]
+    const items = [
+      ...card.items.slice(0, shown).map((item) => itemText(item, envelope.locale)),
+      ...(isAll ? more : ['…']),
+    ]
     const text = write(items, body)
     if (text.length <= DESCRIPTION_MAX) return text
   }
@@ -182,11 +186,12 @@ function describe(card: Card, envelope: Envelope): string {
   return write([], fitted(card.body, room)).slice(0, DESCRIPTION_MAX)
 }
 
-function itemText(item: CardItem): string {
-  const { message, glyph, time, text } = item
+function itemText(item: CardItem, locale: Locale): string {
+  const { message, glyph, time, text, fields } = item
   const title = escaped(cut(text, ITEM_MAX))
   const shown = isOpenLink(message.link) ? `[${title}](<${message.link}>)` : title
-  return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  return [words, ...itemFacts({ locale }, fields, EMBED_FACTS)].join(' · ')
 }
 
 /** Escapes a text, so that it contains no markup or automatic links. */

@@ -8,6 +8,11 @@ export const DUTIES = {
 export const PROTOCOLS = ['ftso', 'fdc'] as const
 export const ALL_DUTIES: readonly string[] = Object.values(DUTIES).flat()
 
+/** The duties all of which failed in an outage with this cause. */
+export function dutiesOf(cause: 'silent' | 'ftso' | 'fdc'): readonly string[] {
+  return cause === 'silent' ? ALL_DUTIES : DUTIES[cause]
+}
+
 /** Whether an event says that a provider failed a duty of a voting round. */
 export function isFailedDuty(event: string): boolean {
   return ALL_DUTIES.includes(event)

@@ -102,6 +102,8 @@ export interface Cause {
   readonly sent?: MovedAmount
   /** For `moved`: the sum of what arrived; absent if nothing arrived. */
   readonly received?: MovedAmount
+  /** For `moved`: number of decimals that tell its amounts apart; absent if they differ as people read them. */
+  readonly rounded?: number
 }
 
 /** Content of a delivery: the message and the data that programs need. Plain JSON. */
@@ -227,6 +229,7 @@ export const StoredEnvelope = z.object({
       rounds: z.int().exactOptional(),
       sent: StoredAmount.exactOptional(),
       received: StoredAmount.exactOptional(),
+      rounded: z.int().exactOptional(),
     })
     .exactOptional(),
   hasOthers: z.boolean().exactOptional(),

@@ -42,14 +42,30 @@ export function factsOf({ kind, locale, message }: Envelope, writer: FactWriter)
   return { shown: facts.slice(0, FACTS_MAX), hidden: Math.max(0, facts.length - FACTS_MAX) }
 }
 
+/** Values of an item of a list as markup, such as the transaction of a transfer. */
+export function itemFacts(
+  { locale }: Pick<Envelope, 'locale'>,
+  fields: readonly MessageField[],
+  writer: FactWriter,
+): readonly string[] {
+  const t = translator(locale)
+  return fields
+    .filter((field) => !isHash(field) || (writer.link && pageOf(field) !== undefined))
+    .map((field) => factMarkup(t, field, writer))
+}
+
 /** Pages of the hashes that the text does not state, for a text in which words cannot be links. */
 export function pagesOfHashes({ kind, message }: Envelope) {
   if (!isOneAlert(kind)) return []
   const { fields, stated = [] } = message
-  return fields.slice(0, FACTS_MAX).flatMap((field) => {
+  return hashPages(fields.slice(0, FACTS_MAX).filter(({ key }) => !stated.includes(key)))
+}
+
+/** Pages of the hashes among these values. */
+export function hashPages(fields: readonly MessageField[]) {
+  return fields.flatMap((field) => {
     const url = pageOf(field)
-    if (url === undefined || !isHash(field) || stated.includes(field.key)) return []
-    return [{ label: cut(field.label, LABEL_MAX), url }]
+    return url === undefined || !isHash(field) ? [] : [{ label: cut(field.label, LABEL_MAX), url }]
   })
 }
 

@@ -5,6 +5,7 @@ import { envelopeOf } from '../../test/support/envelopes.ts'
 import { ALL_DUTIES, DUTIES } from './duties.ts'
 import type { Envelope, MessageState } from './envelope.ts'
 import type { Failure } from './group.ts'
+import { groupTimes } from './group-times.ts'
 import { REGISTRY as CHANNELS } from './index.ts'
 import { alertMail } from './mail-content.ts'
 import { alertView } from './telegram-alert.ts'
@@ -64,4 +65,24 @@ describe.each(FAILURES)('the failure “%s”', (kind) => {
     expect(text).not.toContain(withoutMarks(translate('en', `messages:group.${kind}Body`)))
     expect(text).not.toContain(withoutMarks(translate('en', `messages:group.${kind}Action`)))
   })
+})
+
+test.each([
+  ['ftso', 'fsp.fdc-bitvote'],
+  ['fdc', 'fsp.ftso-commit'],
+] as const)('the failure “%s” goes on when a duty of the other protocol is well again', (kind, other) => {
+  const failure = failureOf(kind, 'en')
+  const startedAt = '2026-11-20T11:00:00.000Z'
+  const { message } = envelopeOf({ message: { alertId: 99, event: other, watchLabel: 'Alpha' } })
+  const items = [...(failure.items ?? []), { ...message, title: 'No other vote', startedAt }]
+  const state: MessageState = {
+    items: new Map([[99, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]]),
+  }
+  const envelope = { ...failure, items }
+  const text = withoutMarks(alertView(envelope, state).plain)
+  expect(text).toContain(`Alpha: no valid ${kind.toUpperCase()} votes since`)
+  expect(text).toContain(withoutMarks(translate('en', `messages:group.${kind}Body`)))
+  expect(text).toContain('🟢 No other vote · over')
+  // It began when the duties of its own protocol failed.
+  expect(groupTimes(envelope, state).from).toEqual(new Date(message.firedAt))
 })

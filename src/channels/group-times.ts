@@ -1,7 +1,7 @@
 /** When the alerts of one message began and ended: the same times in chats, mails and incidents. Pure. */
-import { isFailedDuty } from './duties.ts'
+import { dutiesOf, isFailedDuty } from './duties.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
-import { isHealthy, isStillCaused, itemsOf, openIn, stateIn } from './group.ts'
+import { failureIn, isHealthy, isStillCaused, itemsOf, openIn, stateIn } from './group.ts'
 import { hasEnded, worstOf } from './wording.ts'
 
 interface GroupTimes {
@@ -24,7 +24,9 @@ export function groupTimes(envelope: Envelope, state: MessageState): GroupTimes 
   if (!isStillCaused(envelope, state)) {
     return { from: firstStart([namedIn(envelope, state)]), to: undefined }
   }
-  const duties = items.filter(({ event }) => isFailedDuty(event))
+  const failure = failureIn(envelope, state)
+  const failed = failure === undefined ? [] : dutiesOf(failure)
+  const duties = items.filter(({ event }) => failed.includes(event))
   return { from: duties.length === 0 ? firstStart(items) : lastStart(duties), to: undefined }
 }
 

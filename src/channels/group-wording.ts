@@ -5,6 +5,7 @@ import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
 import { type Failure, stateIn } from './group.ts'
+import { movedDifference } from './transfer.ts'
 import { type LineWriter, severityLine, shownLabel } from './wording.ts'
 
 /** The line below the heading of a group: severity, times, state. */
@@ -29,7 +30,6 @@ export function groupLine(
       kind: envelope.of === 'raised' ? 'raised' : 'group',
       message: {
         ...worst,
-        watchLabel: null,
         firedAt: first,
         canRecover: about.some(({ canRecover }) => canRecover),
         ...(isSilent && { severity: 'critical' as const }),
@@ -62,9 +62,9 @@ export function groupHeading(
     : t('messages:group.more', { ...named, count: count - 1 })
 }
 
-/** The text of a group: its damage, the reminder of the alert that it names, and how long nobody has acknowledged it. */
+/** The text of a group: its damage, what its transfers come to, the reminder of the alert that it names, and how long nobody has acknowledged it. */
 export function groupBody(
-  { locale, unacknowledgedSeconds: seconds }: Envelope,
+  { locale, cause, unacknowledgedSeconds: seconds }: Envelope,
   of: {
     readonly items: readonly EnvelopeMessage[]
     readonly worst: EnvelopeMessage
@@ -77,10 +77,12 @@ export function groupBody(
 ): string {
   const { items, worst, failure, isOver, isReminder, state } = of
   const t = translator(locale)
+  const difference = cause?.kind === 'moved' ? movedDifference(t, cause) : ''
   const isTaken = items.some((item) => stateIn(state, item).acknowledged !== undefined)
   const isUntaken = seconds !== undefined && !isOver && !isTaken && !state.acknowledged
   return [
     ...(failure ? [t(`messages:group.${failure}Body`)] : []),
+    ...(difference === '' ? [] : [difference]),
     ...(isReminder ? [worst.body] : []),
     ...(isUntaken
       ? [t('messages:escalated', { duration: formatDuration(seconds, locale, 'long') })]

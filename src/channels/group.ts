@@ -1,7 +1,7 @@
 /** Messages with several alerts of one watch. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
-import { isFailedDuty } from './duties.ts'
+import { ALL_DUTIES, dutiesOf } from './duties.ts'
 import type { Cause, Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { cut, hasEnded, worstOf } from './wording.ts'
 
@@ -40,7 +40,8 @@ export function isStillCaused(envelope: Envelope, state: MessageState): boolean 
   const { message, items = [], cause } = envelope
   if (cause?.kind === 'moved') return true
   if (cause === undefined || message.isRecovery || hasEnded(state)) return false
-  return items.every((item) => !isFailedDuty(item.event) || !hasEnded(stateIn(state, item)))
+  const duties = cause.kind === 'healthy' ? ALL_DUTIES : dutiesOf(cause.kind)
+  return items.every((item) => !duties.includes(item.event) || !hasEnded(stateIn(state, item)))
 }
 
 /**

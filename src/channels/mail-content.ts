@@ -17,32 +17,23 @@ import {
   type FactWriter,
   factLine,
   factsOf,
+  hashPages,
+  itemFacts,
   linksInText,
   linkWords,
   pagesOfHashes,
 } from './facts.ts'
 import { groupHelp } from './group.ts'
 import { type MailWriter, mailWriter } from './mail-page.ts'
-import { type MailContent, mailSubject, mailText, SUBJECT_ROOM } from './mail-text.ts'
+import { subjectOf } from './mail-subject.ts'
+import { type MailContent, mailText } from './mail-text.ts'
 import { helpRef } from './transfer.ts'
-import {
-  asWritten,
-  cut,
-  cutAfterWord,
-  isCode,
-  isForeign,
-  lineStart,
-  severityWord,
-  shownLabel,
-  worstOf,
-} from './wording.ts'
+import { asWritten, cut, isCode, isForeign, lineStart, shownLabel } from './wording.ts'
 
 /** Maximum length of a body, so that an e-mail stays under 60 kB. The service's texts are much shorter. */
 const BODY_MAX = 4000
 const TITLE_MAX = 300
 const LABEL_MAX = 300
-/** Maximum length of a watch's name in a subject, which has 78 characters. */
-const SUBJECT_LABEL_MAX = 24
 const VALUE_MAX = 300
 const FIELDS_MAX = 20
 /** Number of lines of help in the e-mail; the rest is on the alert's page. */
@@ -106,7 +97,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       ...others.map((line) => writer.muted(escapeHtml(line))),
       card.body.trim() === '' ? '' : writer.paragraph(bodyHtml(writer, envelope, card)),
       facts === '' ? '' : writer.muted(facts),
-      writer.list(card.items.map((item) => itemHtml(t, writer, item))),
+      writer.list(card.items.map((item) => itemHtml(envelope, writer, item))),
       card.more === undefined ? '' : writer.muted(escapeHtml(card.more)),
       writer.table(
         card.fields.map((field) => ({ label: field.label, valueHtml: valueHtml(writer, field) })),
@@ -161,7 +152,7 @@ function textOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
     lineOf(envelope, card, TEXT_FACTS),
     '',
     ...pagesOfHashes(envelope).flatMap(({ label, url }) => [label, url, '']),
-    ...card.items.flatMap((item) => [itemLine(item, t.locale), ...pageOf(item)]),
+    ...card.items.flatMap((item) => itemText(envelope, item)),
     ...(card.more === undefined ? [] : [card.more]),
     '',
     ...card.fields.map((field) => fieldText(t, field)),
@@ -205,63 +196,7 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
   return linkWords(escapeHtml(body), linksInText(message), write).replaceAll('\n', '<br>')
 }
 
-/**
- * Subject of an e-mail: the name of the watch, what happened, and how severe it is. A reminder keeps the subject of
- * the first message after `Re:`. A recovery has a subject of its own, so that a list of e-mails shows that the
- * alert is over. In both cases the headers name the thread.
- */
-function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
-  const { kind = 'alert', message, answers, answered } = envelope
-  const watch = onlyWatch(envelope)
-  // The title says that it is a test.
-  const isTold = isOfDestination(envelope) || kind === 'summary' || kind === 'notice'
-  if (isTold) return mailSubject(afterWatch(t, watch, title))
-  const repeated = message.isRecovery ? undefined : answered
-  const isAnswer = answers !== undefined && !message.isRecovery
-  const end = ` · ${levelOf(t, envelope, repeated)}`
-  const named = cut(repeated?.title ?? title, TITLE_MAX)
-  // The heading of a group has the name of the watch, though a reminder does not begin with it.
-  const what = mailSubject(kind === 'group' ? named : afterWatch(t, watch, named))
-  return mailSubject(`${cutAfterWord(what, SUBJECT_ROOM - end.length)}${end}`, { isAnswer })
-}
-
-/** Severity or state, as the last word of a subject. */
-function levelOf(
-  t: Translate,
-  { kind = 'alert', message, items = [] }: Envelope,
-  repeated: Envelope['answered'],
-): string {
-  if (message.test) return t('messages:test.label')
-  if (repeated !== undefined) return t(`messages:severity.${repeated.severity}`)
-  const isCounted = kind === 'group' || kind === 'rollup'
-  return severityWord(t, (isCounted ? worstOf(items) : undefined) ?? message)
-}
-
-/** Name of the watch that the whole message is about; undefined if there are several, or none. */
-function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefined {
-  const labels = [message, ...items].flatMap(({ watchLabel }) => watchLabel ?? [])
-  const [first] = labels
-  return more === 0 && labels.every((label) => label === first) ? first : undefined
-}
-
-/** A title after the name of its watch, unless it begins with it, or as Arabic ones with a word and it: “watch Alpha:”. */
-function afterWatch(t: Translate, watch: string | undefined, title: string): string {
-  if (watch === undefined) return title
-  const start = mailSubject(shownLabel(watch))
-  const rest = mailSubject(title)
-  const isFirst = rest.startsWith(start) && !/^[\p{L}\p{N}]/u.test(rest.slice(start.length))
-  const isNamed = /^\p{L}+ (.*?):/u.exec(rest)?.[1] === start
-  return isFirst || isNamed
-    ? title
-    : t('messages:item', { watch: typed(cut(watch, SUBJECT_LABEL_MAX)), title })
-}
-
-/** Whether a message is the test of a destination, whose title says so; other tests show an example. */
-function isOfDestination({ data, message }: Envelope): boolean {
-  return message.test && data['test'] === true
-}
-
-/** Preview text that mail clients show beside the subject: severity, watch and times. */
+/** Preview text that mail clients show beside the subject: severity and times. */
 function preheaderOf({ body, lines }: Card): string {
   return lines[0] ?? cut(body, 120)
 }
@@ -311,13 +246,21 @@ function helpLines(help: string): readonly string[] {
     .map((line) => cut(line, HELP_MAX))
 }
 
-function itemHtml(t: Translate, writer: MailWriter, item: CardItem) {
-  const { glyph, time, text } = item
+/** An item in the text part: its line, the pages of its transaction and of its alert. */
+function itemText(envelope: Envelope, item: CardItem): readonly string[] {
+  const line = [itemLine(item, envelope.locale), ...itemFacts(envelope, item.fields, TEXT_FACTS)]
+  const pages = hashPages(item.fields).flatMap(({ label, url }) => [label, url])
+  return [line.join(' · '), ...pages, ...pageOf(item)]
+}
+
+function itemHtml({ locale }: Envelope, writer: MailWriter, item: CardItem) {
+  const { glyph, time, text, fields } = item
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
-  const at = time === undefined ? [] : [escapeHtml(asWritten(t.locale, time))]
-  return { startHtml: [...at, glyph].join(' '), textHtml: shown }
+  const at = time === undefined ? [] : [escapeHtml(asWritten(locale, time))]
+  const facts = itemFacts({ locale }, fields, htmlFacts(writer))
+  return { startHtml: [...at, glyph].join(' '), textHtml: [shown, ...facts].join(' · ') }
 }
 
 function ownerOf({ address, wallet }: MailReader) {

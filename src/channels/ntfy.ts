@@ -3,7 +3,7 @@ import { withoutDirections } from '#src/i18n/isolates.ts'
 import { cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope } from './envelope.ts'
-import { type FactWriter, factLine, factsOf } from './facts.ts'
+import { type FactWriter, factLine, factsOf, itemFacts } from './facts.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
@@ -108,9 +108,10 @@ function createNtfy(deps: Deps): Channel<unknown> {
 function ntfyBody(envelope: Envelope, topic: string, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
   const title = [card.glyph, card.title].filter((part) => part !== '').join(' ')
-  const items = card.items.map(({ glyph, time, text }) =>
-    [time, glyph, text].filter((part) => part !== undefined).join(' '),
-  )
+  const items = card.items.map(({ glyph, time, text, fields }) => {
+    const words = [time, glyph, text].filter((part) => part !== undefined).join(' ')
+    return [words, ...itemFacts(envelope, fields, PLAIN_FACTS)].join(' · ')
+  })
   const lines = [
     ...card.lines,
     cut(card.body, BODY_MAX).trim(),

@@ -172,12 +172,7 @@ function eventBody(
   const details = translator(locale)('messages:details')
   const label = message.watchLabel === null ? undefined : shownLabel(message.watchLabel)
   const { title, body } = cardOf(envelope)
-  const heading = withoutDirections(title)
-  const summary = [
-    message.test ? TEST_GLYPH : '',
-    label === undefined || heading.includes(label) ? '' : `[${label}]`,
-    heading,
-  ]
+  const summary = [message.test ? TEST_GLYPH : '', withoutDirections(title)]
   const pages = message.fields.flatMap(({ label: text, href }) =>
     href !== undefined && isOpenLink(href) ? [{ href, text: plain(text, SOURCE_MAX) }] : [],
   )

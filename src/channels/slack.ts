@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf } from './card.ts'
 import { type Channel, type ChannelDefinition, defineChannel, USUAL_TRAITS } from './define.ts'
 import type { Envelope, MessageField } from './envelope.ts'
-import { type FactWriter, factLine, factsOf } from './facts.ts'
+import { type FactWriter, factLine, factsOf, itemFacts } from './facts.ts'
 import {
   type HookDeps,
   type HookDestination,
@@ -102,7 +103,7 @@ export function slackBody(envelope: Envelope, now?: Date): string {
       ...(card.lines.length === 0
         ? []
         : [{ type: 'context', elements: [plain(card.lines.join('\n'), TEXT_MAX)] }]),
-      ...itemBlocks(card),
+      ...itemBlocks(card, envelope.locale),
       ...(card.body.trim() === '' ? [] : [{ type: 'section', text: plain(card.body, TEXT_MAX) }]),
       ...(fields.length === 0 ? [] : [{ type: 'section', fields: fields.map(fieldText) }]),
       ...lastBlocks(card, envelope),
@@ -113,8 +114,8 @@ export function slackBody(envelope: Envelope, now?: Date): string {
 }
 
 /** Messages in lines, several per block. */
-function itemBlocks(card: Card) {
-  const lines = card.items.map(itemText)
+function itemBlocks(card: Card, locale: Locale) {
+  const lines = card.items.map((item) => itemText(item, locale))
   const blocks: string[] = []
   for (const line of lines) {
     const longer = `${blocks.at(-1) ?? ''}\n${line}`
@@ -126,10 +127,11 @@ function itemBlocks(card: Card) {
   return [...blocks.map((text) => ({ type: 'section', text: markup(text) })), ...more]
 }
 
-function itemText({ message, glyph, time, text }: CardItem): string {
+function itemText({ message, glyph, time, text, fields }: CardItem, locale: Locale): string {
   const title = fitted(text, ITEM_MAX)
   const shown = isOpenLink(message.link) ? link(message.link, title) : title
-  return [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  return [words, ...itemFacts({ locale }, fields, BLOCK_FACTS)].join(' · ')
 }
 
 function fieldText({ label, value, href }: MessageField) {

@@ -30,8 +30,8 @@ describe('an alert', () => {
   test('is written as it is drawn', () => {
     expect(alertView(envelopeOf()).html).toBe(
       [
-        '🔵 <b>Balance changed: -12,500 FLR</b>',
-        'Info · \u2068Treasury\u2069 · at 14:02:31\u00a0UTC+1',
+        '🔵 <b>\u2068Treasury\u2069: Balance changed: -12,500 FLR</b>',
+        'Info · at 14:02:31\u00a0UTC+1',
         '',
         'Treasury: the balance went from 12,742.5 FLR to 242.5 FLR.',
         '',
@@ -152,7 +152,7 @@ describe('an alert', () => {
   test('leads to its watch in the bot, once the bot has a name', () => {
     const { html } = alertView(envelopeOf(), {}, { botUsername: 'watchdog_bot' })
     expect(html).toContain(
-      'Info · \u2068<a href="https://t.me/watchdog_bot?start=w42">Treasury</a>\u2069 · at',
+      '🔵 <b>\u2068<a href="https://t.me/watchdog_bot?start=w42">Treasury</a>\u2069: Balance changed',
     )
   })
 
@@ -289,8 +289,8 @@ describe('after a press', () => {
     const recoveredAt = new Date('2026-11-20T13:15:01Z')
     const view = alertView(envelopeOf(commit), { acknowledged, recoveredAt })
     expect(view.plain.split('\n').slice(0, 2)).toEqual([
-      '🟢 Over · FTSO commit missing in 2 consecutive voting rounds',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
+      '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
+      'Recovered · 14:02 to 14:15\u00a0UTC+1 · 12 min, 30 s · taken by \u2068Ann <3\u2069, 14:05',
     ])
     expect(buttons(view)).toEqual([['Details https://watchdog.example.org/a/abc123']])
   })
@@ -300,18 +300,16 @@ describe('after a press', () => {
     const lineOf = (since: string, to: Date, isGroup: boolean, timezone = 'Europe/Berlin') => {
       const about = envelopeOf({ ...commit, data: { since }, timezone })
       const { plain } = alertView(about, { recoveredAt: to }, { isGroup })
-      return / · (\S+ .* to .*?UTC\S*)/.exec(plain.replaceAll(/[\u2066-\u2069]/g, ''))?.[1]
+      return / · (.* to .*?UTC\S*)/.exec(plain.replaceAll(/[\u2066-\u2069]/g, ''))?.[1]
     }
     for (const isGroup of [false, true]) {
       expect(lineOf('2026-11-19T12:50:00Z', recoveredAt, isGroup)).toBe(
-        'Node A · Nov 19, 13:50 to Nov 20, 14:15\u00a0UTC+1',
+        'Nov 19, 13:50 to Nov 20, 14:15\u00a0UTC+1',
       )
-      expect(lineOf('2026-11-20T12:50:00Z', recoveredAt, isGroup)).toBe(
-        'Node A · 13:50 to 14:15\u00a0UTC+1',
-      )
+      expect(lineOf('2026-11-20T12:50:00Z', recoveredAt, isGroup)).toBe('13:50 to 14:15\u00a0UTC+1')
       // The clock was set back in between.
       expect(lineOf('2026-10-24T12:50:00Z', recoveredAt, isGroup)).toBe(
-        'Node A · Oct 24, 14:50\u00a0UTC+2 to Nov 20, 14:15\u00a0UTC+1',
+        'Oct 24, 14:50\u00a0UTC+2 to Nov 20, 14:15\u00a0UTC+1',
       )
     }
   })
@@ -327,15 +325,15 @@ describe('after a press', () => {
     const body = 'Node A sends nothing. Check that the client is running.'
     const envelope = envelopeOf({ ...commit, message: { ...commit.message, body } })
     expect(alertView(envelope, over).plain.split('\n').filter(Boolean)).toEqual([
-      '🟢 FTSO commits are arriving again',
-      'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1',
+      '🟢 \u2068Node A\u2069: FTSO commits are arriving again',
+      'Recovered · 14:02 to 14:15\u00a0UTC+1',
       'Duration: 14 minutes. 8 voting rounds affected.',
-      'Over · FTSO commit missing in 2 consecutive voting rounds',
+      'FTSO commit missing in 2 consecutive voting rounds · over',
       '#4711',
     ])
     const unknown = alertView(envelope, { ...over, recovery: () => undefined }).plain
     expect(unknown).not.toContain('sends nothing')
-    expect(unknown).toContain('🟢 Over · FTSO commit missing')
+    expect(unknown).toMatch(/^🟢 \u2068Node A\u2069: FTSO commit missing .* · over\n/)
   })
 
   test.each(LOCALES)('a recovered alert has no text of its start in %s', (locale) => {
@@ -366,7 +364,7 @@ describe('other messages', () => {
   test('a raised severity says so and has the buttons of an alert', () => {
     const message = { ...commit.message, severity: 'critical' } as const
     const view = alertView(envelopeOf({ ...commit, kind: 'raised', answers: 4711, message }))
-    expect(lineOf(view.plain)).toMatch(/^Severity raised to critical · \u2068Node A\u2069 · since/)
+    expect(lineOf(view.plain)).toMatch(/^Severity raised to critical · since/)
     expect(buttons(view)[0]?.[0]).toBe('Acknowledge 1:alert.ack:3mv')
   })
 
@@ -389,7 +387,7 @@ describe('other messages', () => {
       answered: { severity: 'critical', title },
       message: {
         ...commit.message,
-        title: `Still active: ${title}`,
+        title: `${title} · still active`,
         body: 'Active for 15 minutes and not acknowledged: reminder 1. Next reminder: 15:02 UTC.',
         fields: [],
       },
@@ -399,13 +397,13 @@ describe('other messages', () => {
     expect(shown({})).toContain('Next reminder: 15:02 UTC.')
     const over = shown({ recoveredAt: at }).split('\n').filter(Boolean)
     expect(over).toEqual([
-      `🟢 Over · ${title}`,
+      `🟢 \u2068Node A\u2069: ${title} · over`,
       expect.stringMatching(/^Recovered · .*14:02 to 14:20/),
       '#4711',
     ])
     for (const state of [{ acknowledged: { at, by: 'Ann' } }, { muted: { until: at } }]) {
       const text = shown(state)
-      expect(text).toContain(`🟠 Still active: ${title}`)
+      expect(text).toContain(`🟠 \u2068Node A\u2069: ${title} · still active`)
       expect(text).not.toMatch(/not acknowledged|Next reminder/)
     }
   })
@@ -418,13 +416,13 @@ describe('other messages', () => {
     for (const kind of ['raised', 'reminder'] as const) {
       const group = alertView({ ...groupOf(), of: kind }, { items, recoveredAt })
       expect(shown(group)).toEqual([
-        '🟢 Over · \u2068Node A\u2069: FTSO reveal missing · 2 more alerts',
+        '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · over',
         'Recovered · 14:02 to 14:15\u00a0UTC+1',
       ])
       const one = envelopeOf({ ...commit, kind, answers: 4710 })
       expect(shown(alertView(one, { recoveredAt, recovery }))).toEqual([
-        '🟢 Over · FTSO commit missing in 2 consecutive voting rounds',
-        'Recovered · \u2068Node A\u2069 · 14:02 to 14:15\u00a0UTC+1',
+        '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
+        'Recovered · 14:02 to 14:15\u00a0UTC+1',
         '#4711',
       ])
     }
@@ -437,7 +435,7 @@ describe('other messages', () => {
     const view = alertView(groupOf(), {}, { botUsername: 'watchdog_bot' })
     expect(view.html).toBe(
       [
-        '🔴 <b>\u2068Node A\u2069: FTSO reveal missing · 2 more alerts</b>',
+        '🔴 <b>\u2068<a href="https://t.me/watchdog_bot?start=w42">Node A</a>\u2069: FTSO reveal missing · 2 more alerts</b>',
         'Critical · since 14:02:32\u00a0UTC+1',
         '🟠 FTSO commit missing <a href="https://t.me/watchdog_bot?start=a4711">#4711</a>',
         '🔴 FTSO reveal missing <a href="https://t.me/watchdog_bot?start=a4712">#4712</a>',
@@ -481,7 +479,7 @@ describe('other messages', () => {
       '🟠 \u2068Node A\u2069: FTSO commit missing · 1 more alert',
       'Warning · since 14:02:31\u00a0UTC+1',
       '🟠 FTSO commit missing #4711',
-      '🟢 Over · FTSO reveal missing #4712',
+      '🟢 FTSO reveal missing · over #4712',
     ])
     const all = new Map([4711, 4712, 4713].map((id, index) => [id, over(10 + index)]))
     const view = alertView(groupOf(), { items: all })
@@ -744,7 +742,7 @@ describe('a silence of a provider', () => {
     const items = new Map([[4711, { recoveredAt: new Date('2026-11-20T13:09:00Z') }]])
     const { plain } = alertView(silence, { items })
     expect(plain).not.toContain('has sent no votes')
-    expect(plain).toContain('🟢 Over · FTSO commit missing #4711')
+    expect(plain).toContain('🟢 FTSO commit missing · over #4711')
     expect(plain).toContain('🟠 FTSO commit missing #4712')
   })
 })

@@ -1,3 +1,4 @@
+import { withoutDirections } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
 import { escapeHtml, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -5,7 +6,7 @@ import { type Rows, withoutLinks } from '#src/telegram/buttons.ts'
 import { botLink } from '#src/telegram/links.ts'
 import { type Card, type CardItem, cardOf } from './card.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
-import { type FactWriter, factsOf, linksInText } from './facts.ts'
+import { type FactWriter, factsOf, itemFacts, linksInText } from './facts.ts'
 import { groupHelp, openIn } from './group.ts'
 import { asShown, withoutNames } from './shown.ts'
 import { buttonsOf } from './telegram-buttons.ts'
@@ -19,7 +20,7 @@ import {
   fieldLine,
 } from './telegram-html.ts'
 import { helpRef } from './transfer.ts'
-import { asWritten, hasEnded, isOpenLink, lineStart } from './wording.ts'
+import { asWritten, hasEnded, isOpenLink, lineStart, shownLabel } from './wording.ts'
 
 /** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
@@ -90,7 +91,7 @@ function alertParts(
   const help = topic === undefined ? undefined : helpText(t, helpRef(envelope), topic)
   const facts = factsOf(envelope, CHAT_FACTS)
   return {
-    headHtml: headOf(card),
+    headHtml: headOf(card, envelope, options),
     body: message.body,
     bodyLinks: linksInText(message),
     linesHtml: facts.shown,
@@ -118,7 +119,7 @@ function listParts(
   const isHelped = kind === 'group' && state.help === 'action'
   const help = isHelped ? groupHelp(envelope, state) : undefined
   return {
-    headHtml: headOf(card),
+    headHtml: headOf(card, envelope, options),
     body: card.body,
     linesHtml: isCounted ? items : [...items, ...card.fields.map((field) => fieldLine(t, field))],
     hidden: card.more === undefined ? 0 : 1,
@@ -130,13 +131,37 @@ function listParts(
   }
 }
 
-function headOf({ glyph, title, lines }: Card): readonly string[] {
-  return [`${glyph === '' ? '' : `${glyph} `}<b>${escapeHtml(title)}</b>`, ...lines]
+function headOf(
+  { glyph, title, lines }: Card,
+  envelope: Envelope,
+  options: AlertViewOptions,
+): readonly string[] {
+  const heading = linkedTitle(escapeHtml(title), envelope, options)
+  return [`${glyph === '' ? '' : `${glyph} `}<b>${heading}</b>`, ...lines]
 }
 
-/** `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group; number or title is a link. */
+/** The title of a message about one watch, with whose name it begins; the name leads to the watch's card. */
+function linkedTitle(
+  titleHtml: string,
+  { kind, message: { watchId, watchLabel } }: Envelope,
+  { botUsername }: AlertViewOptions,
+): string {
+  const isOfWatch = isOneAlert(kind) || kind === 'group'
+  if (!isOfWatch || watchId === null || watchLabel === null || !botUsername) return titleHtml
+  const name = escapeHtml(withoutDirections(shownLabel(watchLabel)))
+  if (name.trim() === '') return titleHtml
+  return titleHtml.replace(
+    name,
+    () => `<a href="${botLink(botUsername, `w${watchId}`)}">${name}</a>`,
+  )
+}
+
+/**
+ * `02:14 🟠 Node A: title` in a summary, `🟠 title #4711` in a group, `02:14 🟠 title · To: 0x7099…79C8 · Transaction ↗` of
+ * transfers; number or title is a link.
+ */
 function itemLine(
-  { glyph, time, text, message }: CardItem,
+  { glyph, time, text, fields, message }: CardItem,
   { locale }: Envelope,
   { botUsername }: AlertViewOptions,
 ): string {
@@ -151,7 +176,8 @@ function itemLine(
     time !== undefined
       ? [escapeHtml(asWritten(locale, time)), glyph, linked(title)]
       : [glyph, title, ...(alertId === null ? [] : [asWritten(locale, linked(`#${alertId}`))])]
-  return lineStart(locale) + words.join(' ')
+  const facts = itemFacts({ locale }, fields, CHAT_FACTS)
+  return lineStart(locale) + [words.join(' '), ...facts].join(' · ')
 }
 
 /** In a chat that may change nothing: where its open alerts can be acknowledged and muted. */

@@ -9,11 +9,10 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
-import { botLink } from '#src/telegram/links.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Envelope, MessageField } from './envelope.ts'
 import { linkWords } from './facts.ts'
-import { cut, isCode, isForeign, isOpenLink, type LineWriter, shownLabel } from './wording.ts'
+import { cut, isCode, isForeign, isOpenLink, type LineWriter } from './wording.ts'
 
 /** A chat message as Telegram HTML, and as plain text. */
 export interface ChatText {
@@ -120,24 +119,15 @@ export interface ChatReader {
   readonly botUsername?: string | undefined
 }
 
-/** Formats lines of markup: watches link to their cards, times are in the reader's time zone. */
+/** Formats lines of markup, with times in the reader's time zone. */
 export function chatLines(
-  { locale, timezone, message }: Pick<Envelope, 'locale' | 'timezone' | 'message'>,
-  { isGroup = false, botUsername }: ChatReader,
+  { locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>,
+  { isGroup = false }: ChatReader,
 ): LineWriter<HtmlValue> {
   const t = translator(locale)
-  const { watchId } = message
   return {
     write: t.html,
     text: escapeHtml,
-    watch: (label) => {
-      const name = escapeHtml(withoutDirections(shownLabel(label)))
-      const isLinked = watchId !== null && botUsername !== undefined
-      const link = isLinked ? botLink(botUsername, `w${watchId}`) : undefined
-      return link === undefined
-        ? typed(shownLabel(label))
-        : typed(html(`<a href="${link}">${name}</a>`))
-    },
     // In a group, times have their offset unless the line has it, like those in the texts: members have different
     // time zones.
     time: (at, options) =>

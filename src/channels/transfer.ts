@@ -1,13 +1,17 @@
 /** Transfers of a watched wallet: what the first line of their messages says, and which help fits them. Pure. */
 import { z } from 'zod'
 import { formatAmounts } from '#src/i18n/amounts.ts'
+import { formatAmount } from '#src/i18n/format.ts'
 import { type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
+import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
-import { shownLabel } from './wording.ts'
+import { cut, LABEL_MAX } from './wording.ts'
 
 const MOVED = 'wallet-balance.moved'
+/** Maximum number of transfers whose titles are written together. */
+const TITLED_MAX = 20
 const Digits = z.string().regex(/^\d+$/)
 
 const Move = z.object({
@@ -40,49 +44,132 @@ export function movement(parts: readonly Part[]): Cause | undefined {
     else sums.received += move.units
   }
   const amount = (units: bigint) => ({ units: units.toString(), decimals, symbol })
+  const own = moves.flatMap((move) => move ?? []).slice(0, TITLED_MAX)
+  const all = [...own.map(({ units }) => units), sums.sent, sums.received]
+  const rounded = decimalsFor(
+    all.flatMap((units) => (units === 0n ? [] : [{ units: absolute(units), decimals, symbol }])),
+  )
   return {
     kind: 'moved',
     ...(sums.sent > 0n && { sent: amount(sums.sent) }),
     ...(sums.received > 0n && { received: amount(sums.received) }),
+    ...(rounded !== undefined && { rounded }),
   }
 }
 
 /** Heading of several transfers: how much the wallet sent and received in all. */
-export function movedHeading(t: Translate, { sent, received }: Cause, watch: TextValue): string {
-  const amounts = [sent, received].flatMap((amount) => (amount ? [amountOf(amount)] : []))
-  const [out, back] = amounts
-  if (out !== undefined && back !== undefined && readAlike(out, back, t)) {
-    const isLess = back.units < out.units
-    const units = isLess ? out.units - back.units : back.units - out.units
-    return t(`messages:group.${isLess ? 'movedLess' : 'movedMore'}`, {
-      watch,
-      amount: textOf(out, t),
-      difference: textOf({ ...out, units }, t),
-    })
-  }
-  const [first = '', second] = formatAmounts(amounts, t.locale)
-  if (second !== undefined) {
-    return t('messages:group.moved', { watch, amount: first, received: second })
+export function movedHeading(t: Translate, cause: Cause, watch: TextValue): string {
+  const { sent, received } = cause
+  const [first = '', second] = formatMoves(sumsOf(cause), t.locale, cause.rounded)
+  if (sent !== undefined && received !== undefined) {
+    return t('messages:group.moved', { watch, amount: first, received: second ?? '' })
   }
   return t(`messages:group.${sent ? 'sent' : 'received'}`, { watch, amount: first })
 }
 
-/** Whether two amounts differ, but not in the digits that people read, as where only a fee is missing. */
-function readAlike(one: Amount, other: Amount, t: Translate): boolean {
-  return one.units !== other.units && textOf(one, t) === textOf(other, t)
+/** How much less or more the wallet has after transfers in both directions; empty if that is nothing, or one-sided. */
+export function movedDifference(t: Translate, { sent, received }: Cause): string {
+  if (sent === undefined || received === undefined) return ''
+  const units = BigInt(received.units) - BigInt(sent.units)
+  if (units === 0n) return ''
+  const [difference = ''] = formatAmounts([amountOf(sent, absolute(units))], t.locale)
+  return t(`messages:group.${units < 0n ? 'netLess' : 'netMore'}`, { difference })
 }
 
-function textOf(amount: Amount, t: Translate): string {
-  const [text = ''] = formatAmounts([amount], t.locale)
+/** Titles of transfers of one asset in one message: amounts that differ never read alike, in them and in the heading. */
+export function movedTitles(
+  parts: readonly Pick<Envelope, 'data' | 'message'>[],
+  cause: Cause,
+  locale: Locale,
+): readonly string[] {
+  const t = translator(locale)
+  const moves = parts.slice(0, TITLED_MAX).flatMap((part) => moveOf(part) ?? [])
+  const own = moves.map(({ units, ...of }) => ({ ...of, units: absolute(units) }))
+  const texts = formatMoves(own, locale, cause.rounded)
+  return parts.map(({ data, message }, index) => {
+    const amount = texts[index]
+    if (moves.length <= index || amount === undefined) return message.title
+    const form = titleFormOf(data)
+    return titleOnChain(
+      form === undefined
+        ? t('messages:wallet-balance.moved.title', { amount })
+        : t(`messages:wallet-balance.moved.${form}.title`, { amount }),
+    )
+  })
+}
+
+function titleFormOf(data: JsonObject): 'topUp' | 'received' | 'sentOwn' | undefined {
+  if (data['isTopUp'] === true) return 'topUp'
+  if (String(data['changeAmount']).startsWith('-')) {
+    return data['counterpartyRole'] === 'own-wallet' ? 'sentOwn' : undefined
+  }
+  return 'received'
+}
+
+/** Sums of what left and of what arrived, as far as there are any. */
+function sumsOf({ sent, received }: Cause): readonly Amount[] {
+  return [sent, received].flatMap((amount) => (amount ? [amountOf(amount)] : []))
+}
+
+/** Texts of amounts of one asset, with so many decimals; undefined: as people read each of them. */
+function formatMoves(
+  amounts: readonly Amount[],
+  locale: Locale,
+  rounded = decimalsFor(amounts),
+): readonly string[] {
+  if (rounded === undefined) return formatAmounts(amounts, locale)
+  return amounts.map((amount) => formatAmount({ ...amount, rounded }, locale))
+}
+
+/**
+ * Number of decimals with which amounts of one asset do not read alike if they differ; undefined if that takes no more
+ * than people read. Where only a fee is missing, it is that of the fee.
+ */
+function decimalsFor(amounts: readonly Amount[]): number | undefined {
+  const small = differences(amounts)
+  if (small.length === 0) return undefined
+  const most = Math.max(...amounts.map(({ decimals }) => decimals))
+  const count = new Set(amounts.map(({ units }) => units)).size
+  let rounded = Math.max(...[...small, ...amounts].map(decimalsOf))
+  while (rounded < most && new Set(formatMoves(amounts, 'en', rounded)).size < count) rounded += 1
+  return rounded
+}
+
+function absolute(units: bigint): bigint {
+  return units < 0n ? -units : units
+}
+
+/** The differences of amounts that read alike. */
+function differences(amounts: readonly Amount[]): readonly Amount[] {
+  const read = amounts.map((amount) => ({ ...amount, text: textOf(amount) }))
+  return [...Map.groupBy(read, ({ text }) => text).values()].flatMap((alike) => {
+    const sorted = alike.toSorted((a, b) => (a.units < b.units ? -1 : 1))
+    return sorted.flatMap(({ text: _, ...amount }, index) => {
+      const units = amount.units - (sorted[index - 1]?.units ?? amount.units)
+      return units === 0n ? [] : [{ ...amount, units }]
+    })
+  })
+}
+
+function textOf(amount: Amount): string {
+  const [text = ''] = formatAmounts([amount], 'en')
   return text
 }
 
-/** First line of one transfer, with the name of its watch; undefined for other alerts. */
-export function transferHeading({
-  data,
-  message,
-  locale,
-}: Pick<Envelope, 'data' | 'message' | 'locale'>): string | undefined {
+/** Number of decimals with which people read an amount. */
+function decimalsOf(amount: Amount): number {
+  return /\.(\d+)/.exec(textOf(amount))?.[1]?.length ?? 0
+}
+
+/**
+ * First line of one transfer, with the name of its watch; undefined for other alerts.
+ *
+ * @param labelMax maximum length of the name in UTF-16 units
+ */
+export function transferHeading(
+  { data, message, locale }: Pick<Envelope, 'data' | 'message' | 'locale'>,
+  labelMax = LABEL_MAX,
+): string | undefined {
   const { event, watchLabel } = message
   const read = event === MOVED && watchLabel !== null ? Transfer.safeParse(data) : undefined
   if (read?.success !== true || watchLabel === null) return undefined
@@ -98,7 +185,7 @@ export function transferHeading({
     })),
     locale,
   )
-  const values = { watch: typed(shownLabel(watchLabel)), amount }
+  const values = { watch: typed(cut(watchLabel, labelMax)), amount }
   const isOwn = of.counterpartyRole === 'own-wallet'
   const form = of.isTopUp ? 'paid' : units > 0n ? 'received' : isOwn ? 'sentOwn' : 'sent'
   return titleOnChain(translator(locale)(`messages:group.${form}`, values))
@@ -136,6 +223,6 @@ function moveOf({ data, message }: Part) {
   return { units: BigInt(changeAmount), decimals, symbol: assetSymbol(asset, symbol) }
 }
 
-function amountOf({ units, decimals, symbol }: MovedAmount): Amount {
-  return { units: BigInt(units), decimals, symbol }
+function amountOf({ decimals, symbol, ...of }: MovedAmount, units = BigInt(of.units)): Amount {
+  return { units, decimals, symbol }
 }

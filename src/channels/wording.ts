@@ -25,7 +25,7 @@ const CLOSED_GLYPH = '⚪'
  * Maximum length of a label in UTF-16 units: twice the limit in characters, because emoji have several
  * units.
  */
-const LABEL_MAX = 80
+export const LABEL_MAX = 80
 const LATE_SECONDS = 60
 
 /** Prefix of a test message. */
@@ -78,7 +78,6 @@ export interface LineWriter<Value extends HtmlValue> {
   write(key: TextKey, values: Readonly<Record<string, Value | TextValue>>): string
   /** A text, escaped if needed. */
   text(text: string): string
-  watch(label: string): Value | TextValue
   time(at: Date, options: Parameters<typeof formatTimeOn>[3]): Value | TextValue
 }
 
@@ -88,7 +87,6 @@ export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'time
   const writer: LineWriter<TextValue> = {
     write: t,
     text: (text) => text,
-    watch: (label) => typed(shownLabel(label)),
     time: (at, options) => formatTimeOn(at, locale, timezone, options),
   }
   return writer
@@ -114,7 +112,7 @@ export function shownAtOf(
   return shownAt ?? now ?? new Date(last)
 }
 
-/** The line "severity, watch, start, duration", and the alert's state. */
+/** The line "severity, start, duration", and the alert's state. The heading above it names the watch. */
 export function severityLine<Value extends HtmlValue>(
   envelope: Envelope,
   writer: LineWriter<Value>,
@@ -129,8 +127,7 @@ export function severityLine<Value extends HtmlValue>(
     // The body of a recovery shows the duration.
     const isLong = !message.isRecovery && !isLengthStated
     return [
-      writer.write(`messages:lineOver${noWatch(message)}`, {
-        ...watchIn(message, writer),
+      writer.write('messages:lineOver', {
         severity: t('messages:recovered'),
         ...rangeOf(envelope, writer, { ...over, shownAt }),
       }),
@@ -162,17 +159,6 @@ function rangeOf<Value extends HtmlValue>(
   }
 }
 
-function noWatch({ watchLabel }: EnvelopeMessage): 'NoWatch' | '' {
-  return watchLabel === null ? 'NoWatch' : ''
-}
-
-function watchIn<Value extends HtmlValue>(
-  { watchLabel }: EnvelopeMessage,
-  writer: LineWriter<Value>,
-) {
-  return watchLabel === null ? {} : { watch: writer.watch(watchLabel) }
-}
-
 function durationPart<Value extends HtmlValue>(
   seconds: number,
   locale: Locale,
@@ -181,7 +167,7 @@ function durationPart<Value extends HtmlValue>(
   return writer.text(asWritten(locale, formatDuration(seconds, locale, 'short')))
 }
 
-/** Severity, watch, and start of an alert that can recover, or time of any other. */
+/** Severity, and start of an alert that can recover, or time of any other. */
 function startPart<Value extends HtmlValue>(
   { kind, message, timezone, locale }: Envelope,
   writer: LineWriter<Value>,
@@ -197,8 +183,7 @@ function startPart<Value extends HtmlValue>(
   const seconds = from.getTime() === Date.parse(message.firedAt)
   const how = { seconds, offset: true, shownAt, isPhrase: canRecover }
   const time = writer.time(from, how)
-  const values = { ...watchIn(message, writer), severity, time }
-  return writer.write(`messages:line${form}${noWatch(message)}`, values)
+  return writer.write(`messages:line${form}`, { severity, time })
 }
 
 /** Acknowledgement and escalation in the order in which they happened, then the mute, or the end without a recovery. */

@@ -1,6 +1,11 @@
+import fc from 'fast-check'
+import { parseUnits } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
+import { renderMessage } from '#src/alerts/render.ts'
+import { discordBody } from '#src/channels/discord.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertMail } from '#src/channels/mail-content.ts'
+import { slackBody } from '#src/channels/slack.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
@@ -105,7 +110,10 @@ describe('an outage of a provider to which other signals are added', () => {
   const later = (kind: 'reminder' | 'raised', { alertId, envelope }: ShownPart): ShownPart => {
     const { data, message } = envelope
     const { title } = message
-    const reminded = { title: `Still active: ${title}`, body: 'Active for 25 minutes: reminder 1.' }
+    const reminded = {
+      title: `${title} · still active`,
+      body: 'Active for 25 minutes: reminder 1.',
+    }
     return {
       alertId,
       envelope: {
@@ -123,7 +131,7 @@ describe('an outage of a provider to which other signals are added', () => {
   test('leads its reminder, which says what is lost by now and when the next one comes', () => {
     const reminder = duties.map((part) => later('reminder', part))
     expect(shown(reminder).split('\n').slice(0, 5)).toEqual([
-      `🔴 Still active: ${now}`,
+      `🔴 ${now} · still active`,
       'Critical · since 09:10\u00a0UTC',
       '',
       body,
@@ -132,16 +140,16 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(shown(reminder)).toContain('\n🔴 No ftso-commit #1\n')
     expect(shown(reminder).endsWith(`\n\n${action}`)).toBe(true)
     const states = new Map([1, 2, 3, 4, 5].map((id) => [id, over(1800)]))
-    expect(shown(reminder, states)).toMatch(new RegExp(`^🟢 Over · ${now.slice(0, 5)}`))
+    expect(shown(reminder, states)).toMatch(new RegExp(`^🟢 ${now.slice(0, 5)}.* · over\n`))
   })
 
   test('is named once in the mail of its reminder, with the cause and the figures of now', () => {
     const reminder = duties.map((part) => later('reminder', part))
     const { subject, text } = alertMail(groupEnvelope('group', 'd', reminder), READER)
     expect(subject).toBe(
-      'Re: Still active: Alpha has sent no votes since 09:10 (17 rounds) · Critical',
+      'Re: Alpha has sent no votes since 09:10 (17 rounds) · still active · Critical',
     )
-    expect(text).toContain('Still active: Alpha has sent no votes since 09:10 (17 rounds)')
+    expect(text).toContain('Alpha has sent no votes since 09:10 (17 rounds) · still active')
     const others = reminder.slice(0, 2)
     expect(alertMail(groupEnvelope('group', 'd', others), READER).subject.match(/Alpha/g)).toEqual([
       'Alpha',
@@ -174,10 +182,12 @@ describe('an outage of a provider to which other signals are added', () => {
       const fate = currentContent(sent, [part], new Map([[COMMIT, state]]))
       return fate && alertView(fate.envelope, fate.state).plain.split('\n')[0]
     }
-    expect(single('alert', current('Now'))).toBe('🟠 Now')
-    expect(single('reminder', current('Now'))).toBe('🔴 Still active: Now')
+    expect(single('alert', current('Now'))).toBe('🟠 \u2068Alpha\u2069: Now')
+    expect(single('reminder', current('Now'))).toBe('🔴 \u2068Alpha\u2069: Now · still active')
     const ended = { recoveredAt: new Date('2026-11-20T09:40:00Z') }
-    expect(single('alert', { ...current('Now'), ...ended })).toBe('🟢 Over · No ftso-commit')
+    expect(single('alert', { ...current('Now'), ...ended })).toBe(
+      '🟢 \u2068Alpha\u2069: No ftso-commit · over',
+    )
   })
 
   test('is still silent when another signal has recovered, fast updates too, unless it is a vote', () => {
@@ -190,6 +200,16 @@ describe('an outage of a provider to which other signals are added', () => {
     const text = shown(all, new Map([[COMMIT, over(60)]]))
     expect(text).toMatch(/^🟠|^🔴/)
     expect(text).not.toContain('has sent no votes')
+  })
+
+  test('that goes on for one protocol says so, as from the start', () => {
+    const well = new Map([1, 2, 3].map((id) => [id, over(60)]))
+    const text = shown(duties, well)
+    expect(text).toMatch(/^🟠 \u2068Alpha\u2069: no valid FDC votes since 09:10 \(2 rounds\)\n/)
+    expect(text).toContain(translate('en', 'messages:group.fdcBody'))
+    expect(text.endsWith(`\n\n${translate('en', 'messages:group.fdcAction')}`)).toBe(true)
+    // One more vote that is over has no protocol whose votes all fail.
+    expect(shown(duties, new Map([...well, [4, over(60)]]))).not.toContain('no valid')
   })
 
   test('lasted as long as its duties were missed', () => {
@@ -226,5 +246,109 @@ describe('an outage of a provider to which other signals are added', () => {
     const acknowledged = { at: new Date('2026-11-20T09:30:00Z'), by: null }
     expect(shown(pair, new Map([[COMMIT, { acknowledged }]]))).not.toContain('No one has')
     expect(shown(pair, new Map([1, 2].map((id) => [id, over(1800)])))).not.toContain('No one has')
+  })
+})
+
+describe('transfers in both directions', () => {
+  const ACCOUNT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+  const wei = (whole: string) => parseUnits(whole, 18).toString()
+  const moved = (alertId: number, amount: string, over: object = {}): ShownPart => {
+    const isSent = amount.startsWith('-')
+    const data = {
+      ...{ asset: 'FLR', symbol: 'FLR', decimals: 18, threshold: '1', blockNumber: alertId },
+      ...{ previousAmount: wei('1000'), currentAmount: wei('500'), changeAmount: wei(amount) },
+      ...{ direction: isSent ? 'outgoing' : 'incoming', counterparty: ACCOUNT, usd: null },
+      ...{ address: `0x${'3'.repeat(40)}`, blockTime: '2026-11-20T09:13:00.000Z' },
+      transactionHash: `0x${String(alertId).repeat(64)}`,
+      ...over,
+    }
+    const message = renderMessage(
+      {
+        ...{ alertId, watchId: 3, watchLabel: 'Savings', event: 'wallet-balance.moved', data },
+        severity: isSent ? 'warning' : 'info',
+        firedAt: new Date(Date.UTC(2026, 10, 20, 9, 13, alertId)),
+        link: 'https://watchdog.example.org/a/x',
+        test: false,
+      },
+      { locale: 'en', timezone: 'UTC' },
+    )
+    return { alertId, envelope: { ...envelopeOf({ data, timezone: 'UTC' }), message } }
+  }
+  const both = [moved(1, '-500'), moved(2, '499.999979')]
+  const fateOf = (parts: readonly ShownPart[]) => {
+    const sent = { id: 'd', kind: 'group', help: null, sentAt: SENT_AT } as const
+    const fate = currentContent(sent, parts, new Map())
+    if (fate === undefined) throw new Error('no message')
+    return fate
+  }
+  const lines = (parts: readonly ShownPart[]) => {
+    const { envelope, state } = fateOf(parts)
+    const { plain } = alertView(envelope, state)
+    return plain
+      .replaceAll(/[\u2066-\u2069]/g, '')
+      .replaceAll('\u00a0', ' ')
+      .split('\n')
+  }
+
+  test('say both amounts, what they come to, and of each the time, the account and the transaction', () => {
+    expect(lines(both)).toEqual([
+      '🟠 Savings sent 500 FLR and received 499.999979 FLR',
+      'Warning · at 09:13:01 UTC',
+      '',
+      'In total, 0.000021 FLR less.',
+      '',
+      '09:13:01 🟠 500 FLR left the wallet · To: 0x7099…79C8 · Transaction ↗',
+      '09:13:02 🔵 499.999979 FLR arrived · From: 0x7099…79C8 · Transaction ↗',
+    ])
+  })
+
+  test('link each transaction by a name, in every channel that has links', () => {
+    const { envelope, state } = fateOf(both)
+    for (const text of [
+      alertView(envelope, state).html,
+      alertMail(envelope, READER).html,
+      alertMail(envelope, READER).text,
+      slackBody(envelope),
+      discordBody(envelope),
+    ]) {
+      for (const { envelope: part } of both) {
+        expect(text).toContain(`/tx/${part.data['transactionHash']}`)
+      }
+      expect(text.match(/Transaction/g)).toHaveLength(2)
+      expect(text).not.toMatch(/#[12]\b/)
+    }
+  })
+
+  test('never write amounts alike that differ, however little, and however many there are', () => {
+    const digit = fc.bigInt({ min: 1n, max: 10n ** 22n })
+    const near = fc.bigInt({ min: 0n, max: 10n ** 16n })
+    fc.assert(
+      fc.property(digit, near, fc.boolean(), (units, less, isTwice) => {
+        const amounts = [units + less, units, ...(isTwice ? [units] : [])]
+        const parts = amounts.map((amount, index) =>
+          moved(index + 1, '1', { changeAmount: String(index === 0 ? -amount : amount) }),
+        )
+        const text = lines(parts).filter((line) => / (sent|left|arrived)\b/.test(line))
+        const shown = text.join('\n').match(/[\d.,]+ FLR/g) ?? []
+        const sums = isTwice ? [units + less, units * 2n] : [units + less, units]
+        const known = [...sums, ...amounts].map(String)
+        expect(shown).toHaveLength(known.length)
+        for (const [one, amount] of known.entries()) {
+          for (const [other, value] of known.entries()) {
+            expect(shown[one] === shown[other]).toBe(amount === value)
+          }
+        }
+      }),
+    )
+  })
+
+  test('say nothing of a sum where nothing is left over, or where all went one way', () => {
+    for (const parts of [
+      [moved(1, '-5'), moved(2, '5')],
+      [moved(1, '-5'), moved(2, '-6')],
+    ]) {
+      expect(lines(parts).join('\n')).not.toContain('In total')
+    }
+    expect(lines([moved(1, '-5'), moved(2, '6')])).toContain('In total, 1 FLR more.')
   })
 })

@@ -1,9 +1,9 @@
 /** Content of a message from its deliveries and their states. Pure. */
-import { causeOf } from '#src/channels/cause.ts'
+import { causeOf, failureOf } from '#src/channels/cause.ts'
 import { asCurrent } from '#src/channels/current.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
-import { helpFormOf } from '#src/channels/transfer.ts'
+import { helpFormOf, movedTitles } from '#src/channels/transfer.ts'
 import { hasEnded, rankOf } from '#src/channels/wording.ts'
 import type { SentMessage } from './message-store.ts'
 
@@ -18,11 +18,14 @@ type States = ReadonlyMap<number, MessageState>
 /**
  * One envelope for several deliveries, in the order in which they fired. It has the message and the data of the most
  * severe alert.
+ *
+ * @param ended those whose alerts are over: what still fails is the common cause, if it has one
  */
 export function groupEnvelope(
   kind: 'group' | 'rollup',
   deliveryId: string,
   parts: readonly ShownPart[],
+  ended: ReadonlySet<Envelope> = new Set(),
 ): Envelope {
   const inOrder = parts
     .map(({ envelope }) => envelope)
@@ -37,8 +40,12 @@ export function groupEnvelope(
   const of = inOrder.every((envelope) => envelope.kind === worst.kind)
     ? followUpOf(worst)
     : undefined
-  const items = inOrder.map(itemOf)
-  const cause = kind === 'group' ? causeOf(inOrder) : undefined
+  const failing = inOrder.filter((envelope) => !ended.has(envelope))
+  const cause = kind === 'group' ? (failureOf(failing) ?? causeOf(inOrder)) : undefined
+  const titles = cause?.kind === 'moved' ? movedTitles(inOrder, cause, locale) : []
+  const items = inOrder
+    .map(itemOf)
+    .map((item, index) => ({ ...item, title: titles[index] ?? item.title }))
   const answersEach = [...new Set(inOrder.flatMap((envelope) => envelope.answers ?? []))]
   const takenBy = [...new Set(inOrder.flatMap((envelope) => envelope.takenBy ?? []))].join(', ')
   const unacknowledged = inOrder.flatMap((envelope) => envelope.unacknowledgedSeconds ?? [])
@@ -94,7 +101,8 @@ export function currentContent(
   // In a group, a recovery changes the line of its alert and has no separate line.
   const alerts = parts.filter(({ envelope }) => !envelope.message.isRecovery)
   const lines = kind === 'group' && alerts.length > 0 ? alerts : parts
-  const envelope = groupEnvelope(kind, id, lines)
+  const ended = lines.filter((part) => hasEnded(stateIn(states, part) ?? {}))
+  const envelope = groupEnvelope(kind, id, lines, new Set(ended.map((part) => part.envelope)))
   const items = new Map(
     lines.flatMap((part) => {
       const state = stateIn(states, part)

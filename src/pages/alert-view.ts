@@ -11,6 +11,7 @@ import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
+import { countRounds } from '#src/watches/round-counts.ts'
 import { timeline } from './alert-timeline.ts'
 import { botUrl } from './bot-url.ts'
 import { parseHelpText } from './help-text.ts'
@@ -47,12 +48,11 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
   const { outage } = page
   const lasted = (now.getTime() - page.startedAt.getTime()) / 1000
   return {
-    title: outage?.title ?? message.title,
+    title: outage?.title ?? page.heading,
     outage: outage && outageParts(t, page, outage),
     name: message.title,
     paragraphs: paragraphsOf(message.body),
     chips: chips(t, page),
-    label: message.watchLabel,
     startedAt: page.startedAt.toISOString(),
     time: startText(t, page),
     number: alertId === null ? undefined : t('pages:alert.number', { id: id(alertId) }),
@@ -63,13 +63,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     seen: [...seenAlerts(page), ...takenAlerts(page)].join(' '),
     mayNot: !page.mayAct && isFiring,
     fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
-    rounds:
-      provider &&
-      roundsGrid(t, provider, {
-        timezone,
-        label: message.watchLabel,
-        isPast: page.endedAt !== null,
-      }),
+    rounds: shownRounds(t, page, provider),
     first: firstStep(t, page),
     reasons: helpParts(t, page, REASONS),
     timeline: timeline(t, page, now),
@@ -81,6 +75,17 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     isLive: isFiring || outage?.isOver === false,
     script: '/scripts/alert.js',
   }
+}
+
+/** The provider's voting rounds; none if nothing is known about any of them. */
+function shownRounds(
+  t: Translate,
+  { message, timezone, endedAt }: AlertPage,
+  provider: ProviderView | undefined,
+) {
+  if (provider === undefined || countRounds(provider.rounds).seen === 0) return undefined
+  const label = message.watchLabel
+  return roundsGrid(t, provider, { timezone, label, isPast: endedAt !== null })
 }
 
 function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof AlertPage['help'])[]) {

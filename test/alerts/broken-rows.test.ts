@@ -74,7 +74,7 @@ test.each([
   const before = quarantined('alert')
   setTime('12:16')
   await runJobs()
-  expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 Still active: .*\n.*Other/)])
+  expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 Other: .* · still active\n/)])
   expect(quarantined('alert')).toBe(before + 1)
 })
 

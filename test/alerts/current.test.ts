@@ -69,11 +69,13 @@ describe('an outage that goes on', () => {
     await minutes(15)
     const [reminder] = world.chatTexts()
     expect(oneLine(reminder)).toMatch(
-      /^🔴 Still active: Alpha has sent no votes since \d\d:\d\d \(17 rounds\) /,
+      /^🔴 Alpha has sent no votes since \d\d:\d\d \(17 rounds\) · still active /,
     )
     expect(reminder).not.toContain('(2 ')
     expect(world.subjects()).toEqual([
-      expect.stringMatching(/^Re: Still active: Alpha has sent no votes since \S+ \(17 rounds\) ·/),
+      expect.stringMatching(
+        /^Re: Alpha has sent no votes since \S+ \(17 rounds\) · still active ·/,
+      ),
     ])
   })
 

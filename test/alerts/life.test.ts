@@ -75,7 +75,7 @@ describe('an unacknowledged critical alert', () => {
     expect(world.hooks()).toEqual([])
     expect(world.subjects()).toHaveLength(3)
     const [first, second, third] = world.chatTexts().map(oneLine)
-    expect(first).toContain('Still active:')
+    expect(first).toMatch(/^🔴 Watch .* · still active /)
     expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00 UTC.')
     expect(second).toContain('Active for 1 hour and not acknowledged: reminder 2.')
     expect(third).toContain('reminder 3.')
@@ -270,11 +270,11 @@ describe('several alerts in one message', () => {
     expect(world.subjects()).toHaveLength(2)
     expect(raised?.text).toMatch(/^🔴 .*: .* · 1 more alert\nSeverity raised to critical/)
     expect(raised?.replyTo).toBe(first?.id)
-    expect(reminder?.text).toMatch(/^🔴 Still active: .*: .* · 1 more alert\n/)
+    expect(reminder?.text).toMatch(/^🔴 .*: .* · 1 more alert · still active\n/)
     expect(oneLine(reminder?.text)).toContain(
       'not acknowledged: reminder 1. Next reminder: 13:03 UTC.',
     )
-    expect(reminder?.text.match(/Still active/g)).toHaveLength(1)
+    expect(reminder?.text.match(/still active/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
       'Alerts',
@@ -292,7 +292,7 @@ describe('several alerts in one message', () => {
     for (const { id } of await world.alerts('?limit=2')) await by(id)
     await world.deliver()
     const [reminder] = last(1)
-    expect(reminder?.text).not.toContain('Still active')
+    expect(reminder?.text).not.toContain('still active')
     expect(reminder?.text).toContain('taken by')
     world.forgetMessages()
     minutes(60)
@@ -363,7 +363,7 @@ describe('a recovery', () => {
     const text = oneLine(world.chatTexts().at(-1))
     expect(text).toContain('Duration: 10 minutes.')
     expect(text).toContain('Still active: No data from the chain (12 min).')
-    expect(text).toMatch(/Recovered · .* · [\d:]+ to [\d:]+ UTC /)
+    expect(text).toMatch(/ Recovered · [\d:]+ to [\d:]+ UTC /)
     expect(text).not.toContain('since')
     for (const notified of [text, world.inbox.mails.at(-1)?.text]) {
       expect(notified?.match(/10\s+min/g)).toHaveLength(1)
@@ -417,8 +417,8 @@ describe('a mute', () => {
     await Promise.all([world.remind(), world.remind()])
     await pass()
     expect(world.chatTexts()).toEqual([
-      expect.stringMatching(/^🟠 Still active: Only 420 credits left\n/),
-      expect.stringMatching(/^🟠 No data from the chain\n/),
+      expect.stringMatching(/^🟠 Watch .*: Only 420 credits left · still active\n/),
+      expect.stringMatching(/^🟠 Watch .*: No data from the chain\n/),
     ])
     const { body } = await world.alice.request('GET', `/watches/${watchId}`)
     expect(body.mutedUntil).toBeNull()
@@ -466,7 +466,7 @@ describe('a flapping signal', () => {
     await pass()
     expect(world.chatTexts()).toHaveLength(1)
     // The last change had no message of its own before.
-    expect(world.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
+    expect(world.chatTexts()[0]).toMatch(/^🟠 Watch .*: Only 420 credits left\n/)
   })
 
   test('that settles after a recovery sends the recovery', async () => {

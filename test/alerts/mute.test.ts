@@ -84,7 +84,7 @@ describe('an alert that was not sent because its watch was muted', () => {
     expect(body.mutedUntil).toBeNull()
     await pass()
     expect(notified()).toEqual([1, 1])
-    expect(world.chatTexts()[0]).toMatch(/^🟠 Only 420 credits left\n/)
+    expect(world.chatTexts()[0]).toMatch(/^🟠 Watch .*: Only 420 credits left\n/)
     await pass()
     expect(notified()).toEqual([1, 1])
   })
@@ -102,7 +102,7 @@ describe('an alert that was not sent because its watch was muted', () => {
     await mute(null)
     await pass()
     // It was sent before the mute, so it has a reminder.
-    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 Still active:/)])
+    expect(world.chatTexts()).toEqual([expect.stringMatching(/^🟠 .* · still active\n/)])
   })
 
   test('is sent also if its event has no recovery, such as a moved balance', async () => {

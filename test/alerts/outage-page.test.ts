@@ -39,7 +39,7 @@ async function open() {
   const html = (await world.server.inject({ url })).payload
   const heading = textOf(/<h1>(.*?)<\/h1>/.exec(html)?.[1] ?? '')
   const list = /id="alerts">[^<]*<\/h2>\s*<ul[^>]*>([\s\S]*?)<\/ul>/.exec(html)?.[1] ?? ''
-  return { html, text: textOf(html), heading, links: [...list.matchAll(/href="([^"]+)"/g)] }
+  return { url, html, text: textOf(html), heading, links: [...list.matchAll(/href="([^"]+)"/g)] }
 }
 const missed = (rounds: number) => {
   const state = {
@@ -92,6 +92,31 @@ test('more alerts than the list has room for are counted below it', async () => 
   expect(text).toContain('and 5 more')
 })
 
+test('more alerts than one read has are all counted, and one press acknowledges all', async () => {
+  for (let epoch = 0; epoch < 130; epoch += 1) {
+    await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 + epoch } })
+  }
+  // The limit for each hour holds some of them back; over a day they arrive.
+  await world.sql`
+    update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
+    where watch_id = ${watchId} and channel = 'email'`
+  const { html, text, url } = await open()
+  expect(text).toContain('and 115 more')
+  expect(text).toContain('Acknowledge all 135 alerts')
+  await world.server.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams({
+      answer: 'ackAll',
+      seen: / name="seen" value="([\d ]*)"/.exec(html)?.[1] ?? '',
+    }).toString(),
+  })
+  const left = await world.sql`
+    select from alerts where watch_id = ${watchId} and acknowledged_at is null`
+  expect(left).toHaveLength(0)
+})
+
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()
@@ -113,7 +138,7 @@ test('an alert that was over before is no part of it', async () => {
   await world.record(watchId, { event: COMMIT, data: later })
   await world.deliver()
   const { text, heading } = await open()
-  expect(heading).toBe('FTSO commit: too late (2 consecutive rounds)')
+  expect(heading).toBe('Alpha: FTSO commit: too late (2 consecutive rounds)')
   expect(text).toContain('More alerts of this watch')
   expect(text).not.toContain('Alerts of this outage')
 })

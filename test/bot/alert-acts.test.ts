@@ -188,8 +188,8 @@ describe('an alert in a chat', () => {
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
-    expect(message(ann, id).text).toMatch(/^🟢 FTSO commits are arriving again/)
-    expect(message(ann, id).text).toContain('Over · FTSO commit')
+    expect(message(ann, id).text).toMatch(/^🟢 .*: FTSO commits are arriving again/)
+    expect(message(ann, id).text).toMatch(/^FTSO commit: .* · over$/m)
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',

@@ -307,7 +307,7 @@ describe('a webhook', () => {
     expect(chat.last().text).toMatch(/✕ \u2068127\.0\.0\.1[ \d]*\u2069: 500 after \d+\u00a0ms/)
     await chat.press('Log')
     expect(chat.last().text).toContain('last deliveries')
-    expect(chat.last().text).toMatch(/✕ 🧪 \d\d:\d\d.*Test: .* · not delivered/)
+    expect(chat.last().text).toMatch(/✕ 🧪 \d\d:\d\d.* · test · not delivered/)
     expect(chat.last().text).toMatch(/✅ 🧪 \d\d:\d\d.*delivered/)
     await toCard(chat)
     for (let count = 2; count < 10; count += 1) await chat.press('Test')
@@ -492,7 +492,9 @@ describe('a mailbox', () => {
       world.as('carol', updateRecipient, { params: { id: String(id) }, body: { default: on } })
     await isDefault(true)
     await chat.say(`/start r${id}`)
-    expect(chat.last().text).toContain('Default: yes. This recipient gets alerts from watches')
+    expect(chat.last().text).toContain(
+      'Gets the alerts of every watch without recipients of its own.',
+    )
     expect(chat.last().text).not.toContain('No watch uses this recipient.')
     await isDefault(false)
     await chat.say(`/start r${id}`)

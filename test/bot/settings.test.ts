@@ -89,7 +89,7 @@ describe('quiet hours', () => {
     expect(chat.last().text).toContain('Quiet hours: 23:00 – 07:00, critical alerts still sent')
     await chat.press('✓ Allow critical alerts')
     expect(chat.last().text).toContain(
-      '⚠️ During quiet hours no alerts are sent, not even about offences.',
+      '⚠️ During quiet hours no alerts are sent, not even critical ones.',
     )
     await chat.press('Off')
     expect((await settingsOf('alice')).quietHours.enabled).toBe(false)

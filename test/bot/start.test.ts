@@ -108,8 +108,10 @@ describe('the example alert', () => {
     await ann.press('I run a provider')
     expect(ann.last().id).toBe(id)
     expect(ann.last().text).toMatch(/^🧪 Example: /)
-    expect(ann.last().text).toContain('🟠 FTSO commit: missing (2 consecutive rounds)')
-    expect(ann.last().text).toMatch(/Warning · \u2068Node A\u2069 · since [\d:]+\sUTC · [56] min\n/)
+    expect(ann.last().text).toContain(
+      '🟠 \u2068Node A\u2069: FTSO commit: missing (2 consecutive rounds)',
+    )
+    expect(ann.last().text).toMatch(/Warning · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([
       ['Acknowledge', 'Details'],
       ['Mute 1\u00a0h'],

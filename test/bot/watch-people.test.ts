@@ -143,7 +143,7 @@ describe('a test', () => {
         currentAmount: '4000500000000000000000',
         ...{ counterparty: null, transactionHash: null, usd: null },
       },
-      rendered: { title: expect.stringMatching(/^Test: 250.FLR left the wallet$/) },
+      rendered: { title: expect.stringMatching(/^250.FLR left the wallet · test$/) },
     })
   })
 

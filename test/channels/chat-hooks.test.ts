@@ -84,7 +84,7 @@ describe('in Discord', () => {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: '🔴 Balance changed: -12,500 FLR',
+          title: '🔴 \u2068@everyone \\<@1\\>\u2069: Balance changed: -12,500 FLR',
           url: 'https://watchdog.example.org/a/abc123',
           color: 0xd93025,
           description: expect.stringMatching(
@@ -181,7 +181,7 @@ describe('in Slack', () => {
     await send(world, { severity: 'critical', watchLabel: '<!channel> & <@U1>' })
     const body = JSON.stringify(bodyOf(world))
     expect(body).toContain('&lt;!channel&gt; &amp; &lt;@U1&gt;')
-    expect(world.arrived().text).toContain('🔴 Balance changed: -12,500 FLR')
+    expect(world.arrived().text).toMatch(/🔴 .*: Balance changed: -12,500 FLR/)
     expect(world.arrived().text).toContain('#4711')
     expect(body).toContain('<https://watchdog.example.org/a/abc123|Details>')
   })

@@ -201,7 +201,7 @@ describe('an alert that the Bot API refuses as malformed', () => {
     const chatId = await sent({})
     const message = world.telegram.lastMessage(chatId)
     expect(message?.entities).not.toContainEqual(expect.objectContaining({ type: 'bold' }))
-    expect(message?.text).toContain('🔵 Balance changed: -12,500 FLR\n')
+    expect(message?.text).toContain('🔵 \u2068Treasury\u2069: Balance changed: -12,500 FLR\n')
     expect(payload()).not.toHaveProperty('parse_mode')
   })
 

@@ -46,7 +46,7 @@ describe('a test message to a webhook', () => {
       data: { test: true, asset: 'FLR', threshold: expect.any(String) },
       rendered: {
         locale: 'en',
-        title: expect.stringMatching(/^Test: 12,500.FLR left the wallet$/),
+        title: expect.stringMatching(/^12,500.FLR left the wallet · test$/),
         body: expect.stringMatching(/^The balance went from .*\n\nThis is a test\./s),
       },
       renderedMessage: { test: true, link: 'https://watchdog.example.org/' },

@@ -66,12 +66,12 @@ test('a group is one message that gets more lines; each line recovers separately
   }
   await recover(2, 'b')
   expect(messages()).toHaveLength(1)
-  expect(messages()[0]?.text).toMatch(/🟠 Alert 1[\s\S]*🟢 Over · Alert 2[\s\S]*🟠 Alert 3/)
+  expect(messages()[0]?.text).toMatch(/🟠 Alert 1[\s\S]*🟢 Alert 2 · over[\s\S]*🟠 Alert 3/)
   await recover(1, 'a')
   await recover(3, 'c')
   expect(messages()).toHaveLength(2)
   expect(messages()[0]?.text).toMatch(
-    /🟢 Over · Alert 1[\s\S]*🟢 Over · Alert 2[\s\S]*🟢 Over · Alert 3/,
+    /🟢 Alert 1 · over[\s\S]*🟢 Alert 2 · over[\s\S]*🟢 Alert 3 · over/,
   )
   expect(messages()[1]?.text).toMatch(/🟢[\s\S]*Alert 12[\s\S]*Alert 11[\s\S]*Alert 13/)
   expect(messages()[1]).toMatchObject({ silent: true, replyTo: messages()[0]?.id })

@@ -190,7 +190,7 @@ describe('a test of a recipient', () => {
       label: newest.label,
       alertId: null,
       data: { test: true },
-      renderedMessage: { test: true, title: expect.stringMatching(/^Test: /) },
+      renderedMessage: { test: true, title: expect.stringMatching(/ · test$/) },
     })
     const [definition] = newest.signals
     expect(payload.signal).toBe(definition.id)

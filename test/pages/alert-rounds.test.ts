@@ -77,7 +77,7 @@ test('an outage that is over has the rounds of its time, and none after it', asy
     starts_at: startOf(index),
     block_number: 41_880_000 + index,
     block_at: new Date(startOf(index).getTime() + 135_000),
-    providers: sql.json({ [provider]: {} }),
+    providers: sql.json({ [provider]: { c: 'g'.repeat(15) } }),
   }))
   await sql`insert into fsp_rounds ${sql(rows)}`
   const outage = {
@@ -103,6 +103,21 @@ test('an outage that is over has the rounds of its time, and none after it', asy
   const old = { recovered_at: new Date(first - 60_000), fired_at: new Date(first - 300_000) }
   const past = await site.alert({ ...outage, ...old, position: 4 })
   expect((await site.get(past.path)).text).not.toContain('Voting rounds')
+  // Nothing is known about a provider that was in no signing policy.
+  const data = JSON.stringify({ ...JSON.parse(outage.data), provider: `0x${'2'.repeat(40)}` })
+  const stranger = await site.alert({ ...outage, data, recovered_at: startOf(30), position: 5 })
+  expect((await site.get(stranger.path)).text).not.toContain('oting rounds')
+})
+
+test('an event that nothing ends is past once the newest rounds are all later', async () => {
+  const ago = (minutes: number) => new Date(site.app.clock.now().getTime() - minutes * 60_000)
+  const endedAt = async (fired_at: Date, position: number) => {
+    const { path } = await site.alert({ fired_at, position })
+    return (await readLinked(site.app, path.replace('/a/', '')))?.endedAt
+  }
+  const [recent, past] = [ago(29), ago(31)]
+  expect(await endedAt(recent, 6)).toBeNull()
+  expect(await endedAt(past, 7)).toEqual(past)
 })
 
 test('an alert that is over offers to end its mute, and no acknowledgement and no other mute', async () => {
