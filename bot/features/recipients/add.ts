@@ -7,7 +7,6 @@ import {
   type TypedChannel,
 } from '#src/channels/index.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
-import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'
@@ -19,6 +18,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
+import { follow, SOON_MS } from './follow.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
 import {
@@ -198,34 +198,6 @@ onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
     notice: hiddenLine(ctx.reader, recipient, { shownAt, now }),
   })
 })
-
-/** Time until a secret is hidden, and for which a mailbox's confirmation is awaited. */
-const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
-const SOON_MS = 5000
-
-/** Schedules a follow-up of a message. */
-async function follow(
-  ctx: BotContext,
-  recipientId: number,
-  messageId: number,
-  kind: keyof typeof FOLLOWED_MS,
-): Promise<void> {
-  const { app, knownChat } = ctx
-  const { link } = await findRecipient(ctx, recipientId)
-  const shownAt = app.clock.now()
-  const after = (ms: number) => new Date(shownAt.getTime() + ms)
-  await putFollowUp(app.db, {
-    chatId: knownChat.id,
-    messageId,
-    kind,
-    wallet: link.wallet,
-    recipientId,
-    shownAt,
-    dueAt: after(kind === 'secret' ? FOLLOWED_MS.secret : SOON_MS),
-    // A secret is hidden even after a long outage.
-    expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS.confirmation),
-  })
-}
 
 export const recipientAddFeature = defineFeature({
   commands: [],
