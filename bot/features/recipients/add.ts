@@ -10,8 +10,12 @@ import { isOpenLink } from '#src/channels/wording.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'
-import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
-import { createRecipient, createTelegramLink } from '#src/operations/recipients.ts'
+import {
+  addDestination,
+  changeDestination,
+  listDestinations,
+} from '#src/operations/chat-destinations.ts'
+import { createTelegramLink } from '#src/operations/recipients.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
@@ -24,6 +28,7 @@ import { showRecipients } from './handlers.ts'
 import {
   addChoice,
   addQuestion,
+  alreadyAdded,
   chatLink,
   chatRights,
   mailAsked,
@@ -128,7 +133,7 @@ const addressQuestion = defineQuestion({
 async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
   const { t, reader } = ctx
   const names = (await ctx.call(listDestinations)).map(({ name }) => name)
-  const made = await ctx.call(createRecipient, {
+  const added = await ctx.call(addDestination, {
     body: {
       channel,
       name: distinct(nameFor(ctx, channel, text), names),
@@ -138,6 +143,8 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
       default: true,
     },
   })
+  if (added.kind === 'known') return showKnown(ctx, added.id)
+  const made = added.recipient
   const { id, secret } = made
   if (secret !== undefined) return showSecret(ctx, id, secret)
   if (CHANNELS[channel].needsConsent) {
@@ -145,6 +152,13 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     return follow(ctx, id, messageId, 'confirmation')
   }
   await showTest(ctx, await findRecipient(ctx, id), 'recipient-added')
+}
+
+/** Says that the wallet already has a recipient with the typed address. */
+async function showKnown(ctx: BotContext, id: number): Promise<void> {
+  const found = await findRecipient(ctx, id)
+  const messageId = await show(ctx, alreadyAdded(ctx.reader, found))
+  if (found.destination.status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 
 /** Default name of a destination. */
