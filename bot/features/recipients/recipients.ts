@@ -7,7 +7,7 @@ import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
-import { destinationName } from '../../views/destination.ts'
+import { destinationName, isShownTo } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
@@ -23,9 +23,9 @@ export interface FoundRecipient {
   readonly hereId: number
 }
 
-/** Whether a chat shows a destination: one that only receives shows no other than itself. */
+/** Whether the person may see a destination in this chat. */
 export function isShown({ caller, recipientId }: Membership, id: number): boolean {
-  return caller.scopes.includes('write') || id === recipientId
+  return isShownTo({ scopes: caller.scopes, hereId: recipientId }, id)
 }
 
 /**
