@@ -250,7 +250,7 @@ export function asReminder(
       ? []
       : [
           t('messages:reminder.next', {
-            time: formatTimeOn(nextAt, locale, timezone, { shownAt }),
+            time: formatTimeOn(nextAt, locale, timezone, { shownAt, offset: true }),
           }),
         ]),
   ]

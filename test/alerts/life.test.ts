@@ -76,7 +76,7 @@ describe('an unacknowledged critical alert', () => {
     expect(world.subjects()).toHaveLength(3)
     const [first, second, third] = world.chatTexts().map(oneLine)
     expect(first).toContain('Still active:')
-    expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00.')
+    expect(first).toContain('not acknowledged: reminder 1. Next reminder: 13:00 UTC.')
     expect(second).toContain('Active for 1 hour and not acknowledged: reminder 2.')
     expect(third).toContain('reminder 3.')
     expect(third).not.toContain('Next reminder')
@@ -90,7 +90,7 @@ describe('an unacknowledged critical alert', () => {
     await Promise.all([world.remind(), world.remind(), world.remind()])
     await pass()
     expect(world.chatTexts()).toHaveLength(1)
-    expect(oneLine(world.chatTexts()[0])).toContain('Next reminder: 16:00.')
+    expect(oneLine(world.chatTexts()[0])).toContain('Next reminder: 16:00 UTC.')
   })
 
   test('is repeated as a reply to the first message', async () => {
@@ -271,7 +271,9 @@ describe('several alerts in one message', () => {
     expect(raised?.text).toMatch(/^🔴 .*: .* · 1 more alert\nSeverity raised to critical/)
     expect(raised?.replyTo).toBe(first?.id)
     expect(reminder?.text).toMatch(/^🔴 Still active: .*: .* · 1 more alert\n/)
-    expect(oneLine(reminder?.text)).toContain('not acknowledged: reminder 1. Next reminder: 13:03.')
+    expect(oneLine(reminder?.text)).toContain(
+      'not acknowledged: reminder 1. Next reminder: 13:03 UTC.',
+    )
     expect(reminder?.text.match(/Still active/g)).toHaveLength(1)
     expect(reminder?.keyboard.flat().map(({ text }) => text)).toEqual([
       'Acknowledge all',
