@@ -1,5 +1,6 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
@@ -202,7 +203,7 @@ function rollupCard(
   }
   return {
     glyph: glyphOf(worst),
-    title: t('messages:rollup.heading', { count: items.length }),
+    title: titleOnChain(t('messages:rollup.heading', { count: items.length })),
     lines: [
       counts.map(({ key, count }) => t(builtKey(`messages:rollup.${key}`), { count })).join(' · '),
       ...(byWatch.length === 0 ? [] : [writer.text(watchCounts(t, byWatch))]),
