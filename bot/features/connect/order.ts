@@ -11,7 +11,8 @@ import { getAccount } from '#src/operations/account.ts'
 import type { BotContext } from '../../core/context.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { renewalLine } from '../../views/purchase-lines.ts'
-import { assetKey } from '../topup/assets.ts'
+import { assetKey, offeredAssets } from '../topup/assets.ts'
+import { assetLine } from '../topup/buying-view.ts'
 import { purchaseLines } from '../topup/purchase-view.ts'
 
 type Lines = readonly (string | undefined)[]
@@ -30,8 +31,11 @@ export async function orderLines(ctx: BotContext, goesOn: string | undefined): P
   const waiting = await waitingLabels(ctx)
   const key = assetKey(asset)
   const symbol = key === undefined ? asset : symbolOf(key, ctx.app.billing.serviceTokenSymbol)
+  const offered = (await offeredAssets(ctx)).find((one) => one.key === key)
   return [
     ...purchaseLines(ctx.t, { ...asked, totalCredits, balanceCredits, waiting }, credits),
+    // The maximum of a top-up was shown before.
+    offered && assetLine(ctx.t, { ...offered, capUnits: undefined }, credits),
     ctx.t.html('pages:connect.allow.paidIn', { asset: id(symbol) }),
   ]
 }
