@@ -106,7 +106,7 @@ function alertCard(
   // A heading that names the watch leaves it out of the line below.
   const below = heading === undefined ? message : { ...message, watchLabel: null }
   return {
-    glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
+    glyph: message.test ? `${TEST_GLYPH} ${t('messages:test.label')} · ${glyph}` : glyph,
     title: cut(heading ?? message.title, TITLE_MAX),
     lines: [severityLine({ ...envelope, message: below }, writer, { state, now, isLengthStated })],
     body: message.body,

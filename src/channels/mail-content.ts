@@ -213,9 +213,7 @@ function bodyHtml(writer: MailWriter, { message }: Envelope, { body }: Card): st
 function subjectOf(t: Translate, envelope: Envelope, { title }: Card): string {
   const { kind = 'alert', message, answers, answered } = envelope
   const watch = onlyWatch(envelope)
-  // The title says that it is a test.
-  const isTold = isOfDestination(envelope) || kind === 'summary' || kind === 'notice'
-  if (isTold) return mailSubject(afterWatch(t, watch, title))
+  if (kind === 'summary' || kind === 'notice') return mailSubject(afterWatch(t, watch, title))
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
   const end = ` · ${levelOf(t, envelope, repeated)}`
@@ -254,11 +252,6 @@ function afterWatch(t: Translate, watch: string | undefined, title: string): str
   return isFirst || isNamed
     ? title
     : t('messages:item', { watch: typed(cut(watch, SUBJECT_LABEL_MAX)), title })
-}
-
-/** Whether a message is the test of a destination, whose title says so; other tests show an example. */
-function isOfDestination({ data, message }: Envelope): boolean {
-  return message.test && data['test'] === true
 }
 
 /** Preview text that mail clients show beside the subject: severity, watch and times. */

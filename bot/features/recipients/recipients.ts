@@ -78,18 +78,22 @@ export async function recipientView(ctx: ChatState, id: number, notice?: string)
  */
 export async function sendTest(
   ctx: BotContext,
-  { destination: { id }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
+  { destination: { id, status }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
   { evenIfOff = false } = {},
 ): Promise<TestOutcome> {
-  return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
+  const send = () => ctx.call(testDestination, { body: { id, evenIfOff } }, link)
+  return await testOutcome(ctx, status, send)
 }
 
 /**
  * Outcome of a test.
+ *
+ * @param status of the destination
  * @throws errors that do not concern the destination
  */
 export async function testOutcome(
   ctx: BotContext,
+  status: Destination['status'],
   send: () => Promise<TestResult>,
 ): Promise<TestOutcome> {
   try {
@@ -101,7 +105,9 @@ export async function testOutcome(
     if (!(error instanceof AppError)) throw error
     const nextAt = nextAllowedAt(ctx, error)
     if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
-    if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
+    if (error.code === 'recipient_not_active' || error.kind === 'upstream') {
+      return { kind: 'off', status }
+    }
     throw error
   }
 }
