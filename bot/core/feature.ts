@@ -66,8 +66,14 @@ export interface BotParts {
   /** Answers inline queries; they come from no chat, and need no identity. */
   readonly inlineQueries: (app: App) => Middleware<BotContext>
   readonly backtests: BacktestScreens
-  /** Changes the messages whose follow-up is due. */
-  readonly followUp: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
+  /**
+   * Changes the messages whose follow-up is due, and those about mailboxes of `wallets` that were just confirmed.
+   */
+  readonly followUp: (
+    sender: LiveMessageDeps,
+    wallets: ReadonlySet<string>,
+    signal?: AbortSignal,
+  ) => Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
   readonly notifyConnected: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
 }

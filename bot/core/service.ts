@@ -38,8 +38,11 @@ export interface BotService {
   start(): Promise<void>
   /** Stops fetching updates and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
-  /** Changes the messages whose follow-up is due; does nothing before the bot is introduced. */
-  followUp(signal: AbortSignal): Promise<void>
+  /**
+   * Changes the messages whose follow-up is due, and those about mailboxes of `wallets` that were just confirmed; does
+   * nothing before the bot is introduced.
+   */
+  followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
   /**
    * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
    * @throws AppError upstream while Telegram is unavailable
@@ -98,8 +101,8 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     mount(server) {
       if (webhookSecret !== undefined) mountWebhook(server, app, webhookSecret)
     },
-    followUp: async (until) => {
-      if (bot.isInited()) await parts.followUp(sender(), until)
+    followUp: async (until, wallets) => {
+      if (bot.isInited()) await parts.followUp(sender(), wallets, until)
     },
     notifyConnected: async (until) => {
       if (bot.isInited()) await whileAvailable(() => parts.notifyConnected(sender(), until))

@@ -1,6 +1,7 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import { cut } from '#src/channels/wording.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import type { Scope } from '#src/kernel/caller.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 
 const NAME_MAX = 60
@@ -20,9 +21,41 @@ export function destinationName(
   return own ? t(builtKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
 }
 
+/**
+ * Whether a chat shows a destination: one that only receives shows no other than itself.
+ *
+ * @param scopes of the person in the chat, or of the chat's link where nobody in particular reads
+ * @param hereId id of the destination that is the chat
+ */
+export function isShownTo(
+  { scopes, hereId }: { readonly scopes: readonly Scope[]; readonly hereId: number },
+  id: number,
+): boolean {
+  return scopes.includes('write') || id === hereId
+}
+
 /** Name of a channel. */
 export function channelName(t: Translate, channel: ChannelKey): string {
   return t(`bot:channel.${channel}`)
+}
+
+/** Reasons whose sentence has placeholders, for which screens have no values. */
+const WITH_VALUES: readonly TextKey[] = [
+  'notices:reason.failing',
+  'notices:reason.status',
+  'notices:reason.other',
+]
+
+/** Sentence about why a destination cannot be reached, as HTML; undefined for a reason that has none. */
+export function knownReason(t: Translate, reason: string): string | undefined {
+  const key = `notices:reason.${reason}`
+  return hasText(key) && !WITH_VALUES.includes(key) ? t.html(key) : undefined
+}
+
+/** Reason of a failed delivery, as HTML; undefined where there is no text for the code. */
+export function failureText(t: Translate, code: string): string | undefined {
+  const key = `bot:deliveries.failure.${code}`
+  return hasText(key) ? t.html(key) : undefined
 }
 
 /** Whether the destination is active. */

@@ -54,6 +54,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   credits: fc.integer({ min: 1, max: 999_999_999 }),
   cursor: maybe(fc.stringMatching(/^[\w.-]{1,24}$/)),
   zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/Argentina/ComodRivadavia', 'Etc/GMT+12'),
+  to: fc.constantFrom('here', 'all'),
   mailbox: fc.stringMatching(/^[\x21-\x39\x3b-\x7e]{3,53}$/),
   level: word,
   region: word,

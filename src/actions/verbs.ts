@@ -206,6 +206,8 @@ export const VERBS = {
   'watch.escAfter': { id, minutes: count },
   'watch.escFlip': { id, recipient: id },
   'watch.test': { id },
+  'watch.testTo': { id, to: z.enum(['here', 'all']) },
+  'test.press': {},
   'watch.more': { id },
   'watch.raw': { id },
   'watch.delete': { id },

@@ -59,8 +59,7 @@ export function exampleEnvelope(
       severity,
       data,
       firedAt,
-      // An event without a signal has no page in the docs.
-      link: signal.id === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal.id}`,
+      link: signalPage(publicUrl, type, signal.id),
       test: false,
     },
     reader,
@@ -74,6 +73,11 @@ export function exampleEnvelope(
     ...reader,
     message,
   }
+}
+
+/** Page of a signal in the docs. An event without a signal has none, and leads to the home page. */
+export function signalPage(publicUrl: string, type: string | null, signal: string | null): string {
+  return signal === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal}`
 }
 
 /** The example for new people, which seems to have happened a few minutes before `openedAt`. */

@@ -1,5 +1,6 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
 import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
@@ -107,7 +108,7 @@ function alertCard(
   // The body of an alert that has recovered says how long its outage lasted.
   const isLengthStated = state.recovery?.(envelope)?.seconds !== undefined
   return {
-    glyph: message.test ? `${TEST_GLYPH} ${glyph}` : glyph,
+    glyph: message.test ? `${TEST_GLYPH} ${t('messages:test.label')} · ${glyph}` : glyph,
     title: cut(alertHeading(envelope), TITLE_MAX),
     lines: [severityLine(envelope, writer, { state, now, isLengthStated })],
     body: message.body,
@@ -225,7 +226,7 @@ function rollupCard(
   }
   return {
     glyph: glyphOf(worst),
-    title: t('messages:rollup.heading', { count: items.length }),
+    title: titleOnChain(t('messages:rollup.heading', { count: items.length })),
     lines: [
       counts.map(({ key, count }) => t(builtKey(`messages:rollup.${key}`), { count })).join(' · '),
       ...(byWatch.length === 0 ? [] : [writer.text(watchCounts(t, byWatch))]),

@@ -1,6 +1,7 @@
 /** Texts of a message with several alerts: its heading, the line and the text below it, the lines of its alerts. Pure. */
 import { formatDuration } from '#src/i18n/format.ts'
 import { type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import { titleOnChain } from '#src/kernel/chains.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import { causeHeading, type Times } from './cause.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
@@ -40,7 +41,10 @@ export function groupLine(
   )
 }
 
-/** What the alerts have in common; else the title of the most severe one, and how many there are beside it. */
+/**
+ * What the alerts have in common; else the title of the most severe one, and how many there are beside it. Like every
+ * title it names the chain, unless that is Flare.
+ */
 export function groupHeading(
   envelope: Envelope,
   of: Omit<Parameters<typeof causeHeading>[1], 'watch'> & {
@@ -51,11 +55,12 @@ export function groupHeading(
   const { worst, count, isOver } = of
   const { watchLabel: watch, title } = worst
   const t = translator(envelope.locale)
-  if (watch === null) return t('messages:group.headingNoWatch', { count })
+  if (watch === null) return titleOnChain(t('messages:group.headingNoWatch', { count }))
   const label = shownLabel(watch)
   const shared = causeHeading(envelope, { ...of, watch })
-  if (shared !== undefined) return shared
-  if (isOver) return t('messages:group.over', { watch: typed(label), count })
+  if (shared !== undefined) return titleOnChain(shared)
+  if (isOver) return titleOnChain(t('messages:group.over', { watch: typed(label), count }))
+  // The title of the alert names the chain.
   const named = { watch: typed(label), title: titleAfterWatchName(label, title) }
   return count === 1
     ? t('messages:item', named)

@@ -20,9 +20,7 @@ export function alertHeading(
   if (message.watchLabel === null) return title
   const t = translator(locale)
   const transfer = transferHeading(envelope, labelMax)
-  if (transfer !== undefined) {
-    return isDestinationTest(envelope) ? t('messages:test.heading', { title: transfer }) : transfer
-  }
+  if (transfer !== undefined) return transfer
   if (beginsWithName(title, message.watchLabel)) return title
   return t('messages:item', { watch: typed(cut(message.watchLabel, labelMax)), title })
 }
@@ -33,11 +31,6 @@ export function beginsWithName(title: string, label: string): boolean {
   if (name === '') return false
   const isFirst = text.startsWith(name) && !/^[\p{L}\p{N}]/u.test(text.slice(name.length))
   return isFirst || /^\p{L}+ (.*?):/u.exec(text)?.[1] === name
-}
-
-/** Whether a message is the test of a destination, whose title says so; other tests show an example. */
-export function isDestinationTest({ data, message }: Pick<Envelope, 'data' | 'message'>): boolean {
-  return message.test && data['test'] === true
 }
 
 /** A text without marks of direction, with simple spaces. */

@@ -75,14 +75,9 @@ describe('alertMail', () => {
     const message = { test: true, alertId: null, link }
     const { subject, text, html } = alertMail(envelopeOf({ message }), reader)
     expect(subject).toBe('Treasury: Balance changed: -12,500 FLR · Test')
-    const own = { ...message, title: 'Balance changed: -12,500 FLR · test' }
-    const data = { test: true }
-    expect(alertMail(envelopeOf({ data, message: own }), reader).subject).toBe(
-      'Treasury: Balance changed: -12,500 FLR · test',
-    )
-    const unnamed = envelopeOf({ data, message: { ...own, watchLabel: null } })
-    expect(alertMail(unnamed, reader).subject).toBe(own.title)
-    expect(text).toContain('🧪 🔵 Treasury: Balance changed: ')
+    const unnamed = envelopeOf({ data: { test: true }, message: { ...message, watchLabel: null } })
+    expect(alertMail(unnamed, reader).subject).toBe('Balance changed: -12,500 FLR · Test')
+    expect(text).toContain('🧪 Test · 🔵 Treasury: Balance changed: ')
     // It has no page, and does not lead to the home page instead.
     expect(html).not.toContain(`href="${link}"`)
     expect(text).not.toContain(`${link}\n`)

@@ -2,7 +2,7 @@
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import type { Card } from './card.ts'
 import { type Envelope, isOneAlert } from './envelope.ts'
-import { alertHeading, beginsWithName, isDestinationTest } from './heading.ts'
+import { alertHeading, beginsWithName } from './heading.ts'
 import { mailSubject, SUBJECT_ROOM } from './mail-text.ts'
 import { cut, cutAfterWord, severityWord, worstOf } from './wording.ts'
 
@@ -24,8 +24,6 @@ export function subjectOf(
   const watch = onlyWatch(envelope)
   if (kind === 'summary' || kind === 'notice') return mailSubject(afterWatch(t, watch, title))
   const labelMax = LABEL_MAX
-  // The heading says that it is a test.
-  if (isDestinationTest(envelope)) return mailSubject(alertHeading(envelope, { labelMax }))
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
   const end = ` · ${levelOf(t, envelope, repeated)}`

@@ -180,15 +180,39 @@ describe('an alert', () => {
     expect(at('2026-11-20T13:03:00Z')).toMatch(/UTC\+1$/m)
   })
 
-  test('of a test begins with its mark, and has no buttons, as it has no page', () => {
+  test('of an example begins with its mark, and has no buttons, as it has no page', () => {
     const message = { test: true, alertId: null, watchLabel: null, fields: [] }
     const view = alertView(envelopeOf({ message }))
     expect(view.html.split('\n').slice(0, 2)).toEqual([
-      '🧪 🔵 <b>Balance changed: -12,500 FLR</b>',
+      '🧪 Test · 🔵 <b>Balance changed: -12,500 FLR</b>',
       'Info · at 14:02:31\u00a0UTC+1',
     ])
     expect(view.html).not.toContain('#')
     expect(view.rows).toEqual([])
+  })
+
+  test('of the test of a destination has the look of the alert, and buttons that change nothing', () => {
+    const link = 'https://watchdog.example.org/docs/watches/wallet-balance/balance-change'
+    const real = alertView(envelopeOf({ message: { link } }))
+    const message = { test: true, alertId: null, link }
+    const view = alertView(envelopeOf({ data: { test: true }, message }))
+    const lines = (html: string) => html.replace(' · #4711', '').split('\n')
+    expect(lines(view.html)).toEqual(
+      lines(real.html).map((line, at) => (at === 0 ? `🧪 Test · ${line}` : line)),
+    )
+    const labels = (rows: typeof view.rows) => rows.map((row) => row.map(({ label }) => label))
+    expect(labels(view.rows)).toEqual(labels(real.rows))
+    const pressed = view.rows.flat().flatMap((one) => ('data' in one ? [one.data] : []))
+    expect(new Set(pressed)).toEqual(new Set([packed('test.press')]))
+    expect(view.rows.flat()).toContainEqual({ label: 'Details', url: link })
+  })
+
+  test('of a test in a chat that only receives has no button that such a chat lacks', () => {
+    const message = { test: true, alertId: null }
+    const options = { isReceiveOnly: true }
+    const labels = (over: Parameters<typeof envelopeOf>[0]) =>
+      alertView(envelopeOf(over), {}, options).rows.map((row) => row.map(({ label }) => label))
+    expect(labels({ data: { test: true }, message })).toEqual(labels({}))
   })
 
   test('makes links of values that have one, and leaves other hashes to its page', () => {

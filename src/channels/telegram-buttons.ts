@@ -38,6 +38,12 @@ const CHANGES: ReadonlySet<Verb> = new Set([
   'settings.remind',
 ])
 
+/** Verbs that a test keeps, because they open a screen and are not about its alert. */
+const SAFE: ReadonlySet<Verb> = new Set(['topup', 'status'])
+
+/** Stands for the alert of a test, which has none; no button of a test carries it. */
+const NO_ALERT = 1
+
 /**
  * Buttons of an envelope; empty for kinds without buttons.
  * @param options `isReceiveOnly`: nobody in the chat may change anything
@@ -51,7 +57,23 @@ export function buttonsOf(
   const usable = isReceiveOnly ? rows.map((row) => row.filter((one) => !isChange(one))) : rows
   // A tick widens a button. The rows are laid out with a tick on every help button, so that no button moves to another
   // row when one is pressed.
-  return layout(usable).map((row) => row.map((button) => untickedUnlessOpen(button, state.help)))
+  const shown = layout(usable).map((row) =>
+    row.map((button) => untickedUnlessOpen(button, state.help)),
+  )
+  return isOfDestination(envelope) ? shown.map((row) => row.map(ofTest)) : shown
+}
+
+/** Whether a message is the test of a destination; other tests show an example. */
+function isOfDestination({ data, message }: Envelope): boolean {
+  return message.test && data['test'] === true
+}
+
+/** A button as a test shows it. Presses that would change an alert or a watch say that it is a test instead. */
+function ofTest(button: Button): Button {
+  if (!('data' in button)) return button
+  const verb = unpacked(button.data)?.verb
+  const isSafe = verb !== undefined && SAFE.has(verb)
+  return isSafe ? button : { ...button, data: packed('test.press') }
 }
 
 function isChange(button: Button): boolean {
@@ -91,10 +113,10 @@ function drawn(envelope: Envelope, state: MessageState): Rows {
 function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { kind, message } = envelope
   const { press, details } = pressesOf(envelope)
-  const { alertId, event } = message
+  const { event } = message
   const isOver = message.isRecovery || hasEnded(state)
-  // A test alert has no page.
-  if (alertId === null || message.test) return []
+  const alertId = alertOf(envelope)
+  if (alertId === null) return []
   if (isOver) return [details(message.link)]
   const id = alertId
   const acknowledge =
@@ -108,10 +130,17 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
     [acknowledge, ...details(message.link)],
     ...(event === 'fsp.monitoring'
       ? [[press('messages:button.status', packed('status'))]]
-      : muteButtons(envelope, message, state)),
+      : muteButtons(envelope, { ...message, alertId }, state)),
     ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
     helpButtons(envelope, id),
   ]
+}
+
+/** The alert that the buttons are about; null for an example, which has no buttons. */
+function alertOf(envelope: Envelope): number | null {
+  const { alertId, test } = envelope.message
+  if (!test) return alertId
+  return isOfDestination(envelope) ? NO_ALERT : null
 }
 
 function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: MessageState): Rows {

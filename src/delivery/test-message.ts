@@ -31,12 +31,9 @@ export interface TestDeps {
   readonly notices: SwitchedOffListener
 }
 
-/**
- * Example alert of a test. Its title and data say that it is a test, for receivers that ignore the test
- * flag.
- */
+/** Example alert of a test. */
 export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' | 'data'> {
-  /** The example message in the reader's language, marked as a test. */
+  /** The example message in the reader's language. */
   readonly message: EnvelopeMessage
 }
 
@@ -84,12 +81,9 @@ function testDelivery(
   const { id: recipientId, wallet, locale, timezone } = destination
   const now = clock.now()
   const id = newDeliveryId(now)
-  const t = translator(locale)
-  const said = t('messages:test.note', { wallet: bare(shortAddress(wallet)) })
   const message = {
     ...shown,
-    title: t('messages:test.heading', { title: shown.title }),
-    body: [shown.body, said].filter((part) => part !== '').join('\n\n'),
+    ...markedTexts(destination, shown),
     firedAt: now.toISOString(),
     test: true,
   }
@@ -111,6 +105,25 @@ function testDelivery(
     },
     createdAt: now,
     status: 'pending',
+  }
+}
+
+/**
+ * Title and body of a test. For people they are those of the alert, which the channel marks as a test. Programs may
+ * ignore the test flag, so their title and body say it. The reader of a mailbox, who may be another person, is told
+ * whose test it is.
+ */
+function markedTexts(
+  { channel, wallet, locale }: OpenDestination,
+  { title, body }: EnvelopeMessage,
+): Pick<EnvelopeMessage, 'title' | 'body'> {
+  const t = translator(locale)
+  const { isProgrammatic, needsConsent } = CHANNELS[channel]
+  const note = t('messages:test.note', { wallet: bare(shortAddress(wallet)) })
+  const parts = isProgrammatic || needsConsent ? [body, note] : [body]
+  return {
+    title: isProgrammatic ? t('messages:test.heading', { title }) : title,
+    body: parts.filter((part) => part !== '').join('\n\n'),
   }
 }
 

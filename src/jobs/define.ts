@@ -13,8 +13,11 @@ import type { Heartbeat } from './heartbeat.ts'
 
 /** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
 export interface BotWork {
-  /** Runs the due follow-ups of messages. */
-  followUp(signal: AbortSignal): Promise<void>
+  /**
+   * Runs the due follow-ups of messages, and those about mailboxes that were just confirmed.
+   * @param wallets of the confirmed mailboxes
+   */
+  followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
   notifyConnected(signal: AbortSignal): Promise<void>
   /**

@@ -1,10 +1,12 @@
+import { CONSENTS_CHANNEL } from '#src/recipients/confirmations.ts'
 import type { Job } from './define.ts'
 
-/** Runs the due follow-ups of messages in chats. */
+/** Runs the due follow-ups of messages in chats. Woken by the confirmation of a mailbox. */
 export const followUpMessages: Job = {
   name: 'follow-up-messages',
   role: 'bot',
   everywhere: true,
+  wakeOn: CONSENTS_CHANNEL,
   everyMs: () => 5000,
-  run: async ({ bot }, signal) => bot?.followUp(signal),
+  run: async ({ bot }, signal, { payloads }) => bot?.followUp(signal, payloads),
 }

@@ -6,7 +6,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'
 import * as destinations from '#src/recipients/destination-list.ts'
-import { RecipientChanges } from '#src/recipients/model.ts'
+import { NewRecipient, RecipientChanges } from '#src/recipients/model.ts'
 import { defineChatOperation } from './define.ts'
 
 const Cursor = z.string().max(24).optional()
@@ -35,6 +35,18 @@ export const getDestination = defineChatOperation({
     ])
     return { destination, retained: retained.length, failures }
   },
+})
+
+/**
+ * Creates a recipient, unless the wallet has a destination with the same address. The REST API creates another one,
+ * which may have its own language and severity.
+ */
+export const addDestination = defineChatOperation({
+  id: 'addDestination',
+  scope: 'write',
+  rate: 'write',
+  body: NewRecipient,
+  handle: ({ app, caller, body }) => destinations.addDestination(app, caller, body),
 })
 
 /** Changes a destination, named or the wallet's own. */

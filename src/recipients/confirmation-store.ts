@@ -7,6 +7,9 @@ import { confirmationMails, mailRefusals } from './tables.ts'
 
 export type ConfirmationMail = typeof confirmationMails.$inferSelect
 
+/** NOTIFY channel of confirmed mailboxes; the payload is the wallet. */
+export const CONSENTS_CHANNEL = 'consents'
+
 /** Unsent e-mails. */
 export const UNSENT = {
   table: confirmationMails,
@@ -27,6 +30,11 @@ export async function enqueueConfirmationMail(
     .insert(confirmationMails)
     .values({ ...mail, nextAttemptAt: mail.dueAt, attempts: 0, sentAt: null })
   await db.execute(sql`select pg_notify('confirmations', '')`)
+}
+
+/** Notifies, when the transaction is committed, that a mailbox of the wallet was confirmed. */
+export async function notifyConfirmed(tx: Db, wallet: Address): Promise<void> {
+  await tx.execute(sql`select pg_notify(${CONSENTS_CHANNEL}, ${wallet})`)
 }
 
 /** Lets only this transaction plan e-mails to a mailbox, for any wallet, until it ends. */

@@ -27,6 +27,9 @@ import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { addressOf } from './typed-destination.ts'
 
+/** NOTIFY channel of confirmed mailboxes. */
+export const CONSENTS_CHANNEL = mails.CONSENTS_CHANNEL
+
 const KEPT_MS = 2 * DAY_MS
 /** Lease of an e-mail; longer than the timeout of the mail server. */
 const LEASE_MS = 120_000

@@ -6,6 +6,7 @@ import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
+import * as mails from './confirmation-store.ts'
 import { cancelConfirmation, recordRefusal } from './confirmations.ts'
 import { openDestination } from './destination-box.ts'
 import { deleteDestination } from './destination-change.ts'
@@ -64,7 +65,8 @@ export async function findConsent(deps: Deps, code: string): Promise<Consent | u
 }
 
 /**
- * Confirms a mailbox, which gets alerts from now on. May be repeated; an expired link changes nothing.
+ * Confirms a mailbox, which gets alerts from now on. May be repeated; an expired link changes nothing. The commit
+ * wakes the job that updates the chat's message about the mailbox.
  *
  * @returns the state afterwards; `first` if this call confirmed it
  */
@@ -78,6 +80,7 @@ export async function confirmEmail(
     if (consent.state !== 'waiting') return { ...consent, first: false }
     await cancelConfirmation(tx, found.row.id)
     await store.updateRow(tx, found.row.id, switchedOn(found.row, now))
+    await mails.notifyConfirmed(tx, found.row.wallet)
     return { ...consent, state: 'confirmed', first: true }
   })
 }

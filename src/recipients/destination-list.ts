@@ -5,16 +5,19 @@
 import type { ChannelTraits } from '#src/channels/define.ts'
 import type { Channels } from '#src/channels/index.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-import type { Db } from '#src/db/connection.ts'
+import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller, Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
+import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { openDestination } from './destination-box.ts'
-import { isGroup } from './linked.ts'
-import type { Recipient, RecipientChanges } from './model.ts'
-import { changeRow, deleteFound, toRecipient } from './service.ts'
+import { isGroup, type LinkListener } from './linked.ts'
+import type { NewRecipient, Recipient, RecipientChanges } from './model.ts'
+import { changeRow, createRecipient, deleteFound, toRecipient } from './service.ts'
+import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
+import { changedDestination, newDestination } from './typed-destination.ts'
 
 /** One destination with all data for its owner. */
 export interface Destination extends Recipient {
@@ -44,6 +47,11 @@ interface Deps {
   readonly channels: Channels
 }
 
+interface AddingDeps extends Deps {
+  readonly notices: LinkListener
+  readonly quarantine: Quarantine
+}
+
 /** Number of characters of a secret that are shown. */
 const ENDING_LENGTH = 4
 
@@ -70,6 +78,48 @@ export async function getDestination(
   const row = await store.findOfWallet(deps.db, caller.wallet, id)
   if (row === undefined) throw new AppError('not_found', 'not_found')
   return toDestination(deps.box, row)
+}
+
+/** The recipient that was created, or the wallet's destination that already has the address. */
+export type AddedDestination =
+  | { readonly kind: 'added'; readonly recipient: Recipient }
+  | { readonly kind: 'known'; readonly id: number }
+
+/**
+ * Creates a recipient like `createRecipient`, unless the wallet has a destination of the channel with the same
+ * address. Of two calls at once, the second finds the recipient of the first.
+ *
+ * @throws the errors of `createRecipient`
+ */
+export async function addDestination(
+  deps: AddingDeps,
+  caller: Caller,
+  input: NewRecipient,
+): Promise<AddedDestination> {
+  newDestination(deps.channels[input.channel], input)
+  return await transact(deps.db, async (tx) => {
+    await lockWallet(tx, caller.wallet, deps.clock.now())
+    const rows = await store.listOfWallet(tx, caller.wallet)
+    const same = rows.find((row) => row.channel === input.channel && hasAddress(deps, row, input))
+    if (same !== undefined) return { kind: 'known', id: same.id }
+    return { kind: 'added', recipient: await createRecipient({ ...deps, db: tx }, caller, input) }
+  })
+}
+
+/** Whether a destination has the address of a valid input. One that cannot be read has none. */
+function hasAddress(
+  { box, channels, clock, quarantine }: AddingDeps,
+  row: store.RecipientRow,
+  { address, url }: NewRecipient,
+): boolean {
+  try {
+    const before = openDestination(box, row.destination)
+    const channel = channels[row.channel]
+    return changedDestination(channel, before, { address, url }, clock.now()) === undefined
+  } catch (error) {
+    quarantine.add('destination', row.id, error)
+    return false
+  }
 }
 
 /**

@@ -104,11 +104,14 @@ test('the other recipients are shown in private chats only, and a test names no 
     packed('watch.who', { id: node, page: 1 }),
     packed('watch.whoAll', { id: node }),
     packed('watch.whoFlip', { id: node, recipient: 1 }),
+    packed('watch.esc', { id: node }),
   ]) {
     expect(await ledTo(data)).toBe(linkTo(`w${node}`))
   }
   await group.press('Test')
   expect(group.last().text).toContain('webhook')
+  await group.press('All recipients')
+  expect(group.last().text).toMatch(/webhook.*: /)
   expect(everything()).not.toContain(ADDRESS)
 })
 

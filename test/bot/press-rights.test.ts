@@ -34,6 +34,7 @@ test('lets chats without a link only connect, read the example and the help, cho
     'connect',
     'link.yes',
     'link.no',
+    'test.press',
     'settings.lang',
     'settings.langSet',
     'help',
@@ -45,7 +46,7 @@ test('lets chats without a link only connect, read the example and the help, cho
 
 test('lets members of a group only read, and every administrator link it and choose its language', () => {
   const of = (members: string) => verbs.filter((verb) => rightsTo(verb)?.members === members)
-  expect(of('all')).toEqual(['none', 'alert.help'])
+  expect(of('all')).toEqual(['none', 'test.press', 'alert.help'])
   expect(of('administrators')).toEqual(['link.yes', 'link.no', 'settings.lang', 'settings.langSet'])
 })
 

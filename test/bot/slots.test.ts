@@ -266,6 +266,8 @@ describe('a quote', () => {
       const order =
         'For 2 slots, 30 days: 1,000 credits (1 USD). Auto-renew is off: the term ends after 30 days'
       expect(says(ann)).toContain(order)
+      await ann.press('‹ Back')
+      expect(ann.labels().flat()).toEqual(expect.arrayContaining(['2 slots', 'Allow spending']))
       await ann.press('‹ Slots')
       expect(says(ann)).toContain('A slot costs')
     }))

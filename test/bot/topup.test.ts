@@ -215,12 +215,18 @@ describe('a quote', () => {
       ['Pay in browser'],
       ['Copy amount', 'Copy link'],
       ['QR code', 'Already paid'],
-      ['‹ Menu', 'Close'],
+      ['‹ Asset', 'Close'],
     ])
     expect(ann.last().keyboard[0]?.[0]?.url).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(copied(ann, 'Copy amount')).toBe('500')
     expect(copied(ann, 'Copy link')).toBe(`${quote.page}?lang=en&tz=UTC`)
     expect(JSON.stringify(ann.last())).not.toContain(world.contracts.router)
+  })
+
+  test('leads back to the choice of the asset', async () => {
+    const { ann } = await quoted('WFLR')
+    await ann.press('‹ Asset')
+    expect(says(ann)).toContain('Open quote: 500 WFLR, 10 min left')
   })
 
   test('of FLR can be paid by hand with the reference as data', async () => {
@@ -511,6 +517,7 @@ describe('a payment', () => {
 
   test('does not edit a message that shows another screen by then', async () => {
     const { ann, quote } = await quoted('WFLR')
+    await ann.press('‹ Asset')
     await ann.press('‹ Menu')
     await world.pay(quote)
     await world.confirmAll()
@@ -688,6 +695,14 @@ describe('a payment for slots', () => {
     await world.confirmAll()
   }
 
+  test('leads from its quote back to the choice of the asset for the same slots', async () => {
+    const { bob } = await waiting()
+    await bob.press('‹ Asset')
+    expect(says(bob)).toContain('For 1 slot, 30 days: 500 credits (0.50 USD).')
+    await bob.press('Open quote')
+    expect(says(bob)).toContain('Pay 500 FLR')
+  })
+
   test('tops up, buys the slot and asks the wizard’s next question, which a text answers', async () => {
     await world.accept('bob')
     const bob = await world.linked('bob', ['read', 'write', 'spend'])
@@ -829,6 +844,7 @@ describe('a payment for slots', () => {
       await world.settle()
       await press.answer()
       expect(says(reader)).toContain('tick the box and sign with')
+      expect(says(reader)).toContain('FLR: 500 FLR for 10,000 credits (10 USD)')
       return { reader, code: copied(reader, 'Copy link')?.split('/connect/')[1] ?? '' }
     }
 
@@ -869,6 +885,13 @@ describe('a payment for slots', () => {
       expect(says(reader)).toContain('1 slot added')
       expect(says(reader)).toContain('What should be watched?')
       expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '🛰️ Data provider'])
+    })
+
+    test('leads back to the choice of the asset for the same slots', async () => {
+      const { reader } = await asked(2)
+      await reader.press('‹ Back')
+      expect(says(reader)).toContain('For 2 slots, 30 days: 1,000 credits (1 USD).')
+      expect(reader.labels().flat()).toEqual(expect.arrayContaining(['WFLR', 'FLR']))
     })
 
     test('offers the purchase again when the right was not given', async () => {

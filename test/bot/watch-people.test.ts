@@ -3,7 +3,7 @@ import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
-import { deleteWatch, getWatch } from '#src/operations/watches.ts'
+import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS } from '../support/bot.ts'
@@ -160,10 +160,11 @@ describe('a test', () => {
     await ann.say(`/watches ${id}`)
     receiver.answerNext(500)
     await ann.press('Test')
+    await ann.press('All recipients')
     expect(ann.last().text).toMatch(/🧪 Test · \u2068Treasury\u2069/)
     expect(ann.last().text).toMatch(/✓ \u2068(Good|Bad)\u2069: 2\d\d in \d+\u00a0ms/)
     expect(ann.last().text).toMatch(/✕ \u2068(Good|Bad)\u2069: 500 after \d+\u00a0ms/)
-    expect(ann.last().text).toContain('✕ \u2068Off\u2069: not active')
+    expect(ann.last().text).toContain('✕ \u2068Off\u2069: switched off')
     expect(receiver.deliveries).toHaveLength(2)
     expect(ann.labels()).toEqual([['Again', 'Recipients'], [`‹ ${iso('Treasury')}`]])
   })
@@ -181,9 +182,10 @@ describe('a test', () => {
     }
     const shown = (messageId: number) => ann.all().find((one) => one.id === messageId)?.text
 
-    async function tested(): Promise<number> {
+    async function tested(reach?: string): Promise<number> {
       await ann.say(`/watches ${id}`)
       await ann.press('Test')
+      if (reach !== undefined) await ann.press(reach)
       const message = ann.last()
       expect(message.text).toContain('⏳ \u2068this chat\u2069: on its way')
       return message.id
@@ -205,11 +207,62 @@ describe('a test', () => {
       const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, bad] })
       receiver.answerNext(500)
-      const messageId = await tested()
+      const messageId = await tested('All recipients')
       await world.sql`update deliveries set status = 'failed' where test and status = 'pending'`
       await look()
       expect(shown(messageId)).toContain('✕ \u2068this chat\u2069: not delivered')
       expect(shown(messageId)).toContain('✕ \u2068Bad\u2069: not delivered · 500')
+    })
+
+    test('only is one of two choices, and is repeated as such', async () => {
+      const other = await hook('Other')
+      const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
+      id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, other] })
+      receiver.clear()
+      await ann.say(`/watches ${id}`)
+      await ann.press('Test')
+      expect(ann.last().text).toContain('Notifies: \u2068this chat\u2069 and \u2068Other\u2069')
+      expect(ann.labels()).toEqual([
+        ['This chat only'],
+        ['All recipients'],
+        [`‹ ${iso('Treasury')}`],
+      ])
+      await ann.press('This chat only')
+      const { id: messageId, text } = ann.last()
+      expect(text).toContain('⏳ \u2068this chat\u2069: on its way')
+      expect(text).not.toContain('Other')
+      await alertsIn(world).deliver()
+      await look()
+      expect(shown(messageId)).toMatch(/✓ \u2068this chat\u2069: arrived after/)
+      expect(shown(messageId)).not.toContain('Other')
+      await ann.press('Again')
+      expect(receiver.deliveries).toEqual([])
+      const body = { recipientIds: [other] }
+      await world.as('alice', updateWatch, { params: { id: String(id) }, body })
+      await ann.press('Again')
+      const keyboard = ann
+        .all()
+        .find((one) => one.id === messageId)
+        ?.keyboard.flat()
+      expect(keyboard?.map((one) => one.text)).toEqual(['All recipients', `‹ ${iso('Treasury')}`])
+    })
+
+    test('has the buttons of an alert, which say that it is a test', async () => {
+      await tested()
+      await alertsIn(world).deliver()
+      expect(ann.last().text).toMatch(/^🧪 Test · 🟠 /)
+      const answer = await ann.press('Acknowledge')
+      expect(answer.text).toBe('This is a test. On a real alert, this button works.')
+    })
+
+    test('that did not arrive says why', async () => {
+      const messageId = await tested()
+      await world.sql`update deliveries set status = 'failed', last_error = 'blocked'
+        where test and status = 'pending'`
+      await look()
+      expect(shown(messageId)).toContain(
+        '✕ \u2068this chat\u2069: not delivered · The bot was blocked in this chat.',
+      )
     })
 
     test('is no longer followed once its message shows another screen or its watch was deleted', async () => {
@@ -268,8 +321,11 @@ test('a watch escalates after a time to chosen recipients, set with three presse
   await ann.press(toggle)
   expect(ann.last().text).not.toContain('⚠️ Check at least one recipient.')
   expect(await read()).toMatchObject({ escalateAfterMinutes: 15, escalateTo: [expect.any(Number)] })
-  await ann.press('‹ Recipients')
+  await ann.press('Recipients')
   expect(ann.labels().flat()).toContain('Escalation: 15 min')
+  await ann.press(`‹ ${iso('Treasury')}`)
+  await ann.press('Escalation: 15 min')
+  await ann.press(`‹ ${iso('Treasury')}`)
   await ann.press('Escalation: 15 min')
   await ann.press('Off')
   expect(await read()).toMatchObject({ escalateAfterMinutes: null })

@@ -31,7 +31,8 @@ async function watchOf(name: Name, id: number) {
 const CARD = [
   ['Pause', 'Mute', 'Test'],
   ['Threshold', 'Direction', 'Name'],
-  ['Recipients', 'Alerts', 'More'],
+  ['Recipients', 'Escalation: off'],
+  ['Alerts', 'More'],
   ['‹ Watches', 'Refresh'],
 ]
 

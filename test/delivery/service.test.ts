@@ -49,7 +49,10 @@ describe('a test message to a webhook', () => {
         title: expect.stringMatching(/^12,500.FLR left the wallet · test$/),
         body: expect.stringMatching(/^The balance went from .*\n\nThis is a test\./s),
       },
-      renderedMessage: { test: true, link: 'https://watchdog.example.org/' },
+      renderedMessage: {
+        test: true,
+        link: 'https://watchdog.example.org/docs/watches/wallet-balance/balance-change',
+      },
     })
     expect(delivery?.headers['x-watchdog-test']).toBe('true')
     expect(await outbox.rows()).toMatchObject([

@@ -8,10 +8,11 @@ import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { HelpTopic } from '#src/i18n/signal-help.ts'
-import { escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
+import { failureText, isShownTo } from '../../views/destination.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
@@ -109,19 +110,17 @@ const ERROR_MAX = 60
 /**
  * Deliveries of an alert, one line for each recipient.
  * @param names by recipient
- * @param options `only`: the recipient that is the reader's chat, where the reader may see no other
+ * @param options `rights`: of the reader, who sees only deliveries to the own chat without `write`
  */
 export function deliveriesCard(
   reader: Reader,
   { alert }: AlertCard,
   names: ReadonlyMap<number, string>,
-  options: { readonly now: Date; readonly only: number | undefined },
+  options: { readonly now: Date; readonly rights: Parameters<typeof isShownTo>[0] },
 ): View {
   const { t } = reader
-  const { now, only } = options
-  const shown = alert.deliveries.filter(
-    ({ recipientId }) => only === undefined || recipientId === only,
-  )
+  const { now, rights } = options
+  const shown = alert.deliveries.filter(({ recipientId }) => isShownTo(rights, recipientId))
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
     `${alertGlyph(alert)} ${escapeHtml(shownTitle(t, alert))}`,
@@ -175,10 +174,4 @@ export function deliveryText(
       : [failure ?? t.html('bot:deliveries.reason', { reason: id(reason) })]),
   ]
   return { kind: 'html', html: parts.join(' · ') }
-}
-
-/** Reason of a failed delivery, as HTML; undefined where there is no text for the code. */
-function failureText(t: Translate, code: string): string | undefined {
-  const key = `bot:deliveries.failure.${code}`
-  return hasText(key) ? t.html(key) : undefined
 }

@@ -175,15 +175,11 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   // In a group recipients are not listed.
   if (ctx.reader.isGroup) return ctx.answer(undefined, { url: deepLink(ctx.reader, `a${id}`) })
   const { card, link } = await getAlertOfChat(ctx, id)
+  const { recipientId: hereId, caller } = link
   const all = await ctx.call(listDestinations, {}, link)
-  const names = new Map(
-    all.map((destination) => [
-      destination.id,
-      destinationName(ctx.t, destination, link.recipientId),
-    ]),
-  )
-  const only = link.caller.scopes.includes('write') ? undefined : link.recipientId
-  await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now(), only }))
+  const names = new Map(all.map((one) => [one.id, destinationName(ctx.t, one, hereId)]))
+  const rights = { scopes: caller.scopes, hereId }
+  await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now(), rights }))
 })
 
 /** Maximum size of a file that is sent to a chat. */

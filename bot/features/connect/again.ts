@@ -1,6 +1,32 @@
 import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 
 /**
+ * Button data of the screen on which the right to spend was requested: the quote, or the choice of the asset for the
+ * same slots.
+ *
+ * @param goesOn button data of the chat's next step, if any
+ */
+export function askedFrom(goesOn: string | undefined): ButtonData {
+  const press = goesOn === undefined ? undefined : unpacked(goesOn)
+  switch (press?.verb) {
+    case 'slots.quote':
+      return packed(
+        'slots.quote',
+        argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }),
+      )
+    case 'topup.buy': {
+      const { quantity, periods, renew } = argumentsOf<'topup.buy'>({
+        verb: press.verb,
+        args: press.args,
+      })
+      return packed('topup.slots', { quantity, periods, renew })
+    }
+    default:
+      return packed('slots')
+  }
+}
+
+/**
  * Button data for a new code with the same rights and the same continuation.
  * @param asked `goesOn`: button data of the chat's next step, if any
  */

@@ -18,7 +18,7 @@ import { sentenceOf } from '../../core/refusals.ts'
 import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openWizard } from '../new/handlers.ts'
 import { watchCreated } from '../new/view.ts'
-import { againData } from './again.ts'
+import { againData, askedFrom } from './again.ts'
 import { orderLines } from './order.ts'
 import { suggestedThreshold, trialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
@@ -48,8 +48,8 @@ export async function showConnect(
   } = {},
 ): Promise<void> {
   const { spend = false, goesOn } = asked
-  const { app, knownChat, reader, chat, from } = ctx
-  if (from === undefined || knownChat.kind !== 'private') return
+  const { app, knownChat, reader, chat, from: asker } = ctx
+  if (asker === undefined || knownChat.kind !== 'private') return
   const username = chat?.type === 'private' ? chat.username : undefined
   const wallet = ctx.links[0]?.wallet
   // Read before the new code is stored, which invalidates the code that the chat shows.
@@ -61,7 +61,7 @@ export async function showConnect(
         title: knownChat.title,
         ...(username !== undefined && { username }),
       },
-      by: { id: from.id },
+      by: { id: asker.id },
       locale: knownChat.locale,
       spend,
       ...(wallet !== undefined && { wallet }),
@@ -70,7 +70,8 @@ export async function showConnect(
   })
   const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
-  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, order })
+  const from = askedFrom(goesOn)
+  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, from, order })
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code

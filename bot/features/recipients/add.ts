@@ -7,23 +7,28 @@ import {
   type TypedChannel,
 } from '#src/channels/index.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
-import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import { listChannels } from '#src/operations/channels.ts'
-import { changeDestination, listDestinations } from '#src/operations/chat-destinations.ts'
-import { createRecipient, createTelegramLink } from '#src/operations/recipients.ts'
+import {
+  addDestination,
+  changeDestination,
+  listDestinations,
+} from '#src/operations/chat-destinations.ts'
+import { createTelegramLink } from '#src/operations/recipients.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
+import { follow, SOON_MS } from './follow.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
 import {
   addChoice,
   addQuestion,
+  alreadyAdded,
   chatLink,
   chatRights,
   mailAsked,
@@ -128,7 +133,7 @@ const addressQuestion = defineQuestion({
 async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
   const { t, reader } = ctx
   const names = (await ctx.call(listDestinations)).map(({ name }) => name)
-  const made = await ctx.call(createRecipient, {
+  const added = await ctx.call(addDestination, {
     body: {
       channel,
       name: distinct(nameFor(ctx, channel, text), names),
@@ -138,6 +143,8 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
       default: true,
     },
   })
+  if (added.kind === 'known') return showKnown(ctx, added.id)
+  const made = added.recipient
   const { id, secret } = made
   if (secret !== undefined) return showSecret(ctx, id, secret)
   if (CHANNELS[channel].needsConsent) {
@@ -145,6 +152,13 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
     return follow(ctx, id, messageId, 'confirmation')
   }
   await showTest(ctx, await findRecipient(ctx, id), 'recipient-added')
+}
+
+/** Says that the wallet already has a recipient with the typed address. */
+async function showKnown(ctx: BotContext, id: number): Promise<void> {
+  const found = await findRecipient(ctx, id)
+  const messageId = await show(ctx, alreadyAdded(ctx.reader, found))
+  if (found.destination.status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 
 /** Default name of a destination. */
@@ -198,34 +212,6 @@ onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
     notice: hiddenLine(ctx.reader, recipient, { shownAt, now }),
   })
 })
-
-/** Time until a secret is hidden, and for which a mailbox's confirmation is awaited. */
-const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
-const SOON_MS = 5000
-
-/** Schedules a follow-up of a message. */
-async function follow(
-  ctx: BotContext,
-  recipientId: number,
-  messageId: number,
-  kind: keyof typeof FOLLOWED_MS,
-): Promise<void> {
-  const { app, knownChat } = ctx
-  const { link } = await findRecipient(ctx, recipientId)
-  const shownAt = app.clock.now()
-  const after = (ms: number) => new Date(shownAt.getTime() + ms)
-  await putFollowUp(app.db, {
-    chatId: knownChat.id,
-    messageId,
-    kind,
-    wallet: link.wallet,
-    recipientId,
-    shownAt,
-    dueAt: after(kind === 'secret' ? FOLLOWED_MS.secret : SOON_MS),
-    // A secret is hidden even after a long outage.
-    expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS.confirmation),
-  })
-}
 
 export const recipientAddFeature = defineFeature({
   commands: [],

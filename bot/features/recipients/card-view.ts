@@ -2,13 +2,13 @@ import { packed } from '#src/actions/codec.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { hasText, id, type TextKey, typed } from '#src/i18n/translate.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import { modernZone } from '#src/i18n/zones.ts'
 import { localeName } from '#src/kernel/locale.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
-import { channelName, destinationName } from '../../views/destination.ts'
+import { channelName, destinationName, knownReason } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { rightsText } from '../start/link-view.ts'
@@ -100,13 +100,6 @@ function stateLines(reader: Reader, facts: RecipientCardData, now: Date): readon
   return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
 }
 
-/** Reasons whose sentence has placeholders, for which the card has no values. */
-const WITH_VALUES: readonly TextKey[] = [
-  'notices:reason.failing',
-  'notices:reason.status',
-  'notices:reason.other',
-]
-
 /** Lines with the reason why the destination is off. */
 function reasonLines(
   { t }: Reader,
@@ -115,8 +108,8 @@ function reasonLines(
   if (statusReason === null) return []
   if (statusReason === OFF_BY_OWNER) return [t.html('bot:rec.offByOwner')]
   if (statusReason === OFF_BY_MOVE) return [t.html('bot:rec.offByMove')]
-  const key = `notices:reason.${statusReason}`
-  if (hasText(key) && !WITH_VALUES.includes(key)) return [t.html(key)]
+  const known = knownReason(t, statusReason)
+  if (known !== undefined) return [known]
   const status = /^status_(\d{3})$/.exec(statusReason)?.[1]
   return [t.html('bot:rec.lastAnswer', { reason: id(status ?? statusReason) })]
 }

@@ -1,4 +1,5 @@
 import { and, eq, lte, ne, or, sql } from 'drizzle-orm'
+import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -29,6 +30,15 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
     .insert(followUps)
     .values(row)
     .onConflictDoUpdate({ target: [followUps.chatId, followUps.messageId], set: row })
+}
+
+/** Makes the follow-ups of messages about these wallets' mailboxes due now. */
+export async function hurryConfirmed(db: Db, wallets: readonly string[], now: Date): Promise<void> {
+  const isOfThem = sql`${followUps.wallet} = any(${valueArray(wallets, 'text')})`
+  await db
+    .update(followUps)
+    .set({ dueAt: now })
+    .where(and(isOfThem, eq(followUps.kind, 'confirmation')))
 }
 
 /** Makes the follow-ups of one kind that belong to a wallet due now. */

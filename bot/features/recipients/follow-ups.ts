@@ -32,6 +32,7 @@ import {
   type FollowUpRow,
   followUpsOf,
   hasFollowUp,
+  hurryConfirmed,
   hurryFollowUps,
   postponeFollowUp,
 } from './follow-up-store.ts'
@@ -56,10 +57,22 @@ export interface FollowUpDeps {
   readonly username: string
 }
 
-/** Runs every due follow-up, until the signal is aborted; the rest is due again when its lease ends. */
-export async function followUp(changer: FollowUpDeps, signal?: AbortSignal): Promise<void> {
+/**
+ * Runs every due follow-up, and those about mailboxes that were just confirmed, until the signal is aborted; the rest
+ * is due again when its lease ends.
+ *
+ * @param wallets of the confirmed mailboxes. Every process of the bot is notified of them; the second one that changes
+ * a message finds nothing to change.
+ */
+export async function followUp(
+  changer: FollowUpDeps,
+  wallets: ReadonlySet<string> = new Set(),
+  signal?: AbortSignal,
+): Promise<void> {
   const { app } = changer
-  await deleteExpired(app.db, app.clock.now())
+  const now = app.clock.now()
+  await deleteExpired(app.db, now)
+  if (wallets.size > 0) await hurryConfirmed(app.db, [...wallets], now)
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
   for await (const row of claimAllDueRows(app, FOLLOW_UPS, options)) await followAlone(changer, row)
 }

@@ -142,6 +142,25 @@ export function mailboxOffer({ t }: Reader, mailbox: string): View {
   )
 }
 
+/** Answer to an address that one of the recipients already has. */
+export function alreadyAdded(
+  reader: Reader,
+  { destination, hereId }: { readonly destination: Destination; readonly hereId: number },
+): View {
+  const { t } = reader
+  const name = typed(destinationName(t, destination, hereId))
+  const isPending = destination.status === 'pending'
+  return screen(
+    [
+      `✓ ${t.html('bot:rec.known', { name })}`,
+      isPending
+        ? `⚠️ ${t.html('bot:rec.pending', { target: typed(destination.target) })}`
+        : undefined,
+    ],
+    [[cardButton(reader, destination, hereId)], [backToList(t)]],
+  )
+}
+
 /** Choice of the rights of another chat. */
 export function chatRights({ t }: Reader): View {
   return screen(

@@ -7,7 +7,7 @@ import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
-import { destinationName } from '../../views/destination.ts'
+import { destinationName, isShownTo } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
@@ -23,9 +23,9 @@ export interface FoundRecipient {
   readonly hereId: number
 }
 
-/** Whether a chat shows a destination: one that only receives shows no other than itself. */
+/** Whether the person may see a destination in this chat. */
 export function isShown({ caller, recipientId }: Membership, id: number): boolean {
-  return caller.scopes.includes('write') || id === recipientId
+  return isShownTo({ scopes: caller.scopes, hereId: recipientId }, id)
 }
 
 /**
@@ -78,18 +78,22 @@ export async function recipientView(ctx: ChatState, id: number, notice?: string)
  */
 export async function sendTest(
   ctx: BotContext,
-  { destination: { id }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
+  { destination: { id, status }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
   { evenIfOff = false } = {},
 ): Promise<TestOutcome> {
-  return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, evenIfOff } }, link))
+  const send = () => ctx.call(testDestination, { body: { id, evenIfOff } }, link)
+  return await testOutcome(ctx, status, send)
 }
 
 /**
  * Outcome of a test.
+ *
+ * @param status of the destination
  * @throws errors that do not concern the destination
  */
 export async function testOutcome(
   ctx: BotContext,
+  status: Destination['status'],
   send: () => Promise<TestResult>,
 ): Promise<TestOutcome> {
   try {
@@ -101,7 +105,9 @@ export async function testOutcome(
     if (!(error instanceof AppError)) throw error
     const nextAt = nextAllowedAt(ctx, error)
     if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
-    if (error.code === 'recipient_not_active' || error.kind === 'upstream') return { kind: 'off' }
+    if (error.code === 'recipient_not_active' || error.kind === 'upstream') {
+      return { kind: 'off', status }
+    }
     throw error
   }
 }

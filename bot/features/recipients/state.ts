@@ -15,9 +15,11 @@ import { show } from '../../core/show.ts'
 import { deepLink } from '../../views/view.ts'
 import { comeBack, returningScreen } from '../start/returning.ts'
 import { deliveryLog, LOG_PAGE } from './delivery-log-view.ts'
+import { follow } from './follow.ts'
 import {
   type FoundRecipient,
   findRecipient,
+  recipientView,
   sendTest,
   showRecipient,
   testLine,
@@ -77,7 +79,7 @@ async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
   const body = { id, changes: { status: 'active' } }
   const changed = await ctx.call(changeDestination, { body }, link)
   if (changed.status !== 'active') {
-    return showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
+    return showAsked(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
   }
   if (tried === undefined) return showTest(ctx, found, 'recipient-revived')
   const line = testLine(ctx, found, tried)
@@ -92,10 +94,21 @@ onPress(composer, 'rec.resend', PRIVATE, async (ctx, { id }) => {
     if (!(error instanceof AppError) || error.code !== 'rate_limited') throw error
     const seconds = error.details.retryAfterSeconds ?? 0
     const count = Math.max(1, Math.ceil(seconds / 60))
-    return showRecipient(ctx, id, `⚠️ ${ctx.t.html('bot:rec.resendLater', { count })}`)
+    return showAsked(ctx, id, `⚠️ ${ctx.t.html('bot:rec.resendLater', { count })}`)
   }
-  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
+  await showAsked(ctx, id, `✓ ${ctx.t.html('bot:rec.confirmationSent')}`)
 })
+
+/**
+ * Shows the card of a mailbox whose reader is asked for consent. The message changes when the reader agrees.
+ * @param notice HTML; omitted if the reader has agreed meanwhile
+ */
+async function showAsked(ctx: BotContext, id: number, notice: string): Promise<void> {
+  const { status } = (await findRecipient(ctx, id)).destination
+  const view = await recipientView(ctx, id, status === 'active' ? undefined : notice)
+  const messageId = await show(ctx, view)
+  if (status === 'pending') await follow(ctx, id, messageId, 'confirmation')
+}
 
 onPress(composer, 'rec.kept', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)

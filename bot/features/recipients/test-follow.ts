@@ -57,8 +57,8 @@ export const RECIPIENT_TEST_CHECKS: LiveChecks = Object.fromEntries(
 function readerOf(screen: Screen): ReadTests {
   return async (state, link, { id, since }) => {
     const found = await findRecipient(state, id)
-    const { channel } = found.destination
-    const outcome = await testSince(state, link, { id, channel, since })
+    const { channel, status } = found.destination
+    const outcome = await testSince(state, link, { id, channel, status, since })
     const view = await screen(state, id, testLine(state, found, outcome))
     return { view, nextAt: nextTestLook([outcome], since, state.app.clock.now()) }
   }

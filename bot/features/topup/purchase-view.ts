@@ -10,9 +10,9 @@ import { formatDuration } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import { escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import type { Rows } from '#src/telegram/buttons.ts'
+import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
-import { act, inRows, type Reader } from '../../views/view.ts'
+import { act, back, inRows, type Reader } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 import type { OfferedAsset } from './asset-view.ts'
@@ -66,6 +66,19 @@ export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
     price: creditsWithUsd(t, priceSlots(quantity, periods).totalCredits),
   })
   return [`🎟️ ${line}`, renewalLine(t, { quantity, periods, renew })]
+}
+
+/** Button back to the choice of the asset, for the slots that the quote buys, if any. */
+export function backToAssets(t: Translate, { then }: Topup): Button {
+  const data =
+    then === null
+      ? packed('topup')
+      : packed('topup.slots', {
+          quantity: then.slots,
+          periods: then.periods,
+          renew: then.autoRenew,
+        })
+  return back(t('bot:button.asset'), data)
 }
 
 /** Line with the paid amount, and a link to the receipt if the page's address works from outside. */

@@ -21,7 +21,14 @@ import {
 import { amountText, copyButton, hashText, leftText, linkButton } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { pageFor } from './page-link.ts'
-import { boughtLine, isWizardNext, nextRows, orderedLines, paidLine } from './purchase-view.ts'
+import {
+  backToAssets,
+  boughtLine,
+  isWizardNext,
+  nextRows,
+  orderedLines,
+  paidLine,
+} from './purchase-view.ts'
 
 /** A top-up with the further data that its screen shows. */
 export interface ShownTopup {
@@ -149,7 +156,7 @@ function quoteRows(reader: Reader, topup: Topup): Rows {
   return [
     ...payRows(reader, topup),
     [act(t('bot:button.qr'), packed('topup.qr', { handle })), paidAlready(t, topup)],
-    [menuButton(t), act(t('bot:button.close'), packed('topup.drop', { handle }))],
+    [backToAssets(t, topup), act(t('bot:button.close'), packed('topup.drop', { handle }))],
   ]
 }
 

@@ -23,6 +23,7 @@ import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts
 import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../views/watch-state.ts'
 import { signalsSummary } from '../signals/view.ts'
 import { backToCard } from './edit-view.ts'
+import { escalationButton } from './escalation-view.ts'
 
 /** The newest alert of a watch on its card. */
 export interface LastAlert {
@@ -239,6 +240,9 @@ function changes(reader: Reader, data: CardData, now: Date): Rows {
     [...settingButtons(reader, watch).slice(0, ROW_MAX), ...pictureButton(reader, watch)],
     [
       act(t('bot:button.recipients'), packed('watch.who', { id: watchId, page: 1 })),
+      escalationButton(reader, watch),
+    ],
+    [
       act(t('bot:button.alerts'), packed('alert.list', { filter, cursor: undefined })),
       act(t('bot:button.more'), packed('watch.more', { id: watchId })),
     ],

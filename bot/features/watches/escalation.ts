@@ -3,15 +3,8 @@ import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import {
-  act,
-  back,
-  inRows,
-  labelWithName,
-  type Reader,
-  screen,
-  type View,
-} from '../../views/view.ts'
+import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
+import { backToCard } from './edit-view.ts'
 import { allPeople, type People, personLine, personName } from './people-view.ts'
 
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
@@ -51,6 +44,6 @@ export function escalationScreen(reader: Reader, watch: Watch, people: People): 
   return screen(lines, [
     ...inRows(waits, 3),
     ...inRows(toggles, 2),
-    [back(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
+    [backToCard(watch), act(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
   ])
 }

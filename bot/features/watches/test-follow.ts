@@ -14,10 +14,13 @@ import { privateState } from '../../core/middleware/identify.ts'
 import type { View } from '../../views/view.ts'
 import { peopleOf } from './load-people.ts'
 import { notifiedBy, type RecipientChoice } from './people-view.ts'
-import { type TestOutcome, testResults } from './test-view.ts'
+import { type TestOutcome, type TestReach, testResults } from './test-view.ts'
 
-/** Kind of the live message that lists the tests of a watch. */
-export const TEST_KIND = 'test'
+/** Kinds of the live messages that list the tests of a watch. */
+export const TEST_KINDS = { all: 'test', here: 'test-here' } as const satisfies Record<
+  TestReach,
+  string
+>
 
 /** Minimum interval between two checks. */
 const POLL_MS = 1000
@@ -71,22 +74,31 @@ export async function followTests(
   })
 }
 
-/** The tests of a watch. */
-const readTests: ReadTests = async (state, link, { id, since }) => {
-  const watch = await state.call(getWatch, { params: { id: String(id) } }, link)
-  const destinations = await state.call(listDestinations, {}, link)
-  const people = notifiedBy(watch.recipientIds, await peopleOf(state, link))
-  const results = await Promise.all(
-    people.map(async (person) => {
-      const recipientId = idOf(person, destinations)
-      const of = { id: recipientId, channel: person.channel, since }
-      const outcome = await testSince(state, link, of)
-      return { person, outcome }
-    }),
-  )
-  const outcomes = results.map(({ outcome }) => outcome)
-  const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
-  return { view: testResults(state.reader, watch, results), nextAt }
+/** The recipients of a watch that a test is sent to. */
+export function reachedBy(
+  notified: readonly RecipientChoice[],
+  to: TestReach,
+): readonly RecipientChoice[] {
+  return to === 'all' ? notified : notified.filter(({ isHere }) => isHere)
+}
+
+/** Reads the tests of a watch. */
+function testsTo(to: TestReach): ReadTests {
+  return async (state, link, { id, since }) => {
+    const watch = await state.call(getWatch, { params: { id: String(id) } }, link)
+    const destinations = await state.call(listDestinations, {}, link)
+    const notified = notifiedBy(watch.recipientIds, await peopleOf(state, link))
+    const results = await Promise.all(
+      reachedBy(notified, to).map(async (person) => {
+        const { channel, status } = person
+        const of = { id: idOf(person, destinations), channel, status, since }
+        return { person, outcome: await testSince(state, link, of) }
+      }),
+    )
+    const outcomes = results.map(({ outcome }) => outcome)
+    const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
+    return { view: testResults(state.reader, watch, { to, results }), nextAt }
+  }
 }
 
 /** Check of a message that shows which tests have arrived. */
@@ -103,8 +115,11 @@ export function testCheck(read: ReadTests): LiveCheck {
   }
 }
 
-/** Check of the message that lists the tests of a watch. */
-export const TEST_CHECKS: LiveChecks = { [TEST_KIND]: testCheck(readTests) }
+/** Checks of the messages that list the tests of a watch. */
+export const TEST_CHECKS: LiveChecks = {
+  [TEST_KINDS.all]: testCheck(testsTo('all')),
+  [TEST_KINDS.here]: testCheck(testsTo('here')),
+}
 
 /** Outcome of a recipient's newest test since a time; `off` without an id, or if there is no such test. */
 export async function testSince(
@@ -113,15 +128,16 @@ export async function testSince(
   of: {
     readonly id: number | undefined
     readonly channel: Destination['channel']
+    readonly status: Destination['status']
     readonly since: Date
   },
 ): Promise<TestOutcome> {
-  const { id, channel, since } = of
-  if (id === undefined) return { kind: 'off' }
+  const { id, channel, status, since } = of
+  if (id === undefined) return { kind: 'off', status }
   const body = { recipientId: id, limit: NEWEST }
   const { data } = await state.call(listDeliveries, { body }, link)
   const entry = data.find(({ test, createdAt }) => test && createdAt >= since)
-  return outcomeOf(entry, channel)
+  return entry === undefined ? { kind: 'off', status } : outcomeOf(entry, channel)
 }
 
 /** Time of the next check of tests; undefined once all have arrived or failed. */
@@ -143,11 +159,12 @@ export function idOf(
   return id ?? destinations.find((one) => one.own && one.channel === channel)?.id
 }
 
-function outcomeOf(entry: LogEntry | undefined, channel: Destination['channel']): TestOutcome {
-  if (entry === undefined) return { kind: 'off' }
+function outcomeOf(entry: LogEntry, channel: Destination['channel']): TestOutcome {
   const { status, createdAt, deliveredAt, lastStatusCode: statusCode } = entry
   if (ON_ITS_WAY.has(status)) return { kind: 'queued' }
-  if (status !== 'delivered' || deliveredAt === null) return { kind: 'undelivered', statusCode }
+  if (status !== 'delivered' || deliveredAt === null) {
+    return { kind: 'undelivered', statusCode, reason: entry.lastError }
+  }
   const latencyMs = Math.max(0, deliveredAt.getTime() - createdAt.getTime())
   // A queued test waited before it was sent, so its latency is not the response time of the channel.
   if (!CHANNELS[channel].isProgrammatic) return { kind: 'arrived', latencyMs }

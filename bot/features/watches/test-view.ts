@@ -1,28 +1,71 @@
-import { packed } from '#src/actions/codec.ts'
-import { typed } from '#src/i18n/translate.ts'
+import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { escapeHtml, typed } from '#src/i18n/translate.ts'
+import type { RecipientStatus } from '#src/recipients/model.ts'
 import type { Watch } from '#src/watches/model.ts'
+import { failureText, knownReason } from '../../views/destination.ts'
 import { clockTime } from '../../views/time.ts'
-import { act, type Reader, screen, type View } from '../../views/view.ts'
+import { act, nameList, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
 import { personName, type RecipientChoice } from './people-view.ts'
+
+/** Whom a test of a watch is sent to: only this chat, or all recipients of the watch. */
+export type TestReach = ArgumentsOf<'watch.testTo'>['to']
 
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
   /** A test that was queued: the channel's service accepted it (`arrived`), or its delivery did not succeed. */
   | { readonly kind: 'arrived'; readonly latencyMs: number }
-  | { readonly kind: 'undelivered'; readonly statusCode: number | null }
+  | {
+      readonly kind: 'undelivered'
+      readonly statusCode: number | null
+      readonly reason: string | null
+    }
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
-  /** The destination is off, or its reader has not confirmed it. */
-  | { readonly kind: 'off' }
+  /** The destination is off, its reader has not confirmed it, or its channel is unavailable. */
+  | { readonly kind: 'off'; readonly status: RecipientStatus }
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
 
-/** Outcomes of test messages to all recipients of a watch. */
+/** Choice between a test to this chat, if the watch notifies it, and one to all recipients. */
+export function testChoice(
+  reader: Reader,
+  { id, label }: Pick<Watch, 'id' | 'label'>,
+  notified: readonly RecipientChoice[],
+): View {
+  const { t } = reader
+  const names = nameList(
+    notified.map((person) => personName(reader, person)),
+    t.locale,
+  )
+  const lines = [
+    `🧪 ${t.html('bot:test.title', { label: typed(label) })}`,
+    '',
+    t.html('bot:test.ask'),
+    t.html('bot:watch.tells', { names }),
+  ]
+  const to = (reach: TestReach) => packed('watch.testTo', { id, to: reach })
+  return screen(lines, [
+    notified.some(({ isHere }) => isHere) ? [act(t('bot:button.testHere'), to('here'))] : [],
+    [act(t('bot:button.testAll'), to('all'))],
+    [backToCard({ id, label })],
+  ])
+}
+
+/** Outcomes of the test messages of a watch. */
 export function testResults(
   reader: Reader,
   watch: Watch,
-  results: readonly { readonly person: RecipientChoice; readonly outcome: TestOutcome }[],
+  {
+    to,
+    results,
+  }: {
+    readonly to: TestReach
+    readonly results: readonly {
+      readonly person: RecipientChoice
+      readonly outcome: TestOutcome
+    }[]
+  },
 ): View {
   const { t } = reader
   const lines = [
@@ -35,7 +78,7 @@ export function testResults(
   ]
   return screen(lines, [
     [
-      act(t('bot:button.again'), packed('watch.test', { id: watch.id })),
+      act(t('bot:button.again'), packed('watch.testTo', { id: watch.id, to })),
       act(t('bot:button.recipients'), packed('watch.who', { id: watch.id, page: 1 })),
     ],
     [backToCard(watch)],
@@ -52,7 +95,7 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
     case 'arrived':
       return `✓ ${t.html('bot:test.arrived', { name, ms: outcome.latencyMs })}`
     case 'undelivered':
-      return [`✕ ${t.html('bot:test.undelivered', { name })}`, outcome.statusCode ?? []]
+      return [`✕ ${t.html('bot:test.undelivered', { name })}`, reasonOf(t, outcome) ?? []]
         .flat()
         .join(' · ')
     case 'delivered': {
@@ -66,10 +109,21 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
         : `✕ ${t.html('bot:test.failed', { name, status: statusCode, ms: latencyMs })}`
     }
     case 'off':
-      return `✕ ${t.html('bot:test.off', { name })}`
+      return outcome.status === 'active'
+        ? `✕ ${t.html('bot:test.off', { name })}`
+        : `✕ ${t.html('bot:people.off', { name, reason: t(`bot:status.${outcome.status}`) })}`
     case 'tooMany':
       return `✕ ${t.html('bot:test.tooMany', { name, time: clockTime(reader, outcome.nextAt) })}`
     default:
       return outcome satisfies never
   }
+}
+
+/** Why a test was not delivered, as HTML: a sentence, or else the response's code or that of the reason. */
+function reasonOf(
+  t: Reader['t'],
+  { statusCode, reason }: { readonly statusCode: number | null; readonly reason: string | null },
+): string | undefined {
+  const known = reason === null ? undefined : (knownReason(t, reason) ?? failureText(t, reason))
+  return known ?? statusCode?.toString() ?? (reason === null ? undefined : escapeHtml(reason))
 }

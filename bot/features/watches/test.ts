@@ -1,37 +1,67 @@
 import { Composer } from 'grammy'
 import { listDestinations, testDestination } from '#src/operations/chat-destinations.ts'
+import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { peopleOf } from './load-people.ts'
 import { withManaged } from './manage.ts'
-import { notifiedBy } from './people-view.ts'
-import { followTests, idOf, TEST_CHECKS, TEST_KIND } from './test-follow.ts'
-import { type TestOutcome, testResults } from './test-view.ts'
+import { notifiedBy, type RecipientChoice } from './people-view.ts'
+import { followTests, idOf, reachedBy, TEST_CHECKS, TEST_KINDS } from './test-follow.ts'
+import { type TestOutcome, type TestReach, testChoice, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'watch.test', (ctx, { id }) =>
   withManaged(ctx, id, async (watch, link) => {
-    const since = ctx.app.clock.now()
     const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-    const destinations = await ctx.call(listDestinations, {}, link)
-    const results = await Promise.all(
-      notified.map(async (person) => {
-        const of = { id: idOf(person, destinations), watchId: id }
-        return { person, outcome: await test(ctx, link, of) }
-      }),
-    )
-    const messageId = await show(ctx, testResults(ctx.reader, watch, results))
-    const kinds = results.map(({ outcome }) => outcome.kind)
-    // The log of deliveries does not know of a test that was not allowed.
-    const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
-    if (!isFollowed || ctx.reader.isGroup) return
-    const message = { chatId: ctx.knownChat.id, messageId }
-    await followTests(ctx.app, message, { kind: TEST_KIND, id, wallet: link.wallet, since })
+    await (notified.length > 1
+      ? show(ctx, testChoice(ctx.reader, watch, notified))
+      : testWatch(ctx, { watch, link }, 'all', notified))
   }),
 )
+
+onPress(composer, 'watch.testTo', (ctx, { id, to }) =>
+  withManaged(ctx, id, async (watch, link) => {
+    const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
+    const reached = reachedBy(notified, to)
+    // The watch may have stopped notifying this chat since the choice was shown.
+    await (reached.length === 0 && notified.length > 0
+      ? show(ctx, testChoice(ctx.reader, watch, notified))
+      : testWatch(ctx, { watch, link }, to, reached))
+  }),
+)
+
+onPress(composer, 'test.press', { unlinked: true, members: 'all' }, (ctx) =>
+  ctx.answer(ctx.t('bot:test.press')),
+)
+
+/** Sends a test to these recipients and shows the outcomes; the message follows those that are on their way. */
+async function testWatch(
+  ctx: BotContext,
+  { watch, link }: { readonly watch: Watch; readonly link: Membership },
+  to: TestReach,
+  reached: readonly RecipientChoice[],
+): Promise<void> {
+  const since = ctx.app.clock.now()
+  const destinations = await ctx.call(listDestinations, {}, link)
+  const results = await Promise.all(
+    reached.map(async (person) => {
+      const { status } = person
+      const of = { id: idOf(person, destinations), status, watchId: watch.id }
+      return { person, outcome: await test(ctx, link, of) }
+    }),
+  )
+  const messageId = await show(ctx, testResults(ctx.reader, watch, { to, results }))
+  const kinds = results.map(({ outcome }) => outcome.kind)
+  // The log of deliveries does not know of a test that was not allowed.
+  const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
+  if (!isFollowed || ctx.reader.isGroup) return
+  const message = { chatId: ctx.knownChat.id, messageId }
+  const of = { kind: TEST_KINDS[to], id: watch.id, wallet: link.wallet, since }
+  await followTests(ctx.app, message, of)
+}
 
 /**
  * Sends one test in the form of an alert of the watch. Returns an outcome also for a destination that cannot be
@@ -40,10 +70,16 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
 async function test(
   ctx: BotContext,
   link: Membership,
-  { id, watchId }: { readonly id: number | undefined; readonly watchId: number },
+  of: {
+    readonly id: number | undefined
+    readonly status: RecipientChoice['status']
+    readonly watchId: number
+  },
 ): Promise<TestOutcome> {
-  if (id === undefined) return { kind: 'off' }
-  return await testOutcome(ctx, () => ctx.call(testDestination, { body: { id, watchId } }, link))
+  const { id, status, watchId } = of
+  if (id === undefined) return { kind: 'off', status }
+  const send = () => ctx.call(testDestination, { body: { id, watchId } }, link)
+  return await testOutcome(ctx, status, send)
 }
 
 export const watchTestFeature = defineFeature({ commands: [], composer, live: TEST_CHECKS })

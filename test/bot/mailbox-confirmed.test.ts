@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { followUp } from '#bot/features/recipients/follow-ups.ts'
+import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
+import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
+import type { BotWork } from '#src/jobs/define.ts'
+import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
+import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
+import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
+import { createApi } from '#src/telegram/api.ts'
+import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+
+let inbox: Inbox
+let world: BotWorld
+let jobs: readonly RunningJobs[] = []
+
+beforeAll(async () => {
+  inbox = await startMailServer()
+  world = await botWorld({
+    SMTP_URL: inbox.url,
+    EMAIL_FROM: 'Watchdog <watchdog@example.org>',
+  })
+})
+afterAll(async () => {
+  await stopJobs()
+  await world.close()
+  await inbox.close()
+})
+
+const api = () => createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, 10)
+const follow = (wallets?: ReadonlySet<string>, signal?: AbortSignal) =>
+  followUp({ app: world.app, api: api(), username: BOT_NAME }, wallets, signal)
+
+/** Starts the job as two processes of the bot run it. The clock of their world stands still. */
+async function startTwo() {
+  const nothing = async () => undefined
+  const bot: BotWork = {
+    followUp: (signal, wallets) => follow(wallets, signal),
+    notifyConnected: nothing,
+    showLive: nothing,
+    showBacktests: nothing,
+  }
+  const app = { ...world.service.app, bot }
+  const start = () => startJobs(app, world.service.sql, [followUpMessages])
+  jobs = await Promise.all([start(), start()])
+}
+
+async function stopJobs() {
+  await Promise.all(jobs.map((running) => running.stop()))
+  jobs = []
+}
+
+async function addMailbox(chat: Chatting, address: string) {
+  await chat.say('/recipients')
+  await chat.press('Add recipient')
+  await chat.press('E-mail')
+  await chat.say(address)
+}
+
+const sendConfirmations = () =>
+  sendDueConfirmations(world.service.app, new AbortController().signal)
+
+async function confirm(address: string) {
+  await sendConfirmations()
+  const mail = inbox.mails.findLast(({ to }) => JSON.stringify(to).includes(address))
+  const link = mail && confirmLinkOf(mail)
+  await world.server.inject({
+    method: 'POST',
+    url: new URL(link ?? '').pathname,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: 'answer=yes',
+  })
+}
+
+const shown = (chat: Chatting, messageId: number) =>
+  chat.all().find(({ id }) => id === messageId)?.text
+const confirmed = (address: string) =>
+  `✅ \u2068${address}\u2069 is confirmed. Alerts are sent to this recipient from now on.`
+
+test('a chat is told of a confirmed mailbox by its commit, without any time passing', async () => {
+  const ann = await world.linked('alice')
+  const bob = await world.linked('bob')
+  await addMailbox(ann, 'at-once@example.org')
+  await addMailbox(bob, 'waits@example.org')
+  const { id } = ann.last()
+  const before = bob.last()
+  await startTwo()
+  await confirm('at-once@example.org')
+  const text = await world.telegram.waitFor(() =>
+    shown(ann, id)?.startsWith('✅') ? shown(ann, id) : undefined,
+  )
+  expect(text).toBe(confirmed('at-once@example.org'))
+  await stopJobs()
+  expect(bob.last()).toEqual(before)
+})
+
+test.each([
+  {
+    address: 'again@example.org',
+    waitSeconds: 301,
+    notice: '✓ A confirmation e-mail is on its way.',
+  },
+  { address: 'early@example.org', waitSeconds: 0, notice: 'Next one in 5 minutes.' },
+])('the card after "Send it again" is told, too: $address', async ({ address, ...tried }) => {
+  const ann = await world.linked('alice')
+  await addMailbox(ann, address)
+  await sendConfirmations()
+  world.clock.advance(tried.waitSeconds)
+  await ann.press('Send it again')
+  const { id, text } = ann.last()
+  expect(text).toContain(tried.notice)
+  await startTwo()
+  await confirm(address)
+  await world.telegram.waitFor(() => shown(ann, id) === confirmed(address))
+  await stopJobs()
+})
+
+test('a confirmation whose notification was lost is found by the clock', async () => {
+  const ann = await world.linked('alice')
+  await addMailbox(ann, 'lost@example.org')
+  const { id } = ann.last()
+  await confirm('lost@example.org')
+  await follow()
+  expect(shown(ann, id)).toContain('📨')
+  world.clock.advance(10)
+  await follow()
+  expect(shown(ann, id)).toBe(confirmed('lost@example.org'))
+})
