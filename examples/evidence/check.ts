@@ -122,16 +122,25 @@ export interface CheckOptions extends Beside {
 }
 
 /** Checks the JSON of evidence against these endpoints, and what is published beside the chain. */
-export async function checkEvidence(
+export function checkEvidence(
   json: string,
   urls: readonly string[],
+  options: CheckOptions,
+): Promise<EvidenceVerdict> {
+  return checkWith(json, createRpc(urls), options)
+}
+
+/** Checks the JSON of evidence with a client of endpoints, which keeps the blocks that it has read and checked. */
+export async function checkWith(
+  json: string,
+  rpc: Rpc,
   options: CheckOptions,
 ): Promise<EvidenceVerdict> {
   let stated: readonly string[] = []
   try {
     const evidence = read(json)
     stated = statementOf(evidence)
-    return { code: 0, stated, said: `confirmed: ${await confirm(evidence, urls, options)}` }
+    return { code: 0, stated, said: `confirmed: ${await confirm(evidence, rpc, options)}` }
   } catch (error) {
     const isRefuted = error instanceof Refuted
     const said = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
@@ -148,7 +157,7 @@ function read(json: string): Evidence {
 
 async function confirm(
   evidence: Evidence,
-  urls: readonly string[],
+  rpc: Rpc,
   { registry, message, ...beside }: CheckOptions,
 ): Promise<string> {
   if (message !== undefined) checkMessage(evidence, message)
@@ -158,7 +167,6 @@ async function confirm(
   // A kind such as `constructor` must not find what every object has.
   const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind] : undefined
   if (check === undefined) throw new Unchecked(`claims of the kind ${kind} are not known here`)
-  const rpc = createRpc(urls)
   const chainId = Number(await rpc.call('eth_chainId', []))
   if (chainId !== evidence.chainId) throw new Unchecked(`the endpoint is of chain ${chainId}`)
   const left = checkData(evidence.data, claim)

@@ -181,8 +181,9 @@ export function createRpc(urls: readonly string[]): Rpc {
       if (!fits(filter, log)) throw lie('answers with events that were not asked for')
     }
     const having = new Set(found.map((log) => log.block))
+    const mayHave = bloomTest(filter)
     for (const one of await blocks(from, to)) {
-      if (!having.has(one.number) && mayHave(one.bloom, filter)) await confirmNone(filter, one)
+      if (!having.has(one.number) && mayHave(one.bloom)) await confirmNone(filter, one)
     }
     return found
   }
@@ -320,16 +321,15 @@ function fits({ addresses, topics }: LogFilter, log: Log): boolean {
   return topics.every((some, at) => some === undefined || some.includes(log.topics[at] ?? ''))
 }
 
-/** Whether the bloom filter of a block allows an event of the filter. */
-function mayHave(bloom: Buffer, { addresses, topics }: LogFilter): boolean {
-  const isIn = (value: string) => {
+/** Tells from the bloom filter of a block whether it may have an event of the filter. */
+function bloomTest({ addresses, topics }: LogFilter): (bloom: Buffer) => boolean {
+  const bitsOf = (value: string) => {
     const hash = keccak(Buffer.from(value.slice(2), 'hex'))
-    return [0, 2, 4].every((at) => {
-      const bit = hash.readUInt16BE(at) & 2047
-      return ((bloom[255 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0
-    })
+    return [0, 2, 4].map((at) => hash.readUInt16BE(at) & 2047)
   }
-  return addresses.some(isIn) && topics.every((some) => some === undefined || some.some(isIn))
+  const wanted = [addresses, ...topics].flatMap((some) => (some ? [some.map(bitsOf)] : []))
+  const has = (bloom: Buffer, bit: number) => ((bloom[255 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1
+  return (bloom) => wanted.every((any) => any.some((bits) => bits.every((bit) => has(bloom, bit))))
 }
 
 /** Runs some at a time, and returns the results in order. */

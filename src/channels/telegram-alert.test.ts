@@ -7,7 +7,7 @@ import { LOCALES } from '#src/kernel/locale.ts'
 import { type Button, labelWidth } from '#src/telegram/buttons.ts'
 import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
-import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
+import { anyUnicodeCharacter, anyUrlCharacter } from '../../test/support/any-character.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
@@ -610,11 +610,14 @@ describe('every view', () => {
       fc.string({ unit: anyUnicodeCharacter }),
       fc.constantFrom(...HOSTILE_TEXTS),
     )
+    const anyUrl = fc
+      .tuple(fc.domain(), fc.string({ unit: anyUrlCharacter }))
+      .map(([host, rest]) => `https://${host}/${rest}`)
     const anyField = fc.record({
       key: fc.constantFrom('x', 'sender'),
       label: anyText,
       value: anyText,
-      href: fc.oneof(fc.webUrl(), anyText),
+      href: fc.oneof(anyUrl, anyText),
     })
     const anyMessage = fc.record({
       title: anyText,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getEvidence } from '#src/alerts/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence-model.ts'
+import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { type RoundWorld, roundWorld } from '../watches/rounds.ts'
 import type { Notified } from '../watches/world.ts'
 import { confirmedChanges } from './evidence-changes.ts'
@@ -27,6 +28,7 @@ const FAULTY = [
 type RaisedAlert = Notified & { readonly id: number }
 
 let world: RoundWorld
+let rpc: Rpc
 let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
@@ -74,6 +76,7 @@ beforeAll(async () => {
     await world.scan()
   }
   raised = (await world.notified()) as readonly RaisedAlert[]
+  rpc = createRpc([world.devnet.rpcUrl])
 }, 180_000)
 afterAll(() => world.close())
 
@@ -92,7 +95,7 @@ test('the chain confirms no claim about blocks before the duty began', async () 
       if (body.claim?.kind !== kind) continue
       Object.assign(body.claim, { block: 1, isConcluded: false, minutes: -1e9 })
       Object.assign(body, { data: {}, blocks: null })
-      const { code } = await verify(body, [world.devnet.rpcUrl], world.devnet.contracts.registry)
+      const { code } = await verify(body, rpc, world.devnet.contracts.registry)
       codes.push([kind, code])
       break
     }
@@ -108,11 +111,7 @@ test('the chain confirms every alert that has a claim', async () => {
   const confirmed = new Set<string>()
   for (const { id, event } of raised) {
     const body = await evidenceOf(id)
-    const { code, said } = await verify(
-      body,
-      [world.devnet.rpcUrl],
-      world.devnet.contracts.registry,
-    )
+    const { code, said } = await verify(body, rpc, world.devnet.contracts.registry)
     if (code !== (body.claim === null ? 2 : 0)) found.push([event, body.unproven, code, said])
     if (code === 0) confirmed.add(event)
   }
@@ -142,8 +141,8 @@ test('no figure can be changed so that the chain confirms it, unless the script 
     const body = await evidenceOf(id)
     if (body.claim === null || kinds.has(body.event)) continue
     kinds.add(body.event)
-    const { rpcUrl, contracts } = world.devnet
-    const changes = await confirmedChanges(body, (one) => verify(one, [rpcUrl], contracts.registry))
+    const { registry } = world.devnet.contracts
+    const changes = await confirmedChanges(body, (one) => verify(one, rpc, registry))
     if (changes.length > 0) found.push([body.event, changes])
   }
   expect(found).toEqual([])

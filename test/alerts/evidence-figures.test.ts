@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
+import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import type { RoundWorld } from '../watches/rounds.ts'
 import { confirmedChanges, type Evidence, moved } from './evidence-changes.ts'
 import { verify } from './evidence-script.ts'
@@ -17,9 +18,11 @@ const CASES: readonly (readonly [string, Behaviour, string])[] = [
   ['Still', 'no-fast-updates', 'fsp.fast-updates'],
 ]
 let world: RoundWorld
+let rpc: Rpc
 
 beforeAll(async () => {
   world = await failingProviders(CASES)
+  rpc = createRpc([world.devnet.rpcUrl])
 }, 180_000)
 afterAll(() => world.close())
 
@@ -35,7 +38,7 @@ async function evidenceOf(name: string, event: string): Promise<Evidence> {
 function forged(evidence: Evidence, change: (evidence: Evidence) => void = () => {}) {
   const other = structuredClone(evidence)
   change(other)
-  return verify(other, [world.devnet.rpcUrl], world.devnet.contracts.registry)
+  return verify(other, rpc, world.devnet.contracts.registry)
 }
 
 test.each(CASES)(

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { checkEvidence, type EvidenceVerdict } from '../../examples/evidence/check.ts'
+import { checkWith, type EvidenceVerdict } from '../../examples/evidence/check.ts'
 import { readerOf } from '../../examples/evidence/published.ts'
+import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../examples/verify-evidence.ts', import.meta.url))
 
@@ -22,14 +23,19 @@ export interface Beside {
   readonly message?: unknown
 }
 
-/** Checks evidence with these endpoints, as the script does after it has read its file. */
+/**
+ * Checks evidence as the script does after it has read its file.
+ *
+ * @param endpoints their addresses, or a client of them that several checks share: it reads each block once
+ */
 export function verify(
   evidence: unknown,
-  urls: readonly string[],
+  endpoints: readonly string[] | Rpc,
   registry: string,
   { published, read = readerOf(published), pChain, message }: Beside = {},
 ): Promise<EvidenceVerdict> {
-  return checkEvidence(JSON.stringify(evidence), urls, {
+  const rpc = 'block' in endpoints ? endpoints : createRpc(endpoints)
+  return checkWith(JSON.stringify(evidence), rpc, {
     registry,
     published: read,
     pChain,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { signIn } from '../support/people.ts'
 import type { RoundWorld } from '../watches/rounds.ts'
 import { changedEndpoint, runScript, verify } from './evidence-script.ts'
@@ -37,11 +38,13 @@ interface RaisedAlert {
 }
 
 let world: RoundWorld
+let rpc: Rpc
 let raised: readonly RaisedAlert[] = []
 
 beforeAll(async () => {
   world = await failingProviders(CASES)
   raised = (await world.notified()) as unknown as readonly RaisedAlert[]
+  rpc = createRpc([world.devnet.rpcUrl])
 }, 180_000)
 afterAll(() => world.close())
 
@@ -70,8 +73,8 @@ async function evidenceOf({ id }: Pick<RaisedAlert, 'id'>): Promise<Forgery> {
   return body
 }
 
-function check(evidence: unknown, urls: readonly string[] = [world.devnet.rpcUrl]) {
-  return verify(evidence, urls, world.devnet.contracts.registry)
+function check(evidence: unknown, endpoints: readonly string[] | Rpc = rpc) {
+  return verify(evidence, endpoints, world.devnet.contracts.registry)
 }
 
 /** An alert of an event, by any provider or by the one named. */

@@ -30,7 +30,7 @@ for (let turn = 0; ; turn += 1) {
       const [row] = await tx.execute<{ value: number }>(
         query`select count(*)::int as value from slice_writes where slice = ${slice}`,
       )
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setTimeout(resolve, 20))
       await tx.execute(query`
         insert into slice_writes (slice, value, writer) values (${slice}, ${row?.value ?? 0}, ${writer})`)
     })

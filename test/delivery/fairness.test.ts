@@ -89,7 +89,7 @@ test("as many failing chats as the channel's concurrency limit do not delay a he
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
   const good = await chats.link(GOOD)
   for (let part = 0; part < 2; part += 1) {
-    await chats.notify(bad.flatMap((to) => backlogOf(to, 255, 'critical', 255)))
+    await chats.notify(bad.flatMap((to) => backlogOf(to, 64, 'critical', 64)))
     await chats.deliver()
     outbox.clock.advance(7200)
   }

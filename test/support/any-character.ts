@@ -22,3 +22,14 @@ export const anyUnicodeCharacter = fc.nat({ max: LAST - SURROGATES.count }).map(
     return code < first ? code : code - count
   },
 )
+
+/** What a path or a query may contain as it is. */
+const PLAIN_IN_URLS = "abcxyzABCXYZ0189-._~!$&'()*+,;=:@/?"
+
+/**
+ * A character of a path or a query, escaped where it must be. `fc.webUrl` and `fc.webQueryParameters` make that table, too.
+ */
+export const anyUrlCharacter = fc.oneof(
+  { weight: 10, arbitrary: fc.constantFrom(...PLAIN_IN_URLS) },
+  { weight: 1, arbitrary: anyUnicodeCharacter.map(encodeURIComponent) },
+)

@@ -2,6 +2,7 @@ import { type Address, encodeFunctionData, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SET_UP_ABI } from '#sandbox/devnet/fsp/abi.ts'
 import { CONTRACTS } from '#sandbox/devnet/fsp/contract-addresses.ts'
+import { createRpc, type Rpc } from '../../examples/evidence/rpc.ts'
 import { confirmedChanges, type Evidence } from '../alerts/evidence-changes.ts'
 import { verify } from '../alerts/evidence-script.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -16,10 +17,12 @@ const STAKE = 3_000_000_000
 const SIGNALS = [{ id: 'fast-updates', enabled: true, parameters: { probability: 1e-15 } }]
 
 let world: RoundWorld
+let rpc: Rpc
 
 beforeAll(async () => {
   const names = ['Anchor', 'Long', 'Refused', 'Right']
   world = await roundWorld([], { providers: names.map((name) => ({ name, stake: STAKE })) })
+  rpc = createRpc([world.devnet.rpcUrl])
   for (const name of names.slice(1)) await world.watch(name, SIGNALS)
   await play(2)
 }, 120_000)
@@ -39,7 +42,7 @@ async function evidenceOf(
 }
 
 function check(evidence: unknown) {
-  return verify(evidence, [world.devnet.rpcUrl], world.devnet.contracts.registry)
+  return verify(evidence, rpc, world.devnet.contracts.registry)
 }
 
 test('updates that the contract accepts and refuses fire a warning with their length, and recover', async () => {
