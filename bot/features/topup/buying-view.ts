@@ -92,7 +92,7 @@ export function assetChoice(
 }
 
 /** Line with the price of credits in an asset, or why the asset is not accepted now. */
-export function assetLine(t: Translate, asset: OfferedAsset, wanted: number): string {
+function assetLine(t: Translate, asset: OfferedAsset, wanted: number): string {
   const { symbol, state, bonusBps, capUnits } = asset
   const values = { asset: id(symbol) }
   if (state !== 'open') return t.html(`bot:topup.${state}`, values)
