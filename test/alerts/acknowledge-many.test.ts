@@ -11,7 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('more open alerts than one press can take are acknowledged by the next press', async () => {
+/** Against hanging only: five hundred observations are recorded one after the other. */
+const TIMEOUT_MS = 300_000
+
+test('more open alerts than one press can take are acknowledged by the next press', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const watchId = await world.watch('Alpha')
   await world.record(watchId, { event: 'fsp.ftso-commit' })
   // Each reward epoch without registration is an episode of its own.
