@@ -7,63 +7,46 @@ import { type Db, transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
-import { listForNotification } from '#src/watches/notification-view.ts'
 import * as acting from './acknowledge-store.ts'
+import {
+  type Act,
+  type ActDeps,
+  type ActionResult,
+  actOn,
+  actOnEach,
+  alertStatus,
+  type FindAlerts,
+  requireAlert,
+} from './act.ts'
 import { escalateAgain, escalateUnmuted } from './escalation.ts'
 import { endOf } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
-import { episodeProperties, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
 import { logEach } from './trail.ts'
-
-interface Deps {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Logger
-}
-
-/** State of an alert after an action. */
-export interface ActedAlert {
-  readonly id: number
-  readonly watchId: number
-  readonly watchLabel: string
-  readonly event: string
-  /** Whether the alert is open until its signal recovers. */
-  readonly isOpen: boolean
-  readonly recoveredAt: Date | null
-  readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
-  /** End of the alert's mute in chats and mailboxes. */
-  readonly muted: { readonly until: Date | 'recovered' } | null
-}
-
-/**
- * State after an action, and whether the state was the same before, for example because another person was
- * faster.
- */
-export interface ActionResult extends ActedAlert {
-  readonly already: boolean
-}
 
 /**
  * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.
  *
- * @param by name of the person, from the chat or the link; `at`: now by default
+ * @param by name of the person, from the chat or the link
  * @throws AppError not_found
  */
 export async function acknowledgeAlert(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
-  { id, by, at }: { readonly id: number; readonly by: string | null; readonly at?: Date },
+  { id, by }: { readonly id: number; readonly by: string | null },
 ): Promise<ActionResult> {
-  return await act(deps, caller, { id, what: 'alert acknowledged' }, (tx, chosen, now) =>
-    acting.acknowledge(tx, caller.wallet, { ...chosen, at: at ?? now, by }),
-  )
+  return await actOn(deps, caller, id, acknowledgement(caller, by))
+}
+
+function acknowledgement({ wallet }: Caller, by: string | null): Act {
+  return {
+    what: 'alert acknowledged',
+    change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by }),
+  }
 }
 
 /**
@@ -71,17 +54,22 @@ export async function acknowledgeAlert(
  * @throws AppError not_found
  */
 export async function unacknowledgeAlert(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   { id }: { readonly id: number },
 ): Promise<ActionResult> {
-  const what = 'acknowledgement removed'
-  return await act(deps, caller, { id, what }, async (tx, chosen) => {
-    const ids = await acting.unacknowledge(tx, caller.wallet, chosen)
-    await resumeReminders(deps, tx, caller, ids)
-    await escalateAgain(tx, ids, deps.clock.now())
-    return ids
-  })
+  return await actOn(deps, caller, id, removal(deps, caller))
+}
+
+function removal(deps: ActDeps, caller: Caller): Act {
+  return {
+    what: 'acknowledgement removed',
+    change: (tx, chosen) => acting.unacknowledge(tx, caller.wallet, chosen),
+    afterAll: async (tx, ids, at) => {
+      await resumeReminders(deps, tx, caller, ids)
+      await escalateAgain(tx, ids, at)
+    },
+  }
 }
 
 /**
@@ -92,7 +80,7 @@ export async function unacknowledgeAlert(
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function acknowledgeMessage(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   input: {
     readonly recipientId: number
@@ -113,13 +101,11 @@ export async function acknowledgeMessage(
  * @throws AppError not_found when one is not of the wallet
  */
 export async function acknowledgeEach(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   { find, by }: { readonly find: FindAlerts; readonly by: string | null },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(deps, find, (inside, id, at) =>
-    acknowledgeAlert(inside, caller, { id, by, at }),
-  )
+  return await actOnEach(deps, caller, find, acknowledgement(caller, by))
 }
 
 /**
@@ -129,11 +115,11 @@ export async function acknowledgeEach(
  * @throws AppError not_found when one is not of the wallet
  */
 export async function unacknowledgeEach(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   { find }: { readonly find: FindAlerts },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(deps, find, (inside, id) => unacknowledgeAlert(inside, caller, { id }))
+  return await actOnEach(deps, caller, find, removal(deps, caller))
 }
 
 /**
@@ -146,7 +132,7 @@ export async function unacknowledgeEach(
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function unacknowledgeMessage(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly ActionResult[]> {
@@ -169,24 +155,6 @@ function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.Alert
   return active.filter((row, index) => times[index] === lastAt && endOf(row) === null)
 }
 
-type FindAlerts = (tx: Db) => Promise<readonly Pick<store.AlertRow, 'id'>[]>
-
-/** Acts on several alerts, in one transaction and at one time. */
-async function eachOf(
-  deps: Deps,
-  find: FindAlerts,
-  run: (inside: Deps, id: number, at: Date) => Promise<ActionResult>,
-): Promise<readonly ActionResult[]> {
-  return await transact(deps.db, async (tx) => {
-    const at = deps.clock.now()
-    const acted: ActionResult[] = []
-    for (const { id } of await find(tx)) {
-      acted.push(await run({ ...deps, db: tx }, id, at))
-    }
-    return acted
-  })
-}
-
 /**
  * Mutes an alert's episode in chats and mailboxes until it recovers, or unmutes it. The recovery is
  * notified. No effect on alerts that are over or have no recovery.
@@ -194,21 +162,25 @@ async function eachOf(
  * @throws AppError not_found
  */
 export async function muteEpisode(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
 ): Promise<ActionResult> {
-  const what = muted ? 'alert muted' : 'alert unmuted'
-  return await act(deps, caller, { id, what }, async (tx, chosen, at) => {
-    const mutedAt = muted ? at : null
-    const ids = await acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt })
-    if (!muted) {
+  return await actOn(deps, caller, id, muting(deps, caller, muted))
+}
+
+function muting(deps: ActDeps, caller: Caller, muted: boolean): Act {
+  return {
+    what: muted ? 'alert muted' : 'alert unmuted',
+    change: (tx, chosen, at) =>
+      acting.muteEpisode(tx, caller.wallet, { ...chosen, mutedAt: muted ? at : null }),
+    afterAll: async (tx, ids, at) => {
+      if (muted) return
       await resumeReminders(deps, tx, caller, ids)
       await escalateUnmuted(tx, ids, at)
       await sendUnsent(tx, ids, at)
-    }
-    return ids
-  })
+    },
+  }
 }
 
 /** Schedules alerts that were never sent to a recipient because of a mute. */
@@ -229,15 +201,12 @@ async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<voi
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function muteMessage(
-  deps: Deps,
+  deps: ActDeps,
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
 ): Promise<readonly ActionResult[]> {
-  return await eachOf(
-    deps,
-    (tx) => alertsOf(tx, caller, input),
-    (inside, id) => muteEpisode(inside, caller, { id, muted: input.muted }),
-  )
+  const find = (tx: Db) => alertsOf(tx, caller, input)
+  return await actOnEach(deps, caller, find, muting(deps, caller, input.muted))
 }
 
 /** The wallet's alerts in one message of a chat. @throws AppError not_found when there are none */
@@ -259,7 +228,7 @@ async function alertsOf(
  * @throws AppError not_found, also when the watch was deleted
  */
 export async function muteWatchOf(
-  deps: Deps & { readonly chain: FspChain },
+  deps: ActDeps & { readonly chain: FspChain },
   caller: Caller,
   { id, until }: { readonly id: number; readonly until: Date | null },
 ): Promise<ActionResult> {
@@ -274,30 +243,8 @@ export async function muteWatchOf(
   })
 }
 
-async function act(
-  deps: Deps,
-  caller: Caller,
-  { id, what }: { readonly id: number; readonly what: string },
-  change: (tx: Db, chosen: acting.ActionTarget, at: Date) => Promise<readonly number[]>,
-): Promise<ActionResult> {
-  return await transact(deps.db, async (tx) => {
-    const { event } = await requireAlert(tx, caller, id)
-    const changed = await change(tx, { id, keys: episodeProperties(event) }, deps.clock.now())
-    await delivery.reviseMessages(tx, await withAnchors(tx, changed))
-    logEach(deps, changed, what)
-    const already = changed.length === 0
-    return { ...(await alertStatus({ ...deps, db: tx }, caller, id)), already }
-  })
-}
-
-/** The alerts, and the alerts whose messages show them. */
-async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
-  const rows = await store.listByIds(tx, ids)
-  return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
-}
-
 async function resumeReminders(
-  deps: Deps,
+  deps: ActDeps,
   tx: Db,
   caller: Caller,
   ids: readonly number[],
@@ -306,40 +253,4 @@ async function resumeReminders(
   const rows = await store.listByIds(tx, ids)
   const episodes = rows.filter(({ isEpisode }) => isEpisode)
   await acting.remindAgain(tx, planReminders(episodes, settings, deps.clock.now()))
-}
-
-async function requireAlert(db: Db, caller: Caller, id: number): Promise<store.AlertRow> {
-  const row = await store.findAlert(db, id)
-  if (row === undefined || row.wallet !== caller.wallet) {
-    throw new AppError('not_found', 'not_found')
-  }
-  return row
-}
-
-/**
- * State of an alert of the wallet.
- * @throws AppError not_found
- */
-export async function alertStatus(
-  deps: Omit<Deps, 'log'>,
-  caller: Caller,
-  id: number,
-): Promise<ActedAlert> {
-  const row = await requireAlert(deps.db, caller, id)
-  const watch = (await listForNotification(deps.db, [row.watchId])).get(row.watchId)
-  const until = watch?.mutedUntil ?? null
-  const isOpen = isOpenEpisode(row)
-  const watchMuted = isMuted({ mutedUntil: until }, deps.clock.now()) ? until : null
-  const mute = row.mutedAt !== null && isOpen ? 'recovered' : watchMuted
-  return {
-    id,
-    watchId: row.watchId,
-    watchLabel: row.watchLabel,
-    event: row.event,
-    isOpen,
-    recoveredAt: row.recoveredAt,
-    acknowledged:
-      row.acknowledgedAt === null ? null : { at: row.acknowledgedAt, by: row.acknowledgedBy },
-    muted: mute === null ? null : { until: mute },
-  }
 }

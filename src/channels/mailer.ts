@@ -1,4 +1,7 @@
+import { createRequire } from 'node:module'
 import type { SendMailOptions, Transporter } from 'nodemailer'
+
+const requirePackage = createRequire(import.meta.url)
 
 /** Maximum number of connections to the mail server, and therefore of e-mails in progress. */
 export const MAIL_CONNECTIONS = 4
@@ -17,14 +20,15 @@ export interface Mailer {
 
 /**
  * A client that keeps up to `MAIL_CONNECTIONS` connections. nodemailer is loaded with the first e-mail, because
- * it is a tenth of the modules that a start would load, and most processes send none.
+ * it is a tenth of the modules that a start would load, and most processes send none. A failure to load it is that of
+ * one e-mail: `require` tries again with the next, where `import()` would fail until the process ends.
  *
  * @param url of the mail server, such as `smtps://user:password@mail.example.org`
  */
 export function createMailer(url: string): Mailer {
-  let transporter: Promise<Transporter> | undefined
-  const open = async (): Promise<Transporter> => {
-    const { createTransport } = await import('nodemailer')
+  let transporter: Transporter | undefined
+  const open = (): Transporter => {
+    const { createTransport }: typeof import('nodemailer') = requirePackage('nodemailer')
     return createTransport({
       url,
       pool: true,
@@ -37,7 +41,7 @@ export function createMailer(url: string): Mailer {
   return {
     sendMail: async (mail) => {
       transporter ??= open()
-      return (await transporter).sendMail(mail)
+      return await transporter.sendMail(mail)
     },
   }
 }

@@ -44,9 +44,11 @@ export async function tidy(
   const stuck = sending.limiter.stuck()
   const mayBeLong = crowded.length + stuck.partitions.length + stuck.recipients.length > 0
   if (!mayBeLong || performance.now() - sending.tidiedAt < TIDY_MS) return unanswered.length > 0
+  // Set before, so that a look that fails each time fails one claim in a while, not all of them.
+  sending.tidiedAt = performance.now()
   const inTheWay = await due.listInTheWay(claimsDb, channel, { stuck, now })
   await due.moveToBacklog(db, inTheWay)
   // If most are in the way, those behind them are looked at by the next claim.
-  if (inTheWay.length < due.DEEP / 2) sending.tidiedAt = performance.now()
+  if (inTheWay.length >= due.DEEP / 2) sending.tidiedAt = Number.NEGATIVE_INFINITY
   return unanswered.length + inTheWay.length > 0
 }

@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
+import { STATEMENT_CHANNEL } from '#src/db/diagnostics.ts'
 import { listAllRecipients, readRecipientsById } from '#src/recipients/service.ts'
 import { textOf } from '../pages/site.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
@@ -103,6 +105,11 @@ test('more alerts than one read has are all counted, and one press acknowledges 
   const { html, text, url } = await open()
   expect(text).toContain('and 115 more')
   expect(text).toContain('Acknowledge all 135 alerts')
+  let statements = 0
+  const count = () => {
+    statements += 1
+  }
+  subscribe(STATEMENT_CHANNEL, count)
   await world.server.inject({
     method: 'POST',
     url,
@@ -112,6 +119,9 @@ test('more alerts than one read has are all counted, and one press acknowledges 
       seen: / name="seen" value="([\d ]*)"/.exec(html)?.[1] ?? '',
     }).toString(),
   })
+  unsubscribe(STATEMENT_CHANNEL, count)
+  // All of them stay locked meanwhile: another person who acts at the same time waits for as long.
+  expect(statements).toBeLessThan(2 * 135)
   const left = await world.sql`
     select from alerts where watch_id = ${watchId} and acknowledged_at is null`
   expect(left).toHaveLength(0)

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { configureChannel } from '#src/operations/channels.ts'
-import { addDestination, listDestinations } from '#src/operations/chat-destinations.ts'
+import {
+  addDestination,
+  changeDestination,
+  listDestinations,
+} from '#src/operations/chat-destinations.ts'
 import { createRecipient } from '#src/operations/recipients.ts'
 import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
 
@@ -59,6 +63,17 @@ describe('an address that the wallet already has', () => {
     expect(ann.last().text).toBe(`✓ You already have this recipient: ${iso('hooks.example.org')}.`)
     await add('Webhook', 'https://hooks.example.org/b')
     expect(await ofChannel('webhook')).toHaveLength(2)
+  })
+
+  test('gets no alerts while its recipient is switched off, which the answer says', async () => {
+    await add('Webhook', 'https://off.example.org/a')
+    const [made] = (await ofChannel('webhook')).filter(({ name }) => name === 'off.example.org')
+    const body = { id: made?.id ?? 0, changes: { status: 'disabled' as const } }
+    await world.as('alice', changeDestination, { body })
+    await add('Webhook', 'https://off.example.org/a')
+    expect(ann.last().text).toBe(
+      `✓ You already have this recipient: ${iso('off.example.org')}.\n⚠️ Off since 12:00\u00a0UTC.`,
+    )
   })
 
   test('is added once by two requests at once', async () => {

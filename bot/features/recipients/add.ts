@@ -157,7 +157,7 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
 /** Says that the wallet already has a recipient with the typed address. */
 async function showKnown(ctx: BotContext, id: number): Promise<void> {
   const found = await findRecipient(ctx, id)
-  const messageId = await show(ctx, alreadyAdded(ctx.reader, found))
+  const messageId = await show(ctx, alreadyAdded(ctx.reader, found, ctx.app.clock.now()))
   if (found.destination.status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 

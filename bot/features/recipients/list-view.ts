@@ -146,16 +146,17 @@ export function mailboxOffer({ t }: Reader, mailbox: string): View {
 export function alreadyAdded(
   reader: Reader,
   { destination, hereId }: { readonly destination: Destination; readonly hereId: number },
+  now: Date,
 ): View {
   const { t } = reader
+  const { status, target, switchedAt } = destination
   const name = typed(destinationName(t, destination, hereId))
-  const isPending = destination.status === 'pending'
+  const waiting = t.html('bot:rec.pending', { target: typed(target) })
+  const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
   return screen(
     [
       `✓ ${t.html('bot:rec.known', { name })}`,
-      isPending
-        ? `⚠️ ${t.html('bot:rec.pending', { target: typed(destination.target) })}`
-        : undefined,
+      isOn(destination) ? undefined : `⚠️ ${status === 'pending' ? waiting : off}`,
     ],
     [[cardButton(reader, destination, hereId)], [backToList(t)]],
   )
