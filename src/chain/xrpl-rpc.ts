@@ -48,7 +48,7 @@ const Envelope = z.object({ result: z.looseObject({ error: z.string().optional()
 const API_VERSION = 2
 const RETRY_AFTER_SECONDS = 10
 /** Maximum length of a logged error code; longer texts are not logged. */
-const TOKEN_LENGTH_MAX = 60
+const ERROR_CODE_LENGTH_MAX = 60
 
 /** Creates a client of one server. It connects with the first call. */
 export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc {
@@ -120,7 +120,9 @@ function readAnswer(text: string): Answer {
   const { data } = Envelope.safeParse(jsonOf(text))
   if (data === undefined) return { error: 'malformed response' }
   const { error } = data.result
-  return error === undefined ? { result: data.result } : { error: error.slice(0, TOKEN_LENGTH_MAX) }
+  return error === undefined
+    ? { result: data.result }
+    : { error: error.slice(0, ERROR_CODE_LENGTH_MAX) }
 }
 
 function jsonOf(text: string): unknown {
