@@ -5,7 +5,7 @@ import { termsMark } from '../terms/terms.ts'
 import type { TrialOffer } from './view.ts'
 
 /** The free trial, with the terms that its start accepts. */
-export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
+export function readTrialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
   const { terms } = billing
   return { days: TRIAL_DAYS, terms, mark: termsMark(terms.version) }
 }
