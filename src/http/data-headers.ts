@@ -54,7 +54,7 @@ const FROM_US_ONLY = new Set([
 ])
 
 /** Whether a header of an answer is set by Fastify or this service, not by the upstream. */
-export function isSetByService(name: string): boolean {
+export function isReservedForService(name: string): boolean {
   return FROM_US_ONLY.has(name)
 }
 
