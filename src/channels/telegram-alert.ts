@@ -34,15 +34,15 @@ export interface AlertViewOptions extends ChatReader {
   /** Whether nobody in the chat may change anything: buttons that would, and names of recipients, are left out. */
   readonly isReceiveOnly?: boolean
   /**
-   * Time of sending, for a first message only: the text says how long ago the alert fired, from one minute
-   * on.
+   * Time of sending; set only for a first message. If the alert fired a minute ago or earlier, the text says how
+   * long ago.
    */
   readonly now?: Date
 }
 
 /**
- * A message of the chat channel in a state: text and buttons, in the envelope's language. Used for sending,
- * for later changes and by the bot after a press.
+ * Text and buttons of a message in Telegram for the current state of its alerts, in the envelope's language. Used
+ * to send and to edit it, and by the bot after a press.
  */
 export function alertView(
   envelope: Envelope,
