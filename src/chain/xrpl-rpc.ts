@@ -26,7 +26,7 @@ export interface XrplRpc {
     absent: string,
     signal: AbortSignal | undefined,
   ): Promise<T | undefined>
-  /** The error to throw for a well-formed response that is unusable. */
+  /** Returns the error to throw for a well-formed response that is unusable, and logs that the server fails. */
   unusable(reason: string): AppError
 }
 
@@ -47,7 +47,7 @@ const Envelope = z.object({ result: z.looseObject({ error: z.string().optional()
 /** The API version whose responses contain ledger hashes and delivered amounts. */
 const API_VERSION = 2
 const RETRY_AFTER_SECONDS = 10
-/** Maximum length of a logged error code; longer texts are not logged. */
+/** Maximum length of a logged error code; the rest is cut off. */
 const ERROR_CODE_LENGTH_MAX = 60
 
 /** Creates a client of one server. It connects with the first call. */
