@@ -1,5 +1,5 @@
-// A customer's program: uses the service over HTTP, from the published description alone. It imports none
-// of the service's code, so that it detects deviations.
+// A customer's program over HTTP, written from the published description alone. It imports none of the service's
+// code, so that it fails when the service deviates from its description.
 
 import { z } from 'zod'
 import type { DevPerson } from './devnet/accounts.ts'

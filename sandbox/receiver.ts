@@ -22,7 +22,7 @@ export interface FullHookAnswer {
   readonly delayMs?: number
 }
 
-/** The signatures of a delivery, each verified as by a customer with the secret of its hook. */
+/** Results of verifying each signature of a delivery with the secret of its hook, as a customer would. */
 export interface SignatureVerdicts {
   readonly watchdog: SignatureVerdict
   /** Signature with the next secret, which is sent during a rotation of the secret only. */
@@ -92,8 +92,8 @@ export const MAIN_HOOK = 'main'
 const HOOK_PATH = /^\/hook\/([\w-]{1,64})$/
 
 /**
- * Starts a web server on loopback that receives deliveries at `/hook/<name>`. Long because receiving and
- * the controls of a test share the ordered answers and secrets.
+ * Starts a web server on loopback that receives deliveries at `/hook/<name>`. Long because the server and the
+ * functions that control it share the queue of answers and the secrets.
  */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { port = 0, secret, clock = systemClock } = options

@@ -105,10 +105,10 @@ describe('the journey of the examples', () => {
   const account = CreditAccount.parse(answerOf('getAccount'))
 
   test('has one wallet, one watch and one alert', () => {
-    const notified = (name: string) => [...new Set(allOf(name, EXAMPLES))]
+    const valuesOf = (name: string) => [...new Set(allOf(name, EXAMPLES))]
     const wallet = '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C'
-    expect(notified('wallet')).toEqual([wallet])
-    expect(notified('watchId')).toEqual([42])
+    expect(valuesOf('wallet')).toEqual([wallet])
+    expect(valuesOf('watchId')).toEqual([42])
     expect(watch).toMatchObject({ id: 42, label: 'Treasury', target: { address: wallet } })
     expect(recipient).toMatchObject({ id: 7, name: 'Pager hook' })
     expect(watch.recipientIds).toBeNull()
@@ -145,7 +145,7 @@ describe('the journey of the examples', () => {
     )
   })
 
-  test('begins all its times on one day, except ends and earlier history', () => {
+  test('has all its times on one day, except the ends of terms, which are later, and the history of the backtest, which is earlier', () => {
     const later = ['expiresAt', 'endsAt', 'nextRenewalAt', 'resetsAt']
     const { backtestWatch, ...story } = EXAMPLES
     const isInstant = ([, text]: readonly [string, string]) => /\d{4}-\d\d-\d\dT\d\d:/.test(text)
@@ -200,7 +200,7 @@ describe('the examples of problems', () => {
     expect(
       problems.map(({ code, status }) => isErrorCode(code) && errorStatusOf(code) === status),
     ).toEqual(problems.map(() => true))
-    // A method that is not allowed belongs to no operation.
+    // No operation answers 405.
     const statuses = Object.values(ERROR_STATUS).filter(
       (status) => status !== ERROR_STATUS.method_not_allowed,
     )

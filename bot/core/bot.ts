@@ -16,7 +16,7 @@ import { flood } from './middleware/flood.ts'
 import { guard } from './middleware/guard.ts'
 import { identify } from './middleware/identify.ts'
 import { questions } from './middleware/questions.ts'
-import { waitForTurns } from './paced.ts'
+import { paceCalls } from './paced.ts'
 import { contentOf } from './show.ts'
 import { findChat } from './store.ts'
 
@@ -38,7 +38,7 @@ export function createBot({ app, parts, patienceMs, ...access }: BotOptions): Bo
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
-  waitForTurns(countLimited(bot.api, app.meters.countTelegramLimit), access.pace)
+  paceCalls(countLimited(bot.api, app.meters.countTelegramLimit), access.pace)
   bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => features.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of features) bot.use(composer)

@@ -62,11 +62,11 @@ export type ChatState = Pick<BotState, 'app' | 'knownChat' | 'links' | 't' | 're
 
 /** Response to a press. */
 export interface PressAnswer {
-  /** Shows a toast, a box, opens a deep link, or nothing. Only the first call counts. */
+  /** Answers the press: with a toast, a box or a deep link, or silently. Only the first call counts. */
   answer(text?: string, options?: { readonly box?: boolean; readonly url?: string }): Promise<void>
   /**
-   * Ends the progress indication before the message with the pressed button is changed; that change also
-   * sets its buttons.
+   * Stops the progress indication. Call it before changing the message with the pressed button: its former buttons
+   * are then not restored.
    */
   takeOver(): Promise<void>
 }
@@ -86,7 +86,7 @@ export interface AnswerFlavor {
   answering?: PendingQuestion
   /** Whether the pressed button belongs to the screen of a question, which the press closed. */
   isQuestionPressed?: boolean
-  /** Repeats the question that an unknown command closed. */
+  /** Asks the question again that this command closed; called if the command is unknown. */
   askAgain?: () => Promise<void>
 }
 

@@ -8,7 +8,7 @@ import type { TelegramPace } from '#src/channels/telegram-pace.ts'
  * chat. Edits skip the chat's limit to keep presses responsive. If the next turn is too far away, the call
  * fails with a local 429, and the update is retried at that time.
  */
-export function waitForTurns(api: Api, pace: TelegramPace): Api {
+export function paceCalls(api: Api, pace: TelegramPace): Api {
   api.config.use(async (call, method, payload, signal) => {
     const chatId = chatOf(payload)
     const isSend = method.startsWith('send') && method !== 'sendChatAction'

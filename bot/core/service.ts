@@ -39,8 +39,8 @@ export interface BotService {
   /** Stops fetching updates and waits at most ten seconds for updates in progress. */
   stop(): Promise<void>
   /**
-   * Changes the messages whose follow-up is due, and those about mailboxes of `wallets` that were just confirmed; does
-   * nothing before the bot is introduced.
+   * Makes the due changes of messages: hides secrets, shows confirmed mailboxes and linked chats. Mailboxes of
+   * `wallets`, which were just confirmed, are shown at once. Does nothing before the bot is introduced.
    */
   followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
   /**

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { drafts, questions } from './tables.ts'
 
 /** Key of a question or draft: a person in a chat. */
-export interface ChatPerson {
+export interface SessionKey {
   readonly chatId: number
   readonly personId: number
 }
@@ -14,7 +14,7 @@ export type DraftRow = typeof drafts.$inferSelect
 /** The person's open question, unless it has expired. */
 export async function findQuestion(
   db: Db,
-  key: ChatPerson,
+  key: SessionKey,
   now: Date,
 ): Promise<QuestionRow | undefined> {
   const [row] = await db
@@ -33,13 +33,13 @@ export async function putQuestion(db: Db, row: QuestionRow): Promise<void> {
 }
 
 /** Deletes the person's question; returns whether there was one. */
-export async function deleteQuestion(db: Db, key: ChatPerson): Promise<boolean> {
+export async function deleteQuestion(db: Db, key: SessionKey): Promise<boolean> {
   const deleted = await db.delete(questions).where(ofQuestion(key)).returning()
   return deleted.length > 0
 }
 
 /** The person's draft, unless it has expired. */
-export async function findDraft(db: Db, key: ChatPerson, now: Date): Promise<DraftRow | undefined> {
+export async function findDraft(db: Db, key: SessionKey, now: Date): Promise<DraftRow | undefined> {
   const [row] = await db
     .select()
     .from(drafts)
@@ -56,7 +56,7 @@ export async function putDraft(db: Db, row: DraftRow): Promise<void> {
 }
 
 /** Deletes a person's draft. */
-export async function deleteDraft(db: Db, key: ChatPerson): Promise<void> {
+export async function deleteDraft(db: Db, key: SessionKey): Promise<void> {
   await db.delete(drafts).where(ofDraft(key))
 }
 
@@ -66,10 +66,10 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(drafts).where(lte(drafts.expiresAt, now))
 }
 
-function ofQuestion({ chatId, personId }: ChatPerson) {
+function ofQuestion({ chatId, personId }: SessionKey) {
   return and(eq(questions.chatId, chatId), eq(questions.personId, personId))
 }
 
-function ofDraft({ chatId, personId }: ChatPerson) {
+function ofDraft({ chatId, personId }: SessionKey) {
   return and(eq(drafts.chatId, chatId), eq(drafts.personId, personId))
 }

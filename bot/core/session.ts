@@ -9,7 +9,7 @@ import type { Rows } from '#src/telegram/buttons.ts'
 import { withRefusal } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
 import type { BotContext, ChatState } from './context.ts'
-import { type ChatPerson, findQuestion, putQuestion, type QuestionRow } from './session-store.ts'
+import { findQuestion, putQuestion, type QuestionRow, type SessionKey } from './session-store.ts'
 import { show } from './show.ts'
 import type { Task } from './store.ts'
 
@@ -99,7 +99,7 @@ export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestio
 /** Waits for the typed answer to a question that a message shows. */
 export async function storeQuestion(
   { app }: Pick<ChatState, 'app'>,
-  place: ChatPerson,
+  place: SessionKey,
   question: Pick<QuestionRow, 'kind' | 'about' | 'messageId' | 'refusals'>,
 ): Promise<void> {
   const askedAt = app.clock.now()
@@ -115,7 +115,7 @@ export async function openQuestion(ctx: ChatState): Promise<QuestionRow | undefi
 }
 
 /** Person and chat of an update; undefined for updates without a person. */
-export function placeOf(ctx: ChatState): ChatPerson | undefined {
+export function placeOf(ctx: ChatState): SessionKey | undefined {
   const { from, knownChat } = ctx
   return from === undefined ? undefined : { chatId: knownChat.id, personId: from.id }
 }

@@ -24,10 +24,11 @@ export function isBalanceAlert({ json }: ReceivedRequest): boolean {
 }
 
 /**
- * Checks a webhook like a customer.
+ * Checks a webhook as a customer would.
  *
  * @returns the link to the alert's page
- * @throws UnexpectedAnswerError when a signature is invalid or the alert differs
+ * @throws UnexpectedAnswerError when a signature is invalid or the alert differs; ZodError when the body is no
+ * alert about a balance
  */
 export function checkWebhook(received: ReceivedRequest, expected: ExpectedAlert): string {
   checkSignatures(received)

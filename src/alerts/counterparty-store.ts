@@ -2,14 +2,14 @@ import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 
-/** The other account of a transfer of a watch. */
+/** The other account of a transfer that a watch reports. */
 interface Counterparty {
   readonly wallet: Address
   readonly watchId: number
   readonly address: string
 }
 
-/** Newest alerts of a watch in which an account is looked for. */
+/** Number of the newest alerts of a watch that are searched for an account. */
 const ALERTS_MAX = 50
 
 /** Whether each of these accounts is in one of the newest alerts of its watch. */
@@ -17,8 +17,8 @@ export async function whichWereSeen(
   tx: Db,
   counterparties: readonly Counterparty[],
 ): Promise<readonly boolean[]> {
-  // The condition on the watch is a range, and the wallet is compared outside, so that PostgreSQL expects many rows and
-  // stops at the limit in the order of the index. It would otherwise read and sort all alerts of the wallet or watch.
+  // `between` with equal bounds instead of `=`, and the wallet only in the outer query: PostgreSQL then reads the
+  // index on watch and time and stops at the limit. With `=` it reads and sorts all alerts of the watch or wallet.
   const rows = await tx.execute<{ readonly wasSeen: boolean }>(sql`
     select exists (
       select from (

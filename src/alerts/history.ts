@@ -11,6 +11,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { type Cell, csvLine } from './csv.ts'
+import { type Count, countParts, cutPart, readPlace } from './history-parts.ts'
 import {
   ALERT_STATES,
   type Alert,
@@ -20,7 +21,6 @@ import {
   type AlertState,
 } from './model.ts'
 import { deletePart, listPart } from './part-store.ts'
-import { type Count, countParts, cutPart, readPlace } from './parts.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'

@@ -4,7 +4,7 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
-import type { NotificationTarget } from '#src/recipients/model.ts'
+import type { NotifiedRecipient } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type Timing, timingOf } from '#src/recipients/timing.ts'
@@ -139,7 +139,7 @@ export async function notify(
 async function targetsOf(
   tx: Db,
   notifications: readonly Notification[],
-): Promise<readonly (readonly NotificationTarget[])[]> {
+): Promise<readonly (readonly NotifiedRecipient[])[]> {
   const requestOf = ({ watch, effectiveSeverity: severity }: Notification) => ({
     wallet: watch.wallet,
     recipientIds: watch.recipientIds,
@@ -174,7 +174,7 @@ function attempt(
 }
 
 /** Whether a recipient gets a notification. Groups get no alerts about the wallet's own credits. */
-function isFor({ type, only, except }: Notification, { id, isGroup }: NotificationTarget): boolean {
+function isFor({ type, only, except }: Notification, { id, isGroup }: NotifiedRecipient): boolean {
   if (only?.has(id) === false || except?.has(id) === true) return false
   return !isGroup || findWatchType(type)?.reads !== 'ledger'
 }
@@ -187,7 +187,7 @@ function countsFor({ kind, isRecovery }: Notification, { status }: Plan): boolea
 function deliveryOf(
   deps: NotifyDeps,
   notification: Notification,
-  recipient: NotificationTarget,
+  recipient: NotifiedRecipient,
   how: {
     readonly plan: Plan
     readonly createdAt: Date
@@ -222,13 +222,9 @@ type Plan = Pick<delivery.NewDelivery, 'status' | 'deferredUntil'>
 /** Plans a delivery. Settings and mutes apply to people; programs get all except reminders. */
 function planFor(
   notification: Notification,
-  recipient: NotificationTarget,
+  recipient: NotifiedRecipient,
   settings: Settings,
-  timings: (
-    notification: Notification,
-    recipient: NotificationTarget,
-    settings: Settings,
-  ) => Timing,
+  timings: (notification: Notification, recipient: NotifiedRecipient, settings: Settings) => Timing,
 ): Plan | undefined {
   const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
   if (kind === 'reminder' && recipient.off) return undefined
@@ -258,7 +254,7 @@ function createTimings(now: Date) {
   const known = new Map<Settings, Map<string, Timing>>()
   return (
     { kind, effectiveSeverity: severity }: Notification,
-    reader: NotificationTarget,
+    reader: NotifiedRecipient,
     settings: Settings,
   ): Timing => {
     const ofSettings = known.get(settings) ?? new Map<string, Timing>()
@@ -273,7 +269,7 @@ function createTimings(now: Date) {
 function envelopeOf(
   deps: NotifyDeps,
   notification: Notification,
-  recipient: NotificationTarget,
+  recipient: NotifiedRecipient,
   how: {
     readonly render: typeof renderMessage
     readonly deliveryId: string

@@ -274,7 +274,7 @@ async function listSent(
   { db }: Pick<Deps, 'db'>,
   { id, escalatedTo }: store.AlertRow,
 ): Promise<readonly Date[]> {
-  const reached = await delivery.listReached(db, id)
+  const reached = await delivery.listReachedRecipients(db, id)
   return reached.flatMap(({ recipientId, at }) => (escalatedTo?.includes(recipientId) ? [] : [at]))
 }
 

@@ -28,7 +28,8 @@ export function contractView<
   functionName: Name,
   args: Args,
 ): ContractView<ContractFunctionReturnType<A, 'view', Name, Args>> {
-  // The types above are right for every function; the compiler checks them only for one function at a time.
+  // Casts, because the compiler cannot infer these types while the function is a type parameter. They are checked
+  // where `contractView` is called.
   const call = { abi: abi as Abi, functionName: functionName as string, args: args as unknown[] }
   return {
     callData: encodeFunctionData(call),
@@ -44,8 +45,8 @@ export function contractView<
 }
 
 /**
- * Reads many views of many contracts at the end of a block, in one request; undefined for a missing
- * contract or result.
+ * Calls many views of many contracts in the state after a block, in one request. Returns the undecoded results;
+ * undefined where the contract is unknown or the call failed.
  */
 export async function readViews(
   client: RpcClient,

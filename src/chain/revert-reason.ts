@@ -32,7 +32,7 @@ export interface ReplayResult {
 }
 
 /** Replays a transaction in the state of the block before the transaction's block. */
-export async function replay(
+export async function replayTransaction(
   client: RpcClient,
   { from, to, value, input, gas }: ReplayInput,
   blockNumber: number,
@@ -61,7 +61,7 @@ export async function readRevertReason(
   transaction: ReplayInput,
   blockNumber: number,
 ): Promise<string | null> {
-  const { reason } = await replay(client, transaction, blockNumber)
+  const { reason } = await replayTransaction(client, transaction, blockNumber)
   return reason !== null && /^0x[0-9a-f]{8}$/.test(reason) ? null : reason
 }
 

@@ -14,7 +14,7 @@ export interface EndpointLogs {
 }
 
 /** Events with their blocks. */
-export interface BlockLogs {
+export interface SpanLogs {
   readonly blocks: readonly SpanBlock[]
   readonly logs: readonly Log[]
 }
@@ -37,7 +37,7 @@ export async function resolveEvents(
   { blocks, logsByEndpoint }: EndpointLogs,
   rare: readonly Hex[],
   signal: AbortSignal | undefined,
-): Promise<BlockLogs> {
+): Promise<SpanLogs> {
   const logs = unite(logsByEndpoint)
   const logsOf = Map.groupBy(logs, ({ blockNumber }) => Number(blockNumber))
   const doubtful = new Set(blocksLackingEvents(blocks, logs, filter).map(({ ref }) => ref.number))

@@ -26,7 +26,7 @@ export interface XrplRpc {
     absent: string,
     signal: AbortSignal | undefined,
   ): Promise<T | undefined>
-  /** The error to throw for a well-formed response that is unusable. */
+  /** Returns the error to throw for a well-formed response that is unusable, and logs that the server fails. */
   unusable(reason: string): AppError
 }
 
@@ -47,8 +47,8 @@ const Envelope = z.object({ result: z.looseObject({ error: z.string().optional()
 /** The API version whose responses contain ledger hashes and delivered amounts. */
 const API_VERSION = 2
 const RETRY_AFTER_SECONDS = 10
-/** Maximum length of a logged error code; longer texts are not logged. */
-const TOKEN_LENGTH_MAX = 60
+/** Maximum length of a logged error code; the rest is cut off. */
+const ERROR_CODE_LENGTH_MAX = 60
 
 /** Creates a client of one server. It connects with the first call. */
 export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc {
@@ -120,7 +120,9 @@ function readAnswer(text: string): Answer {
   const { data } = Envelope.safeParse(jsonOf(text))
   if (data === undefined) return { error: 'malformed response' }
   const { error } = data.result
-  return error === undefined ? { result: data.result } : { error: error.slice(0, TOKEN_LENGTH_MAX) }
+  return error === undefined
+    ? { result: data.result }
+    : { error: error.slice(0, ERROR_CODE_LENGTH_MAX) }
 }
 
 function jsonOf(text: string): unknown {

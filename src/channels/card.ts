@@ -6,7 +6,7 @@ import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
-import { groupBody, groupHeading, groupLine, titleIn } from './group-wording.ts'
+import { groupBody, groupHeading, groupItemTitle, groupLine } from './group-wording.ts'
 import { alertHeading } from './heading.ts'
 import {
   asWritten,
@@ -15,7 +15,7 @@ import {
   hasEnded,
   type LineWriter,
   lineStart,
-  plainLines,
+  plainLineWriter,
   severityLine,
   shownAtOf,
   shownLabel,
@@ -100,7 +100,7 @@ export function cardOf(envelope: Envelope, options: CardOptions = {}): Card {
 
 function alertCard(
   envelope: Envelope,
-  { state = {}, now, writer = plainLines(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLineWriter(envelope) }: CardOptions,
 ): Card {
   const { message } = envelope
   const t = translator(envelope.locale)
@@ -128,7 +128,7 @@ function alertCard(
 function groupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
-  { state = {}, now, writer = plainLines(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLineWriter(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const open = openIn(envelope, state)
@@ -176,7 +176,12 @@ function groupCard(
 
 function groupItem(envelope: Envelope, item: EnvelopeMessage, state: MessageState): CardItem {
   const own = stateIn(state, item)
-  const title = titleIn(translator(envelope.locale), item, own, own.recovery?.(envelope)?.title)
+  const title = groupItemTitle(
+    translator(envelope.locale),
+    item,
+    own,
+    own.recovery?.(envelope)?.title,
+  )
   return {
     glyph: glyphOf(item, own),
     time: undefined,
@@ -191,7 +196,7 @@ function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date):
   const at = new Date(item.firedAt)
   return {
     glyph: glyphOf(item),
-    time: String(plainLines(envelope).time(at, { shownAt, seconds: true })),
+    time: String(plainLineWriter(envelope).time(at, { shownAt, seconds: true })),
     text: cut(item.title, TITLE_MAX),
     fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
     message: item,
@@ -202,7 +207,7 @@ function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date):
 function rollupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
-  { state = {}, now, writer = plainLines(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLineWriter(envelope) }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const worst = worstOf(items) ?? envelope.message
@@ -252,7 +257,7 @@ function rollupCard(
 function plainCard(envelope: Envelope, { state = {}, now }: CardOptions): Card {
   const { message, items = [], more, buttons = [], locale } = envelope
   const t = translator(locale)
-  const writer = plainLines(envelope)
+  const writer = plainLineWriter(envelope)
   const { glyph } = envelope.data
   const shownAt = shownAtOf(envelope, state, now)
   return {

@@ -96,7 +96,7 @@ export function groupBody(
 }
 
 /** Title of one alert of a group. Once the alert has recovered, it is the title of the recovery. */
-export function titleIn(
+export function groupItemTitle(
   t: Translate,
   { title, isRecovery }: EnvelopeMessage,
   { recoveredAt }: MessageState,

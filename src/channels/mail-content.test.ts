@@ -98,7 +98,7 @@ describe('alertMail', () => {
 
   test.each(
     LOCALES,
-  )('keeps the state whole behind a long title in its subject, in %s', (locale) => {
+  )('cuts a long title in its subject, not the state behind it, in %s', (locale) => {
     const message = {
       title: `Treasury: ${'long '.repeat(20)}`,
       event: 'fsp.ftso-commit.recovered',
@@ -223,7 +223,7 @@ describe('alertMail', () => {
     expect(alertMail(named, reader).text).toContain('\u2068خزينة\u2069')
   })
 
-  test('offers no way to stop where there is none', () => {
+  test('has no link to unsubscribe if there is no address for it', () => {
     const { html, text } = alertMail(envelopeOf(), { ...reader, unsubscribeUrl: undefined })
     expect(html + text).not.toContain('Unsubscribe')
   })
@@ -237,11 +237,11 @@ describe('alertMail', () => {
   })
 
   test('says what to do about open signals, not about recovered ones', () => {
-    const notified = (message: Partial<EnvelopeMessage>) =>
+    const textOf = (message: Partial<EnvelopeMessage>) =>
       alertMail(envelopeOf({ message }), reader).text
-    expect(notified({})).toContain('What to do\n1. Look at')
-    expect(notified({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
-    expect(notified({ test: true })).not.toContain('What to do')
+    expect(textOf({})).toContain('What to do\n1. Look at')
+    expect(textOf({ event: 'fsp.ftso-commit.recovered' })).not.toContain('What to do')
+    expect(textOf({ test: true })).not.toContain('What to do')
   })
 
   test.each(
@@ -288,7 +288,7 @@ describe('alertMail', () => {
       expect(text).toContain(`${line}\n${page}\n`)
       expect(html).toContain(`href="${page}"`)
     }
-    // The page of the worst of them lists the alerts of its watch.
+    // The link leads to the page of the most severe alert, which lists all alerts of the watch.
     const { link } = envelopeOf().message
     expect(text).toContain(`View alerts\n${link}#alerts\n`)
     expect(html).toContain(`href="${link}#alerts"`)
@@ -451,7 +451,10 @@ function tagsOf(html: string): string[] {
   return body.match(/<[^>]*>/g) ?? []
 }
 
-/** Only tags we write: a quote or bracket from a value would show as something else. */
+/**
+ * Whether the service itself writes such a tag. An unescaped quote or bracket of a value would make a tag that does
+ * not match.
+ */
 function isOurs(tag: string): boolean {
   return /^<\/?(body|div|table|tr|td|h1|a|b|bdi|span|br|html)(\s+[a-z]+="[^"<>]*")*>$/.test(tag)
 }

@@ -14,7 +14,7 @@ import {
   type ChatParts,
   type ChatReader,
   type ChatText,
-  chatLines,
+  chatLineWriter,
   chatLink,
   chatText,
   fieldLine,
@@ -28,28 +28,25 @@ export interface AlertView extends ChatText {
   readonly locale: Locale
 }
 
-/** State of a message, with the part of its help that is expanded. */
-export type AlertViewState = MessageState
-
 export interface AlertViewOptions extends ChatReader {
   /** Whether links are shown as text instead of buttons. */
   readonly linksAsText?: boolean
   /** Whether nobody in the chat may change anything: buttons that would, and names of recipients, are left out. */
   readonly isReceiveOnly?: boolean
   /**
-   * Time of sending, for a first message only: the text says how long ago the alert fired, from one minute
-   * on.
+   * Time of sending; set only for a first message. If the alert fired a minute ago or earlier, the text says how
+   * long ago.
    */
   readonly now?: Date
 }
 
 /**
- * A message of the chat channel in a state: text and buttons, in the envelope's language. Used for sending,
- * for later changes and by the bot after a press.
+ * Text and buttons of a message in Telegram for the current state of its alerts, in the envelope's language. Used
+ * to send and to edit it, and by the bot after a press.
  */
 export function alertView(
   envelope: Envelope,
-  current: AlertViewState = {},
+  current: MessageState = {},
   options: AlertViewOptions = {},
 ): AlertView {
   const { linksAsText = false, isReceiveOnly = false, isGroup = false } = options
@@ -70,9 +67,9 @@ const CHAT_FACTS: FactWriter = {
   isHtml: true,
 }
 
-function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOptions): ChatParts {
+function partsOf(envelope: Envelope, state: MessageState, options: AlertViewOptions): ChatParts {
   const { now } = options
-  const writer = chatLines(envelope, options)
+  const writer = chatLineWriter(envelope, options)
   const card = cardOf(envelope, { state, writer, ...(now && { now }) })
   return isOneAlert(envelope.kind)
     ? alertParts(envelope, card, state, options)
@@ -82,7 +79,7 @@ function partsOf(envelope: Envelope, state: AlertViewState, options: AlertViewOp
 function alertParts(
   envelope: Envelope,
   card: Card,
-  state: AlertViewState,
+  state: MessageState,
   options: AlertViewOptions,
 ): ChatParts {
   const { message } = envelope
@@ -108,7 +105,7 @@ function alertParts(
 function listParts(
   envelope: Envelope,
   card: Card,
-  state: AlertViewState,
+  state: MessageState,
   options: AlertViewOptions,
 ): ChatParts {
   const { kind, locale } = envelope
@@ -183,7 +180,7 @@ function itemLine(
 /** In a chat that may change nothing: where its open alerts can be acknowledged and muted. */
 function takeLines(
   envelope: Envelope,
-  state: AlertViewState,
+  state: MessageState,
   { isReceiveOnly = false }: AlertViewOptions,
 ): readonly string[] {
   const { message, locale } = envelope

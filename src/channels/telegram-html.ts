@@ -120,7 +120,7 @@ export interface ChatReader {
 }
 
 /** Formats lines of markup, with times in the reader's time zone. */
-export function chatLines(
+export function chatLineWriter(
   { locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>,
   { isGroup = false }: ChatReader,
 ): LineWriter<HtmlValue> {

@@ -54,7 +54,7 @@ describe('the first line of a transfer', () => {
     }
   })
 
-  test('never has an amount that reads as a balance of the text below, which is another', () => {
+  test('never rounds the amount so far that it equals a balance in the text below', () => {
     const data = {
       ...sent,
       previousAmount: '10000000000000000000000',
@@ -64,7 +64,7 @@ describe('the first line of a transfer', () => {
     expect(heading(data)).toContain('sent 9,999.9996\u00a0FLR')
   })
 
-  test('is left out where the alert has no watch, is another, or cannot be read', () => {
+  test('is left out if the alert has no watch, is of another event, or has unreadable data', () => {
     expect(heading(sent, 'en', { watchLabel: null })).toBeUndefined()
     expect(heading(sent, 'en', { event: 'fsp.ftso-commit' })).toBeUndefined()
     expect(heading({ ...sent, changeAmount: 'many' })).toBeUndefined()
@@ -86,7 +86,7 @@ describe('the help of a transfer', () => {
     return signalHelp(translator('en'), { type: 'wallet-balance', signal: 'balance-change', form })
   }
 
-  test('says first what to do about money that left without its owner', () => {
+  test('says first what to do about an outgoing transfer that the owner did not make', () => {
     expect(help(sent).action).toContain('move the remaining funds to a new wallet first')
     expect(help(sent).causes).not.toContain('Rewards were claimed')
   })
@@ -96,13 +96,13 @@ describe('the help of a transfer', () => {
     expect(help({ ...sent, isTopUp: true }).action).toMatch(/^No action needed/)
   })
 
-  test('keeps the texts for all alerts of the signal where there are no others', () => {
+  test('has the general texts of the signal where a transfer has none of its own', () => {
     const every = signalHelp(translator('en'), { type: 'wallet-balance', signal: 'balance-change' })
     expect(help({ direction: 'any' })).toEqual(every)
     expect(help(sent).why).toBe(every.why)
   })
 
-  test('is opened in the chat by the direction of the alert', () => {
+  test('differs in the chat by the direction of the transfer', () => {
     const shown = (data: object) =>
       alertView(envelopeOf({ data: { ...data } }), { help: 'action' }).plain
     expect(shown(sent)).toContain('Whoever has the key can send again')
@@ -160,7 +160,7 @@ describe('the text of a transfer', () => {
     expect(body(data)).toContain(text)
   })
 
-  test('says nothing about it in alerts of earlier releases, and of top-ups', () => {
+  test('does not mention the other account in alerts of earlier releases and of top-ups', () => {
     expect(body({})).not.toContain('Sent')
     expect(body({ isTopUp: true, counterpartyRole: 'new' })).not.toContain('Sent')
   })

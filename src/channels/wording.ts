@@ -82,7 +82,7 @@ export interface LineWriter<Value extends HtmlValue> {
 }
 
 /** Formats lines of plain text, in the reader's time zone. */
-export function plainLines({ locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>) {
+export function plainLineWriter({ locale, timezone }: Pick<Envelope, 'locale' | 'timezone'>) {
   const t = translator(locale)
   const writer: LineWriter<TextValue> = {
     write: t,

@@ -54,7 +54,10 @@ export async function countFailed(
 }
 
 /** Deletes all sent and unsent deliveries of these recipients. */
-export async function forgetDeliveries(tx: Db, recipientIds: readonly number[]): Promise<void> {
+export async function deleteDeliveriesOfRecipients(
+  tx: Db,
+  recipientIds: readonly number[],
+): Promise<void> {
   const ids = sql.param([...recipientIds])
   await tx.execute(sql`delete from sent_messages where recipient_id = any(${ids}::int[])`)
   await tx.execute(sql`delete from deliveries where recipient_id = any(${ids}::int[])`)

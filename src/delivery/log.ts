@@ -59,5 +59,5 @@ export function countFailures(
 
 /** Deletes all sent and unsent messages of these recipients. */
 export function forgetMessages(tx: Db, recipientIds: readonly number[]): Promise<void> {
-  return store.forgetDeliveries(tx, recipientIds)
+  return store.deleteDeliveriesOfRecipients(tx, recipientIds)
 }

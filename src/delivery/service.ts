@@ -40,11 +40,11 @@ export async function listForAlerts(
 }
 
 /** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
-export function listReached(
+export function listReachedRecipients(
   db: Db,
   alertId: number,
 ): Promise<readonly { readonly recipientId: number; readonly at: Date }[]> {
-  return store.listReached(db, alertId)
+  return store.listReachedRecipients(db, alertId)
 }
 
 /** Recipients that got no separate message about an alert that was meant for them, by alert. */

@@ -4,7 +4,8 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { StateReader } from './chat-situation.ts'
 
 /**
- * Reads states together, or one by one if that fails, so that an unreadable state does not affect others.
+ * Wraps a reader of states: if reading all at once fails, it reads them one by one and puts unreadable ones into
+ * quarantine. A failure that affects all, such as a lost connection, is thrown.
  */
 export function isolatingStateReader(stateOf: StateReader, quarantine: Quarantine): StateReader {
   return async (db, alertIds) => {

@@ -279,7 +279,7 @@ export async function listDeliveriesOfAlerts(
 }
 
 /** Recipients that got an alert itself, and not only a reminder of it, with the time of their first message. */
-export async function listReached(
+export async function listReachedRecipients(
   db: Db,
   alertId: number,
 ): Promise<{ readonly recipientId: number; readonly at: Date }[]> {

@@ -53,8 +53,8 @@ const FROM_US_ONLY = new Set([
   'x-request-id',
 ])
 
-/** Whether a header of an answer is set by Fastify or this service, not by the upstream. */
-export function isSetByService(name: string): boolean {
+/** Whether a header of an answer is never taken from the upstream: only Fastify or this service may set it. */
+export function isReservedForService(name: string): boolean {
   return FROM_US_ONLY.has(name)
 }
 
@@ -68,7 +68,7 @@ export function headersForUpstream(
     ([name]) =>
       !FROM_CLIENT_ONLY.has(name) &&
       !name.startsWith('x-forwarded-') &&
-      // Fastify reads no body of these methods; a length would announce one.
+      // Fastify reads no body of GET and HEAD. Their Content-Length would announce a body that is not sent.
       !(isBodyless && name.startsWith('content-')),
   )
   return { ...defined(passed), 'x-request-id': request.id }
@@ -94,7 +94,7 @@ function locationForClient(location: string, upstream: string, prefix: string): 
   const base = new URL(upstream)
   const target = URL.parse(location, base)
   const path = base.pathname.replace(/\/$/, '')
-  // A relative path without a leading slash is equal on both sides.
+  // A path without a leading slash is relative to the request and needs no change.
   const isAbsolute = location.startsWith('/') || URL.canParse(location)
   if (target === null || !isAbsolute || target.origin !== base.origin) return location
   if (target.pathname !== path && !target.pathname.startsWith(`${path}/`)) return location

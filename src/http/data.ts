@@ -9,7 +9,7 @@ import { Agent, type Dispatcher, errors } from 'undici'
 import { RESOURCES, type ResourceId, resourcePath } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { App } from '#src/operations/define.ts'
-import { headersForClient, headersForUpstream, isSetByService } from './data-headers.ts'
+import { headersForClient, headersForUpstream, isReservedForService } from './data-headers.ts'
 import { createMeter, type Meter } from './meter.ts'
 
 /** Base URL of each configured resource, without a trailing slash. */
@@ -140,7 +140,7 @@ interface Reply {
 /** Answers for an upstream that failed. */
 function refuse(reply: Reply, cause?: Error): void {
   for (const name of Object.keys(reply.getHeaders()))
-    if (!isSetByService(name)) reply.removeHeader(name)
+    if (!isReservedForService(name)) reply.removeHeader(name)
   const details = { retryAfterSeconds: RETRY_AFTER_SECONDS }
   reply.send(new AppError('upstream', 'dependency_unavailable', details, { cause }))
 }

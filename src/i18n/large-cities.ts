@@ -1,6 +1,7 @@
 /**
- * Large cities that no time zone is named after, by their zone, in the spelling of the seven languages. The
- * names of the zones are in `zone-names.json`.
+ * Large cities by time zone, which are found beside the zone's own city, and further spellings of that city. A row
+ * is one city: its different spellings in the seven languages, separated by `|`. The names of the zones are in
+ * `zone-names.json`.
  */
 export const LARGE_CITIES: Readonly<Record<string, readonly string[]>> = {
   'Asia/Kolkata': [

@@ -2,7 +2,10 @@ import { sendReminders as send } from '#src/alerts/reminders.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
-/** Sends reminders of unacknowledged alerts, and ends mutes. Skipped while the clock is wrong. */
+/**
+ * Sends due escalations, the alerts of watches whose mute has ended, and reminders of unacknowledged alerts.
+ * Skipped while the clock is wrong.
+ */
 export const sendReminders: Job = {
   name: 'send-reminders',
   role: 'delivery',

@@ -13,7 +13,7 @@ export interface ButtonPlace {
    * the chat with the bot.
    */
   readonly inChat: boolean
-  /** Username of the bot, without `@`; undefined if there is no bot; then there are no links to it. */
+  /** Username of the bot, without `@`. Undefined if there is no bot; buttons that would open it are then left out. */
   readonly botUsername: string | undefined
 }
 
@@ -107,7 +107,7 @@ function choicesOf(notice: Notice): readonly Choice[] {
   }
 }
 
-/** Slots that end are renewed for good, or once: the same number is bought for the same time. */
+/** Buttons for slots that end: switch auto-renewal on, or buy the same number once more for the same term. */
 function renewals({
   id,
   quantity,

@@ -34,7 +34,10 @@ export function destinationOff(
 }
 
 /** Texts about a mailbox whose reader opted out of mails. Pure. */
-export function optOutText({ name, target }: NoticeOf<'refused'>, { t }: NoticeReader): NoticeText {
+export function optedOutText(
+  { name, target }: NoticeOf<'refused'>,
+  { t }: NoticeReader,
+): NoticeText {
   return {
     title: t('notices:refused.title', { name: typed(name ?? target) }),
     lines: [t('notices:refused.removed', { target: typed(target) })],

@@ -5,7 +5,7 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import type { Notice } from './model.ts'
-import { destinationOff, linkedText, optOutText } from './render-destination.ts'
+import { destinationOff, linkedText, optedOutText } from './render-destination.ts'
 import {
   dateText,
   type NoticeOf,
@@ -37,7 +37,7 @@ export function renderNotice(notice: Notice, reader: NoticeReader): NoticeText {
     case 'destination-off':
       return destinationOff(notice, reader)
     case 'refused':
-      return optOutText(notice, reader)
+      return optedOutText(notice, reader)
     case 'topic-gone':
       return {
         title: reader.t('notices:topic-gone.title'),

@@ -1,4 +1,4 @@
-/** Operations for chats on top-ups and on the state of the chain, without a route. */
+/** Operations of the bot, without a route: open top-ups and their payments, and the state of the chain. */
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open-topup.ts'

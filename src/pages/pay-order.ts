@@ -41,12 +41,12 @@ interface Row {
 }
 
 /** An amount for reading, rounded. */
-export function payAmountText(t: Translate, { asset, decimals }: Topup, units: bigint): string {
+export function roundedAmountText(t: Translate, { asset, decimals }: Topup, units: bigint): string {
   return formatAmount({ units, decimals, symbol: asset }, t.locale)
 }
 
 /** An amount for paying, with all digits. */
-function exact({ asset, decimals }: Topup, units: bigint): string {
+function exactAmountText({ asset, decimals }: Topup, units: bigint): string {
   return `${formatUnits(units, decimals)}\u00a0${asset}`
 }
 
@@ -103,10 +103,14 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
       : [
           {
             label: t('pages:pay.receipt.paid'),
-            value: payAmountText(t, topup, topup.paidAmount ?? 0n),
+            value: roundedAmountText(t, topup, topup.paidAmount ?? 0n),
           },
         ]),
-    { label: t('pages:pay.order.total'), value: payAmountText(t, due, due.amount), isTotal: true },
+    {
+      label: t('pages:pay.order.total'),
+      value: roundedAmountText(t, due, due.amount),
+      isTotal: true,
+    },
   ]
 }
 
@@ -142,7 +146,7 @@ export function detailRows(t: Translate, topup: Topup): readonly Row[] {
   return [
     {
       label: t('pages:pay.details.amount'),
-      value: exact(topup, amount),
+      value: exactAmountText(topup, amount),
       copy: formatUnits(amount, decimals),
     },
     ...(isToken
@@ -171,7 +175,7 @@ export function detailRows(t: Translate, topup: Topup): readonly Row[] {
 }
 
 /** The receipts of a top-up, oldest first: lines to read, and rows of the transaction. */
-export function receiptsOf(
+export function shownPaymentReceipts(
   t: Translate,
   topup: Topup,
   {
@@ -190,7 +194,7 @@ export function receiptsOf(
       { label: t('pages:pay.receipt.from'), value: shortAddress(payer), isCode: true },
       {
         label: t('pages:pay.receipt.paid'),
-        value: `${payAmountText(t, topup, amountUnits)} · ${usdText(t, receipt.credits - bonusCredits)}`,
+        value: `${roundedAmountText(t, topup, amountUnits)} · ${usdText(t, receipt.credits - bonusCredits)}`,
         isTotal: true,
       },
     ]

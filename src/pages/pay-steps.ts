@@ -1,7 +1,7 @@
 /** The steps of a payment for the pay page: what the payer does, then what the chain does. */
 import type { Topup, TopupStatus } from '#src/billing/topups/model.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { payAmountText, slotsText } from './pay-order.ts'
+import { roundedAmountText, slotsText } from './pay-order.ts'
 
 /** One step. The page's script finds it by its name. */
 export interface PayStep {
@@ -30,7 +30,7 @@ export function payStepsOf(
   if (!isOpen && !isSeen) return []
   const isCredited = topup.status === 'credited' && !isOpen
   const isPaid = isSeen && !isOpen
-  const amount = payAmountText(t, due, due.amount)
+  const amount = roundedAmountText(t, due, due.amount)
   const isWallet = topup.transaction !== null && isOpen
   const slots = topup.then === null ? undefined : slotsText(t, topup.then)
   return [

@@ -21,8 +21,8 @@ import {
   openTransaction,
   orderLines,
   orderRemarks,
-  payAmountText,
-  receiptsOf,
+  roundedAmountText,
+  shownPaymentReceipts,
 } from './pay-order.ts'
 import { payStepsOf } from './pay-steps.ts'
 import type { RefusalView } from './refusal-page.ts'
@@ -79,10 +79,10 @@ export function payView(app: App, t: Translate, page: PayPage) {
     isNative: topup.transaction !== null && topup.approval === null,
     wallet: isOpen && topup.transaction !== null ? walletData(due) : undefined,
     texts: walletTexts(t, due),
-    amount: payAmountText(t, due, due.amount),
+    amount: roundedAmountText(t, due, due.amount),
     details: isOpen ? detailRows(t, due) : [],
     paid: topup.paidAmount?.toString() ?? '',
-    receipts: receiptsOf(t, topup, page),
+    receipts: shownPaymentReceipts(t, topup, page),
     transaction: page.receipts.length === 0 ? openTransaction(t, topup) : [],
     addSlots: topup.then?.status === 'done' ? undefined : botUrl(app, 'slots'),
     qr: page.qr,
@@ -102,7 +102,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
 
 function titleOf(t: Translate, topup: Topup): string {
   if (topup.status !== 'credited') {
-    return t('pages:pay.title', { amount: payAmountText(t, topup, topup.amount) })
+    return t('pages:pay.title', { amount: roundedAmountText(t, topup, topup.amount) })
   }
   const credits = creditsWithUsd(t, topup.creditedCredits)
   return t('pages:pay.title.credited', { credits })
@@ -125,7 +125,7 @@ export function statusLine(t: Translate, topup: Topup): string {
   const { status, wallet, creditedCredits, confirmations, requiredConfirmations } = topup
   if (status === 'draft' && topup.reason === TX_NOT_FOUND) return notFound(t, topup)
   return t(`pages:pay.status.${status}`, {
-    paid: topup.paidAmount === null ? '' : payAmountText(t, topup, topup.paidAmount),
+    paid: topup.paidAmount === null ? '' : roundedAmountText(t, topup, topup.paidAmount),
     credits: creditsWithUsd(t, creditedCredits),
     wallet: id(shortAddress(wallet)),
     count: Math.min(confirmations, requiredConfirmations),
@@ -154,8 +154,8 @@ function remarks(t: Translate, { topup, rest, receipts, timezone }: PayPage): re
   if (status !== 'credited' || paidAmount === null) return []
   const isLate = receipts.some(({ paidAt }) => paidAt >= expiresAt)
   const values = {
-    paid: payAmountText(t, topup, paidAmount),
-    amount: payAmountText(t, topup, amount),
+    paid: roundedAmountText(t, topup, paidAmount),
+    amount: roundedAmountText(t, topup, amount),
   }
   return [
     ...(paidAmount < amount ? [t('pages:pay.less', values)] : []),
@@ -175,7 +175,7 @@ function waitingPurchase(t: Translate, { then }: Topup): readonly string[] {
 
 function restLine(t: Translate, rest: Topup, timezone: string): string {
   const time = formatTime(rest.expiresAt, t.locale, timezone, { offset: true })
-  return t('pages:pay.rest', { rest: payAmountText(t, rest, rest.amount), time })
+  return t('pages:pay.rest', { rest: roundedAmountText(t, rest, rest.amount), time })
 }
 
 /** Data that the page's script passes to a wallet. */
@@ -210,7 +210,7 @@ function walletTexts(t: Translate, topup: Topup) {
   return {
     chain: t.html('pages:pay.wallet.chain', { chain, current: place('current') }),
     balance: t.html('pages:pay.wallet.balance', {
-      need: payAmountText(t, topup, topup.amount),
+      need: roundedAmountText(t, topup, topup.amount),
       have: place('have'),
     }),
     gas: t.html('pages:pay.wallet.gas', { need: place('need'), have: place('have') }),

@@ -17,8 +17,8 @@ const NAME_BACK = '#2B3440'
 const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#566070' } as const
 
 /**
- * Draws the name, and how many of the last twenty rounds had no problem. Apart from the name it contains
- * only digits, so that one badge serves every language.
+ * Draws the name, and how many of the last twenty rounds had no problem. Apart from the name it contains no words,
+ * so that one badge serves every language.
  */
 export function drawBadge(view: ProviderView, name: string | undefined): string {
   const { seen, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))

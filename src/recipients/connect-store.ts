@@ -101,7 +101,7 @@ export async function saveNotified(db: Db, hash: string): Promise<void> {
 }
 
 /** Deletes codes that ended before `before`. */
-export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
+export async function deleteExpiredConnectCodes(db: Db, before: Date): Promise<void> {
   await db.delete(connectCodes).where(lte(connectCodes.expiresAt, before))
 }
 

@@ -315,7 +315,7 @@ function endOf({ usedAt, wallet }: codes.ConnectCodeRow): ConnectOutcome['end'] 
 
 /** Deletes codes a day after they ended. */
 export async function pruneConnectCodes(deps: Deps): Promise<void> {
-  await codes.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
+  await codes.deleteExpiredConnectCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
 }
 
 /** Scopes that a connect page requests. */

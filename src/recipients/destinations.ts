@@ -72,7 +72,7 @@ export async function configureChannel(
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
     const settings = await lockWallet(tx, caller.wallet, now)
-    const before = await store.findOwn(tx, caller.wallet, key)
+    const before = await store.findOwnChannel(tx, caller.wallet, key)
     if (before !== undefined) {
       const change = { input: input.setup, wanted: 'active', now } as const
       const { row, secret } = await applyDestinationChange(deps, tx, before, change)

@@ -141,6 +141,6 @@ export async function forgetLinker(db: Db, personId: number): Promise<void> {
 }
 
 /** Deletes codes that ended before `before`. */
-export async function deleteOldCodes(db: Db, before: Date): Promise<void> {
+export async function deleteExpiredLinkCodes(db: Db, before: Date): Promise<void> {
   await db.delete(linkCodes).where(lt(linkCodes.expiresAt, before))
 }

@@ -186,7 +186,7 @@ export const TelegramLink = z
 export type TelegramLink = z.output<typeof TelegramLink>
 
 /** A recipient of an alert or notice. */
-export interface NotificationTarget {
+export interface NotifiedRecipient {
   readonly id: number
   readonly channel: ChannelKey
   readonly partitionKey: string

@@ -1,11 +1,11 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { NotificationTarget } from './model.ts'
+import type { NotifiedRecipient } from './model.ts'
 import * as store from './store.ts'
 
 /** A reader of notices. */
-export type NoticeRecipient = Omit<NotificationTarget, 'off' | 'isGroup'> & {
+export type NoticeRecipient = Omit<NotifiedRecipient, 'off' | 'isGroup'> & {
   /** The Telegram account of a private chat; null for a mailbox. */
   readonly accountId: number | null
 }

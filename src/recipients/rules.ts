@@ -7,13 +7,13 @@ import {
   CONFIRMATION_GAP_MINUTES,
   CONFIRMATIONS_OF_WALLET_PER_DAY,
   CONFIRMATIONS_PER_DAY,
-  type NotificationTarget,
+  type NotifiedRecipient,
   OFF_BY_OWNER,
   type RecipientStatus,
 } from './model.ts'
 
 /** A recipient with the data that `chooseRecipients` needs. */
-export interface Candidate extends Omit<NotificationTarget, 'off'> {
+export interface Candidate extends Omit<NotifiedRecipient, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
   /** Whether the recipient is the wallet's own channel, or marked as default. */

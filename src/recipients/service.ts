@@ -15,7 +15,7 @@ import {
   requireChannel,
 } from './destination-change.ts'
 import { creatorOf, type LinkListener, toLinked } from './linked.ts'
-import type { NewRecipient, NotificationTarget, Recipient, RecipientChanges } from './model.ts'
+import type { NewRecipient, NotifiedRecipient, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
 import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
 import { lockWallet } from './settings.ts'
@@ -251,7 +251,7 @@ const WALLETS_AT_ONCE = 5_000
 export async function recipientsFor(
   db: Db,
   requests: readonly NotificationRequest[],
-): Promise<readonly (readonly NotificationTarget[])[]> {
+): Promise<readonly (readonly NotifiedRecipient[])[]> {
   const wallets = [...new Set(requests.map(({ wallet }) => wallet))]
   const byWallet = new Map<Address, readonly store.WalletCandidate[]>()
   for (let from = 0; from < wallets.length; from += WALLETS_AT_ONCE) {
@@ -259,20 +259,20 @@ export async function recipientsFor(
     for (const [wallet, all] of Map.groupBy(some, (walletCandidate) => walletCandidate.wallet))
       byWallet.set(wallet, all)
   }
-  const chosen = new Map<string, readonly NotificationTarget[]>()
+  const chosen = new Map<string, readonly NotifiedRecipient[]>()
   return requests.map((request) => {
     const key = `${request.wallet} ${request.severity} ${request.recipientIds?.join() ?? ''}`
     const known = chosen.get(key)
     if (known !== undefined) return known
     const targets = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
-      toNotificationTarget,
+      toNotifiedRecipient,
     )
     chosen.set(key, targets)
     return targets
   })
 }
 
-function toNotificationTarget({ status, ...candidate }: Candidate): NotificationTarget {
+function toNotifiedRecipient({ status, ...candidate }: Candidate): NotifiedRecipient {
   const { id, channel, partitionKey, locale, timezone, isGroup, mutedUntil } = candidate
   return {
     id,

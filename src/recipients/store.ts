@@ -65,7 +65,7 @@ export function listOfWallet(db: Db, wallet: Address): Promise<RecipientRow[]> {
     .orderBy(asc(recipients.id))
 }
 
-export function findOwn(
+export function findOwnChannel(
   db: Db,
   wallet: Address,
   channel: ChannelKey,

@@ -158,7 +158,7 @@ export async function refuseTelegramLink(deps: Deps, input: CodeInChat): Promise
 
 /** Deletes codes a day after they ended. */
 export async function pruneLinkCodes(deps: Deps): Promise<void> {
-  await links.deleteOldCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
+  await links.deleteExpiredLinkCodes(deps.db, new Date(deps.clock.now().getTime() - DAY_MS))
 }
 
 function toShown({ code, chat }: CodeInChat): links.ShownCode {

@@ -100,7 +100,11 @@ export async function listWatches(
   )
 }
 
-/** Locks the wallet's watch until the transaction ends, so that two changes merge one after another. */
+/**
+ * Locks the wallet's watch until the transaction ends, so that two changes merge one after another.
+ *
+ * @returns whether the wallet has such a watch
+ */
 export async function lockWatch(db: Db, wallet: Address, id: number): Promise<boolean> {
   const rows = await db
     .select({ id: watches.id })
@@ -210,8 +214,8 @@ export async function deleteStatesWithoutEpisode(
   await db.delete(signalStates).where(named === undefined ? ofWatch : and(ofWatch, named))
 }
 
-/** Target of a watch; undefined when the wallet has no such watch. */
-export async function findTargetOf(
+/** Id of the target of a watch; undefined when the wallet has no such watch. */
+export async function findTargetId(
   db: Db,
   wallet: Address,
   id: number,

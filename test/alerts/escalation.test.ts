@@ -10,7 +10,7 @@ import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 let world: AlertWorld
 let watchId: number
-/** A webhook that is not a default recipient: it gets escalated alerts only. */
+/** A webhook that is not a default recipient: it gets only alerts that are escalated to it, and their recoveries. */
 let pager: number
 
 const LOW = 'credits.low-balance'
@@ -81,7 +81,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
     const delivery = world.receiver.deliveries.find(({ hook }) => hook === 'pager')
     expect(JSON.stringify(delivery?.json)).toContain('No one has acknowledged this alert.')
-    // A message with several alerts says it from this.
+    // A message with several alerts takes the duration in its sentence from this field.
     const [kept] = await world.sql`
       select envelope -> 'unacknowledgedSeconds' as seconds from deliveries
       where recipient_id = ${pager}`
@@ -90,7 +90,7 @@ describe('an unacknowledged alert', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('lists on its page who took it after its escalation, in that order', async () => {
+  test('lists on its page first its escalation, then who acknowledged it', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(15)
     const { id } = await newest()
@@ -119,7 +119,7 @@ describe('an unacknowledged alert', () => {
     expect(world.chatTexts()).toHaveLength(texts)
   })
 
-  test('says in its own messages and on its page to whom it was sent, and when, without a sound', async () => {
+  test('says on its page, and by an edit of its message, to whom and when it was escalated; no further message is sent', async () => {
     await world.record(watchId, { event: LOW })
     await minutes(1)
     const before = world.chatTexts()
@@ -137,7 +137,7 @@ describe('an unacknowledged alert', () => {
     expect(raised).toHaveLength(2)
   })
 
-  test('has in the timeline of its page the recipients that it was sent to first, at their times', async () => {
+  test('shows in the timeline of its page when it was first sent to how many recipients', async () => {
     await world.record(watchId, { event: LOW, severity: 'critical' })
     await minutes(0)
     const first = world.clock.now()
@@ -150,7 +150,7 @@ describe('an unacknowledged alert', () => {
     await minutes(60)
     const page = await pageOf(id)
     if (page === undefined) throw new Error('there is no page')
-    // Three first ones, an escalation, and reminders.
+    // Three first deliveries, one of the escalation, and reminders.
     expect(page.deliveries).toHaveLength(8)
     const facts = { page, provider: undefined, now: world.clock.now() }
     const { timeline } = alertPageData(world.app, translator('en'), facts)
@@ -256,16 +256,6 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([LOW])
   })
 
-  test('later than five minutes after its watch was unmuted early', async () => {
-    await world.record(watchId, { event: LOW })
-    const until = new Date(world.clock.now().getTime() + 8 * 3_600_000).toISOString()
-    await escalate({ mutedUntil: until })
-    await minutes(30)
-    await escalate({ mutedUntil: null })
-    await minutes(5)
-    expect(paged()).toEqual([LOW])
-  })
-
   test('before the set minutes have passed since another alert stopped inhibiting it', async () => {
     const provider = '0x12ab4f00000000000000000000000000000fcd34'
     const status = await world.watch('Status')
@@ -292,7 +282,7 @@ describe('an alert is not escalated', () => {
     await unmute()
     await minutes(14)
     expect(paged()).toEqual([])
-    // A repetition does not postpone it either.
+    // Unmuting a second time does not postpone the escalation.
     await unmute()
     await minutes(1)
     expect(paged()).toEqual([LOW])
@@ -304,16 +294,26 @@ describe('an alert is not escalated', () => {
     await minutes(60)
     expect(paged()).toEqual([])
   })
+})
 
-  test('by settings with an unknown recipient or minutes out of range, which are refused', async () => {
-    for (const [changes, pointer] of [
-      [{ escalateTo: [999_999] }, '/escalateTo/0'],
-      [{ escalateTo: [pager, 999_999] }, '/escalateTo/1'],
-      [{ escalateAfterMinutes: 4 }, '/escalateAfterMinutes'],
-      [{ escalateAfterMinutes: 1441 }, '/escalateAfterMinutes'],
-    ] as const) {
-      const { status, body } = await world.alice.request('PATCH', `/watches/${watchId}`, changes)
-      expect([status, body.errors[0].pointer]).toEqual([400, pointer])
-    }
-  })
+test('an alert is escalated within five minutes after its watch was unmuted early', async () => {
+  await world.record(watchId, { event: LOW })
+  const until = new Date(world.clock.now().getTime() + 8 * 3_600_000).toISOString()
+  await escalate({ mutedUntil: until })
+  await minutes(30)
+  await escalate({ mutedUntil: null })
+  await minutes(5)
+  expect(paged()).toEqual([LOW])
+})
+
+test('settings with an unknown recipient, or with minutes out of range, are refused', async () => {
+  for (const [changes, pointer] of [
+    [{ escalateTo: [999_999] }, '/escalateTo/0'],
+    [{ escalateTo: [pager, 999_999] }, '/escalateTo/1'],
+    [{ escalateAfterMinutes: 4 }, '/escalateAfterMinutes'],
+    [{ escalateAfterMinutes: 1441 }, '/escalateAfterMinutes'],
+  ] as const) {
+    const { status, body } = await world.alice.request('PATCH', `/watches/${watchId}`, changes)
+    expect([status, body.errors[0].pointer]).toEqual([400, pointer])
+  }
 })

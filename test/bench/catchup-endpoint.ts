@@ -16,9 +16,8 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 
 /**
- * A JSON-RPC endpoint over the blocks of `catchup`, which answers each request after a fixed time. It
- * prints its address when it listens, and answers `bench_counts` with the number of calls of each
- * method.
+ * A JSON-RPC endpoint over the blocks of `catchup`, which answers after a fixed delay. It prints its address when
+ * it listens, and answers `bench_counts`, without delay, with the number of calls of each method.
  */
 
 /** Transactions in each block that have nothing to do with the protocol. */

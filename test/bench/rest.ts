@@ -17,8 +17,8 @@ interface Run extends LoadResult {
 }
 
 /**
- * Authenticated `GET /watches/{id}` of 1000 wallets in turn, beside bare Fastify with the same two indexed
- * queries.
+ * Measures authenticated `GET /watches/{id}` of 1000 wallets in turn, compared with bare Fastify and the same two
+ * indexed queries.
  */
 export async function benchRest(): Promise<Measurement[]> {
   return withDatabase(async (databaseUrl) => {
@@ -85,7 +85,10 @@ function measurements(rounds: readonly { subject: Run; floor: Run }[]): Measurem
   ]
 }
 
-/** Writes a watch for each wallet: its id is the number of the wallet. Returns PostgreSQL's process. */
+/**
+ * Writes a watch for each wallet, in the order of the wallets, so that ids count from 1. Returns the process id of
+ * PostgreSQL.
+ */
 async function fillOwnWatches(databaseUrl: string, owners: readonly TokenOwner[]): Promise<number> {
   const { sql, close } = connect(databaseUrl)
   const wallets = owners.map(({ wallet }) => wallet).join()

@@ -29,12 +29,12 @@ const DELIVERY_DAYS = 29
 /** Deliveries of each alert of the last month. */
 const DELIVERIES_EACH = 10
 /**
- * The alert of delivery `n`, in SQL: an alert of the same wallet, so that the deliveries of an alert are at most
- * hours apart.
+ * Id of the alert of delivery `n`, in SQL. It is of the same wallet, and all deliveries of an alert lie within 13
+ * hours.
  */
 const ALERT = `${ROW_COUNT - ROW_COUNT / DELIVERIES_EACH}
   + n / ${DELIVERIES_EACH * WALLETS} * ${WALLETS} + n % ${WALLETS}`
-/** Unfinished deliveries: due ones outside backlogs, and retries of those that failed. */
+/** Shares of the deliveries that are due for the first time, that wait for a retry, and that failed for good. */
 const DUE_SHARE = 0.0005
 const RETRYING_SHARE = 0.01
 const FAILED_SHARE = 0.005
@@ -64,7 +64,7 @@ export function walletOf(row: number): number {
   return row % PARTS < LARGE_PARTS ? LARGE_WALLET : 1 + ((row * 7919) % WALLETS)
 }
 
-/** Fills all tables. Indexes whose keys do not rise with the rows are built afterwards, which is faster. */
+/** Fills all tables. All indexes but those of constraints are built after the rows, which is faster. */
 export async function fillRows(connection: Connection, now: Date): Promise<void> {
   await createYearOfPartitions(connection, now)
   const { sql } = connection
@@ -79,7 +79,10 @@ export async function fillRows(connection: Connection, now: Date): Promise<void>
   await sql.unsafe('vacuum analyze')
 }
 
-/** Runs `fill` while the tables are unlogged and have only the indexes of their primary keys. */
+/**
+ * Makes the tables unlogged, runs `fill` while they have only the indexes of constraints, and builds the other
+ * indexes afterwards.
+ */
 async function filled(
   { sql }: Connection,
   tables: readonly string[],
@@ -97,7 +100,8 @@ async function filled(
     where t.isleaf`
   for (const { name } of leaves) await sql.unsafe(`alter table ${name} set unlogged`)
   await fill()
-  // On the table itself, so that those of its partitions belong to it as before.
+  // Without ON ONLY, so that PostgreSQL also builds the indexes of the partitions and attaches them to that of the
+  // table.
   for (const { definition } of indexes) {
     await sql.unsafe(
       `set maintenance_work_mem = '512MB'; ${definition.replace(' ON ONLY ', ' ON ')}`,
@@ -182,7 +186,7 @@ async function fillDeliveries({ sql }: Connection, now: Date): Promise<void> {
   )
 }
 
-/** Writes ledger entries; those of a wallet's day are adjacent in the table. */
+/** Writes the ledger wallet by wallet, so that the entries of a wallet on one day are adjacent in the table. */
 async function fillLedger({ sql }: Connection, now: Date): Promise<void> {
   const from = new Date(now.getTime() - ALERT_DAYS * DAY_MS)
   const large = (ROW_COUNT / PARTS) * LARGE_PARTS

@@ -51,7 +51,7 @@ describe('an alert in a chat', () => {
     expect(world.telegram.lastMessage(forum)?.threadId).toBe(threadId)
   })
 
-  test('has a button that opens its watch in the bot', async () => {
+  test('has a link in its text that opens its watch in the bot', async () => {
     const message = world.telegram.lastMessage(await sent({}))
     expect(message?.entities).toContainEqual(
       expect.objectContaining({ type: 'text_link', url: 'https://t.me/watchdog_bot?start=w42' }),
@@ -95,7 +95,7 @@ describe('a message that is edited', () => {
   const acknowledged = { at: new Date('2026-11-20T13:05:00Z'), by: 'Ann' }
 
   test('shows that its alert was acknowledged and that it recovered', async () => {
-    const { destination, messageId } = await notified()
+    const { destination, messageId } = await sendFirst()
     const receipt = await edit(destination, messageId, { acknowledged })
     expect(receipt).toEqual({ messageId })
     const message = world.telegram.lastMessage(chatOf(destination))
@@ -114,7 +114,7 @@ describe('a message that is edited', () => {
   })
 
   test('may already have the new text, or be deleted', async () => {
-    const { destination, messageId } = await notified()
+    const { destination, messageId } = await sendFirst()
     await edit(destination, messageId, {})
     expect(await edit(destination, messageId, {})).toEqual({ messageId })
     expect(await edit(destination, '999', { acknowledged })).toEqual({})
@@ -133,14 +133,14 @@ describe('a message that is edited', () => {
   })
 
   test('fails permanently if the chat blocked the bot', async () => {
-    const { destination, messageId } = await notified()
+    const { destination, messageId } = await sendFirst()
     world.gone(destination)
     const refused = { reason: 'blocked', permanent: true, becomes: 'blocked' }
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(refused)
   })
 
-  test('waits as long as the Bot API asks for', async () => {
-    const { destination, messageId } = await notified()
+  test('fails with the waiting time that the Bot API demands', async () => {
+    const { destination, messageId } = await sendFirst()
     world.telegram.failNext('editMessageText', {
       error_code: 429,
       description: 'Too Many Requests: retry after 7',
@@ -150,7 +150,7 @@ describe('a message that is edited', () => {
     await expect(edit(destination, messageId, { acknowledged })).rejects.toMatchObject(flood)
   })
 
-  async function notified() {
+  async function sendFirst() {
     const destination = world.destination()
     const { messageId = '' } = await world.channel.send(destination, envelopeOf(), contextOf())
     return { destination, messageId }
@@ -195,7 +195,7 @@ describe('a picture', () => {
   })
 })
 
-describe('an alert that the Bot API refuses as malformed', () => {
+describe('an alert that the Bot API refuses', () => {
   test('is sent again as plain text', async () => {
     refuse("Bad Request: can't parse entities: Unsupported start tag")
     const chatId = await sent({})
@@ -222,7 +222,7 @@ describe('an alert that the Bot API refuses as malformed', () => {
     expect(message?.text).toContain('https://watchdog.example.org/a/abc123')
   })
 
-  test('is sent to the chat if its topic is closed, and so are later alerts', async () => {
+  test('is sent to the chat if its topic is closed, and the receipt names the chat as the new destination', async () => {
     const { forum, threadId } = makeForum()
     world.telegram.closeTopic(forum, threadId)
     const receipt = await send({ chatId: forum, threadId })
@@ -315,7 +315,7 @@ describe('rate limits of Telegram', () => {
     await flood(own.destination())
     await sendTo(own.destination())
     await flood(own.destination())
-    // Answers 429 for two chats limit these chats; one for a third limits the bot.
+    // A 429 limits its chat. When a third chat gets one, the whole bot is limited.
     await sendTo(own.destination())
     await flood(own.destination())
     const before = asked()

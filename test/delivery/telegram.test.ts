@@ -39,7 +39,7 @@ function deliver(): Promise<void> {
   return deliverDue({ ...outbox.deps, channels }, new AbortController().signal)
 }
 
-test('a group is one message that gets more lines; each line recovers separately, and the last recovery is a reply', async () => {
+test('several alerts of a watch share one message; each line shows its own recovery, and when all are over a reply says so', async () => {
   const person = telegram.person({ firstName: 'Ann', languageCode: 'en', started: true })
   const chat = await openChat(outbox, { chatId: person.id })
   const notify = async (...drafts: readonly ChatDraft[]) => {

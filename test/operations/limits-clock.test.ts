@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addPoints } from '#src/operations/limits-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
-/** Counts of requests while the clock is put right. */
+/** Counts of requests while the clock is corrected. */
 
 let database: FreshDatabase
 beforeAll(async () => {

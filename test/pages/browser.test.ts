@@ -122,7 +122,9 @@ describe('the home page', () => {
     }
     expect(problems).toEqual([])
   })
-  test.each(LOCALES)('in %s has a picture whose words and cells cover nothing', async (locale) => {
+  test.each(
+    LOCALES,
+  )('in %s has a picture whose texts are neither covered by cells nor cut off', async (locale) => {
     await show(`/?lang=${locale}`)
     const { covered, outside, words } = await page.locator('.found .picture svg').evaluate(overlaps)
     expect(words).toBeGreaterThan(8)
@@ -184,7 +186,7 @@ describe('the contents of the docs on a phone', () => {
     expect(problems).toEqual([])
   })
 
-  test('are hidden beside the side list of a wide screen', async () => {
+  test('are hidden on a wide screen, which has a side list instead', async () => {
     await page.setViewportSize({ width: 1200, height: 800 })
     await show('/docs/api/watches')
     expect(await page.locator('details.contents').isVisible()).toBe(false)
@@ -195,7 +197,7 @@ describe('the contents of the docs on a phone', () => {
 test.each([
   'en',
   'ar',
-])('a copy button of the docs in %s is the head of its code, which scrolls below it', async (locale) => {
+])('a copy button of the docs in %s is a bar directly above its code, which scrolls below it', async (locale) => {
   await show(`/docs?lang=${locale}`)
   const places = await page.locator('pre:has(> .copy)').evaluateAll((all) =>
     all.map((pre) => {
@@ -363,7 +365,10 @@ function contrastsOfTexts() {
   return found
 }
 
-/** Words of a picture that a cell covers or touches, and those that are cut at its edges. Runs in the page. */
+/**
+ * Texts of a picture that a cell covers or touches, texts that leave the picture on the left or right, and the
+ * number of texts. Runs in the page.
+ */
 function overlaps(picture: Element) {
   const frame = picture.getBoundingClientRect()
   const cells = [...picture.querySelectorAll('rect')].map((one) => one.getBoundingClientRect())

@@ -28,7 +28,7 @@ test('the folder of a sandbox is deleted when it stops', async () => {
   expect(await readdir(base)).toEqual([])
 })
 
-test('folders of killed sandboxes are removed, with their databases in other places', async () => {
+test('folders of killed sandboxes are removed, and the databases that they link to in other folders', async () => {
   const elsewhere = join(base, 'elsewhere')
   const stale = join(base, `watchdog-sandbox-${host}-${await deadPid()}-aBcDeF`)
   await mkdir(elsewhere)

@@ -30,7 +30,7 @@ function backtest({ caller }: Client) {
   return service.app.backtests.run(caller, { watch, canonicalTarget: {}, days: 7 })
 }
 
-test('a wallet that starts fifty backtests at once gets ten, and another wallet gets its backtest before those end', async () => {
+test('a wallet that starts fifty backtests at once gets ten, and another wallet gets its backtest before the last of those ends', async () => {
   const ended: string[] = []
   const note = (name: string) => () => ended.push(name)
   const many = Array.from({ length: AT_ONCE }, () => backtest(alice))
@@ -49,11 +49,11 @@ test('a wallet that starts fifty backtests at once gets ten, and another wallet 
   }
   expect(ended).toHaveLength(TAKEN + 1)
   expect(ended.indexOf('bob')).toBeLessThan(TAKEN)
-  // Its turn is over: it may start others.
+  // Alice's backtests have ended, so she may start another.
   await backtest(alice)
 })
 
-test('each key has one turn at a time, and turns of all keys are in the order of their requests', async () => {
+test('each key runs one piece of work at a time; its next one joins the common queue, behind other keys, when the key is free', async () => {
   const turns = createKeyedLimiter({
     each: { atOnce: 1, waitingMax: 5 },
     all: { atOnce: 2, waitingMax: 5 },
@@ -71,7 +71,7 @@ test('each key has one turn at a time, and turns of all keys are in the order of
   const end = async (name: string, work: Promise<void>) => {
     gates.get(name)?.resolve()
     await work
-    // The next ones start within the same turn of the event loop.
+    // Work that can start now has started before the next `setImmediate`.
     await new Promise(setImmediate)
   }
   const [a1, a2] = [start('a', 'a1'), start('a', 'a2')]

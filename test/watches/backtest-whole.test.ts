@@ -6,11 +6,11 @@ import { compareAll, createWatch } from './compared.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /**
- * The same random rounds twice: once while watches run, by the jobs, the evaluator and the tables of alerts; once as a
- * backtest that begins with the same round. Both give the same alerts at the same times, whenever the jobs looked.
+ * Random rounds are judged twice: live, by the jobs with stored alerts, and by a backtest from the same first
+ * round. Both give the same alerts at the same times, however late the jobs read the rounds.
  */
 
-/** Histories; each plays a chain. */
+/** Number of random histories. Each is played on a local chain of its own. */
 const RUNS = process.env['SOAK'] === 'whole' ? 20 : 1
 const DAY_MS = 86_400_000
 
@@ -38,10 +38,10 @@ afterEach(() => world?.close())
 const four = <T>(one: fc.Arbitrary<T>) =>
   fc.array(one, { minLength: PROVIDERS.length, maxLength: PROVIDERS.length })
 
-/** One voting round: a fault or none of each provider. */
+/** One voting round: for each provider a fault or none. */
 const step = fc.record({
   faults: four(fc.option(fc.constantFrom(...FAULTS))),
-  /** Whether rounds are read after this one, or with a later one; whether watches are judged then. */
+  /** What the jobs do after the round: nothing, read the rounds so far, or read them and judge the watches. */
   looks: fc.constantFrom('none', 'read', 'scan'),
 })
 const history = fc.record({
@@ -85,7 +85,7 @@ test('a backtest returns the alerts that a watch of the provider fired in that t
       }
     }
     await running.scan()
-    // So the backtest begins with the round that was the newest at the first look.
+    // The backtest of one day then begins with the round that was the newest at the first scan.
     running.clock.set(new Date(first?.['at'].getTime() + DAY_MS))
     alertCount += await compareAll(running, watches, { days: 1 })
   })

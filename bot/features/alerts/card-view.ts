@@ -2,9 +2,9 @@ import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import { pastTitle } from '#src/alerts/render.ts'
-import type { Envelope } from '#src/channels/envelope.ts'
+import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { withoutNames } from '#src/channels/shown.ts'
-import { type AlertViewState, alertView } from '#src/channels/telegram-alert.ts'
+import { alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
 import type { HelpTopic } from '#src/i18n/signal-help.ts'
@@ -27,7 +27,7 @@ export const HELP_TOPIC_OF: Readonly<Record<HelpPart, HelpTopic>> = {
 /** A delivered message in its present state, in its original language. */
 export function deliveredMessage(
   reader: Reader,
-  { envelope, state }: { readonly envelope: Envelope; readonly state: AlertViewState },
+  { envelope, state }: { readonly envelope: Envelope; readonly state: MessageState },
   { isReceiveOnly }: { readonly isReceiveOnly: boolean },
 ): View {
   const { isGroup, bot } = reader

@@ -20,7 +20,7 @@ import { continueDraft, openWizard } from '../new/handlers.ts'
 import { watchCreated } from '../new/view.ts'
 import { againData, askedFrom } from './again.ts'
 import { orderLines } from './order.ts'
-import { suggestedThreshold, trialOffer } from './trial.ts'
+import { readTrialOffer, suggestedThreshold } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
 /**
@@ -81,7 +81,7 @@ export async function showConnect(
 }
 
 onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, terms }) => {
-  const offer = trialOffer(ctx.app)
+  const offer = readTrialOffer(ctx.app)
   const { accepted } = await ctx.call(getTerms)
   // The button below the shown terms accepts them.
   const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'

@@ -23,7 +23,7 @@ import { changeChat, findChat } from '../../core/store.ts'
 import type { Reader, View } from '../../views/view.ts'
 import { againData } from './again.ts'
 import { postPurchase } from './purchase.ts'
-import { trialOffer } from './trial.ts'
+import { readTrialOffer } from './trial.ts'
 import { chatConnected, connectDeclined, connectExpired } from './view.ts'
 
 /** Dependencies: the application, and the bot's client of Telegram. */
@@ -121,7 +121,7 @@ async function connectedView(
     reader,
     { wallet, scopes },
     {
-      trial: mayStart ? trialOffer(app) : undefined,
+      trial: mayStart ? readTrialOffer(app) : undefined,
       hasSlot: account.slots.available > 0,
       hasWatches: account.slots.used > 0,
       quote: goesOn === undefined ? undefined : quoteData(goesOn),

@@ -4,8 +4,8 @@ import type { App } from '#src/operations/define.ts'
 import { termsMark } from '../terms/terms.ts'
 import type { TrialOffer } from './view.ts'
 
-/** The free trial, with the terms that its start accepts. */
-export function trialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
+/** The free trial, with the terms that a wallet accepts by starting it. */
+export function readTrialOffer({ billing }: Pick<App, 'billing'>): TrialOffer {
   const { terms } = billing
   return { days: TRIAL_DAYS, terms, mark: termsMark(terms.version) }
 }

@@ -26,7 +26,7 @@ export async function readTyped(ctx: BotContext, draft: Draft, text: string): Pr
   if (values.step === 'target') {
     const understood = await readTarget(ctx, draft, text)
     if (!understood.ok) return { refusal: understood.refusal }
-    return { draft: await withTarget(ctx, draft, understood.preview) }
+    return { draft: await setDraftTarget(ctx, draft, understood.preview) }
   }
   if (values.step === 'check' && values.asking === 'lab') {
     const name = Label.safeParse(text)
@@ -37,7 +37,7 @@ export async function readTyped(ctx: BotContext, draft: Draft, text: string): Pr
 }
 
 /** The draft with a chosen target. */
-export function withTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
+export function setDraftTarget(ctx: BotContext, draft: Draft, preview: Preview): Promise<Draft> {
   const step = draft.values.isLike ? 'check' : 'rule'
   return changeDraft(ctx, draft, { preview, step, asking: null, page: 1 })
 }

@@ -15,7 +15,7 @@ import { fieldsOf } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
-import { readTyped, withTarget } from './answers.ts'
+import { readTyped, setDraftTarget } from './answers.ts'
 import { followDraft } from './backtest.ts'
 import {
   beginDraft,
@@ -30,7 +30,7 @@ import {
 import { bodyOf, choiceBy, isChosen, stepAfter, stepBefore } from './moves.ts'
 import { observedNow, readTarget, targetOf } from './targets.ts'
 import * as views from './view.ts'
-import { linkOf, showNoSlot, slotsOf, stepView } from './wizard.ts'
+import { linkOf, readSlotUse, showNoSlot, stepView } from './wizard.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'new' } as const
@@ -93,7 +93,7 @@ onStep('new.pick', async (ctx, draft, { index }) => {
   if (picked === undefined) return showStep(ctx, draft)
   const understood = await readTarget(ctx, draft, picked.target)
   if (!understood.ok) return showStep(ctx, draft, understood.refusal)
-  await showStep(ctx, await withTarget(ctx, draft, understood.preview))
+  await showStep(ctx, await setDraftTarget(ctx, draft, understood.preview))
 })
 
 onStep('new.page', async (ctx, draft, { page }) => {
@@ -197,7 +197,7 @@ export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> 
  */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
   const draft = await waitingDraft(ctx)
-  if (draft === undefined || (await slotsOf(ctx, linkOf(ctx, draft))).free === 0) return false
+  if (draft === undefined || (await readSlotUse(ctx, linkOf(ctx, draft))).free === 0) return false
   await showStep(ctx, draft)
   return true
 }
@@ -221,17 +221,17 @@ async function begin(
   if (wanted === undefined) return showIfSlotFree(ctx, draft)
   const understood = await readTarget(ctx, draft, wanted)
   if (!understood.ok) return showIfSlotFree(ctx, draft, understood.refusal)
-  await showIfSlotFree(ctx, await withTarget(ctx, draft, understood.preview))
+  await showIfSlotFree(ctx, await setDraftTarget(ctx, draft, understood.preview))
 }
 
 /** Shows the pending step of a draft or, if no slot is free, the ways to get one. */
 async function showIfSlotFree(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
-  const { free } = await slotsOf(ctx, linkOf(ctx, draft))
+  const { free } = await readSlotUse(ctx, linkOf(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
 }
 
 async function showTypes(ctx: BotContext): Promise<void> {
-  const slots = await slotsOf(ctx)
+  const slots = await readSlotUse(ctx)
   const resume = await waitingDraft(ctx)
   if (slots.free === 0) return showNoSlot(ctx, resume)
   await show(ctx, views.typeChoice(ctx.reader, { slots, resume }), 'wizard')

@@ -12,7 +12,7 @@ import { act, menuButton, type Reader, screen, type View } from '../../views/vie
 import { waysToBuy } from '../slots/view.ts'
 import type { Draft } from './draft.ts'
 
-/** Screen without a free slot. */
+/** Screen that is shown when no slot is free. */
 export function noSlot(
   { t }: Reader,
   options: {
@@ -93,10 +93,7 @@ function buyOne(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): 
   })
 }
 
-/**
- * Choice where watches wait for a slot: slots for the waiting watches and the new watch, or only for the
- * waiting watches.
- */
+/** Buttons when watches already wait for slots: buy slots for them and the new watch, or for them only. */
 function buyFor(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): Rows {
   const { slots, slotsMax } = buyer
   const room = slotsMax - slots.total

@@ -20,7 +20,7 @@ import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
 
 /** Slots of a wallet, by default of the chat's first wallet. */
-export async function slotsOf(ctx: ChatState, link?: Membership): Promise<SlotUse> {
+export async function readSlotUse(ctx: ChatState, link?: Membership): Promise<SlotUse> {
   return (await fundsOf(ctx, link)).slots
 }
 
@@ -85,7 +85,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
       const notified = notifiedBy(values.recipientIds, people)
       const notifies = notified.filter(isOn).map((person) => personName(reader, person))
       if (values.step !== 'people') {
-        const slots = await slotsOf(ctx, link)
+        const slots = await readSlotUse(ctx, link)
         return steps.summaryStep(reader, draft, { now, notifies, slots, week })
       }
       const offered = people.recipients.map((recipient) => ({

@@ -21,7 +21,7 @@ import { waitingLabels } from '../../core/watches.ts'
 import { freeOfCharge } from '../../views/notices.ts'
 import { isDraftRecent } from '../new/draft.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
-import { slotsOf } from '../new/wizard.ts'
+import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsMark } from '../terms/terms.ts'
 import {
@@ -128,7 +128,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
     const open = await waitingDraft(ctx)
     const next = {
       draft: open && { type: open.values.type, rev: open.rev },
-      hasSlot: (await slotsOf(ctx)).free > 0,
+      hasSlot: (await readSlotUse(ctx)).free > 0,
     }
     const view = boughtScreen(ctx.reader, bought, { balanceCredits, resuming, ...next })
     await show(ctx, view)

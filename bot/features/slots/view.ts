@@ -25,7 +25,7 @@ export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> 
 }
 
 /** Rights of the chat. */
-export interface SlotRights {
+export interface SpendingRights {
   readonly canSpend: boolean
   readonly canWrite: boolean
 }
@@ -37,7 +37,7 @@ export interface SlotRights {
 export function slotsScreen(
   reader: Reader,
   state: SlotState,
-  options: SlotRights & {
+  options: SpendingRights & {
     readonly terms: string
     readonly now: Date
     /** Labels of the suspended watches, oldest first. */
@@ -109,7 +109,7 @@ function subscriptionLine(reader: Reader, subscription: Subscription): string {
 export function quoteScreen(
   reader: Reader,
   quote: SlotQuote,
-  options: SlotRights & {
+  options: SpendingRights & {
     readonly renew: boolean
     /** Number of slots that can still be added. */
     readonly room: number

@@ -8,7 +8,7 @@ import { allWatches } from '../../core/watches.ts'
 import { unlinkedHome } from '../../views/hello.ts'
 import type { View } from '../../views/view.ts'
 import { PAGE_LIMIT, readFunds } from '../../views/wallet.ts'
-import { trialOffer } from '../connect/trial.ts'
+import { readTrialOffer } from '../connect/trial.ts'
 import { managerNames } from '../watches/managers.ts'
 import { groupHome, groupReturned, home } from './home-view.ts'
 
@@ -42,7 +42,7 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
       isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
       renewal: nextRenewal(subscriptions),
-      trial: mayStart && funds.slots.total === 0 ? trialOffer(ctx.app) : undefined,
+      trial: mayStart && funds.slots.total === 0 ? readTrialOffer(ctx.app) : undefined,
     }
     return home(reader, wallet, watches, { ...options, rows })
   }

@@ -30,10 +30,13 @@ composer.command('here', async (ctx) => {
 onPress(composer, 'group.topic', async (ctx, { choice }) => {
   if (ctx.chat?.is_forum !== true) return ctx.answer(ctx.t('bot:topic.none'), { box: true })
   switch (choice) {
+    // The general topic.
     case 'gen':
       return setAndShow(ctx, null)
+    // The topic in which the button was pressed.
     case 'her':
       return setAndShow(ctx, topicOf(ctx) ?? null)
+    // A new topic, which the bot creates.
     case 'new': {
       const made = await makeTopic(ctx)
       if (made !== undefined) await setAndShow(ctx, made.message_thread_id, made.name)
@@ -66,7 +69,11 @@ async function showChoice(
   await show(ctx, topicChoice(ctx.reader, { ...place, ...what }))
 }
 
-/** Creates a topic for the alerts; undefined if the bot lacks the right, which is reported. */
+/**
+ * Creates a topic for the alerts. If Telegram refuses that, the person is notified.
+ *
+ * @returns undefined then
+ */
 async function makeTopic(ctx: BotContext): Promise<ForumTopic | undefined> {
   try {
     return await ctx.createForumTopic(withoutIsolates(ctx.t('bot:topic.name')))

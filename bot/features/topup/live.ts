@@ -16,7 +16,7 @@ import { deleteLive, type LiveRow } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
-import { awaitStep, nextStep } from './next-step.ts'
+import { awaitStep, resumedStep } from './resumed-step.ts'
 import { nextLookAt, readTopup, stageOf, TOPUP_MESSAGE_KINDS } from './topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
 
@@ -63,7 +63,7 @@ async function resumeWizard(
   const { chatId, messageId } = row
   if (topup.topup.status !== 'credited' || known.kind !== 'private') return false
   const state = await privateState(app, known, username)
-  const step = await nextStep(state, topup, credited)
+  const step = await resumedStep(state, topup, credited)
   if (step === undefined) return false
   await change(notifier, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.

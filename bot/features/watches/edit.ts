@@ -20,7 +20,7 @@ import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { cardOf, showCard } from './screens.ts'
-import { isTriable, tryValues } from './values.ts'
+import { isBacktestable, tryValues } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -39,7 +39,7 @@ const valueQuestion = defineQuestion({
     const { watch } = await findWatch(ctx, id)
     if (field === NAME) return nameEditor(ctx.reader, watch, ownName(watch))
     const owned = requireField(watch, field)
-    const options = { now: ctx.app.clock.now(), canTry: isTriable(owned) }
+    const options = { now: ctx.app.clock.now(), canTry: isBacktestable(owned) }
     return valueEditor(ctx.reader, watch, owned, options)
   },
   answer: async (ctx, { id, field }, text) => {
@@ -79,7 +79,7 @@ onPress(composer, 'watch.set', (ctx, { id, field, value }) =>
 onPress(composer, 'watch.try', (ctx, { id, field }) =>
   withManaged(ctx, id, async (watch, link) => {
     const owned = findField(watch.type, field)
-    if (owned === undefined || !isTriable(owned)) return showCard(ctx, id)
+    if (owned === undefined || !isBacktestable(owned)) return showCard(ctx, id)
     await tryValues(ctx, watch, owned, link)
   }),
 )

@@ -14,13 +14,15 @@ export type TestReach = ArgumentsOf<'watch.testTo'>['to']
 /** Outcome of a test message to one destination. */
 export type TestOutcome =
   | { readonly kind: 'queued' }
-  /** A test that was queued: the channel's service accepted it (`arrived`), or its delivery did not succeed. */
+  /** A queued test that the channel's service accepted. */
   | { readonly kind: 'arrived'; readonly latencyMs: number }
+  /** A queued test that could not be delivered. */
   | {
       readonly kind: 'undelivered'
       readonly statusCode: number | null
       readonly reason: string | null
     }
+  /** A test that was sent at once, and accepted. */
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
   /** The destination is off, its reader has not confirmed it, or its channel is unavailable. */

@@ -45,7 +45,7 @@ export const readValuesBacktest: BacktestScreen = async (state, link, { handle }
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
-  if (owned === undefined || !isTriable(owned)) return undefined
+  if (owned === undefined || !isBacktestable(owned)) return undefined
   const values = offeredValues(state.reader, watch, owned)
   const tried = await Promise.all(
     values.map(({ value }) => tryOne(state, bodyWith(watch, owned, value), link)),
@@ -54,7 +54,7 @@ export const readValuesBacktest: BacktestScreen = async (state, link, { handle }
 }
 
 /** Whether a value decides which alerts there are, and not only who gets them. */
-export function isTriable({ owner, field }: SettingWithOwner): boolean {
+export function isBacktestable({ owner, field }: SettingWithOwner): boolean {
   return owner !== 'watch' || field.key === 'cooldownSeconds'
 }
 

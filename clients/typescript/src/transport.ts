@@ -24,7 +24,7 @@ export interface WatchdogOptions {
 export interface CallOptions {
   /** Ends the call and its waits. The call then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** Called with the answer of the call: status and headers, such as `etag` and `ratelimit`. */
+  /** Called with status and headers of a successful answer, such as `etag` and `ratelimit`. */
   readonly onAnswer?: ((answer: AnswerHead) => void) | undefined
 }
 
@@ -34,7 +34,7 @@ export interface KeyedCallOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined
 }
 
-/** Settings of a call that changes something only if nobody else has. */
+/** Settings of a call that changes something only if it has not changed since it was read. */
 export interface VersionedCallOptions extends CallOptions {
   /** The `etag` of the answer that the change is based on. */
   readonly ifMatch?: string | undefined
@@ -70,7 +70,7 @@ export abstract class Transport {
   readonly #token: string | undefined
   readonly #options: WatchdogOptions
 
-  /** @throws TypeError for an address without TLS, except on this machine: it would show the token */
+  /** @throws TypeError for an address without TLS, which would send the token readable, except on this machine */
   constructor(options: WatchdogOptions) {
     const url = new URL(options.baseUrl)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))) {
@@ -96,7 +96,7 @@ export abstract class Transport {
     })
   }
 
-  /** Sends a call and returns the answer as it comes. */
+  /** Sends a call and returns the body of the answer as a stream. */
   protected async stream(call: Call, options?: AllOptions): Promise<ReadableStream<Uint8Array>> {
     return await this.#attempts(call, options, async ({ body, status }) => {
       if (body === null) throw unexpected(status)
@@ -188,7 +188,10 @@ function unexpected(status: number, cause?: unknown): WatchdogError {
   return new WatchdogError({ code: 'unexpected_answer', message, status, cause })
 }
 
-/** The error of an answer: its problem, or that there is none, as from a proxy. */
+/**
+ * The error of a refusal: its problem document, or `unexpected_answer` if it has none, such as an error page of a
+ * proxy.
+ */
 async function refusal(response: Response): Promise<WatchdogError> {
   const { status, headers } = response
   const retryAfterSeconds = readRetryAfter(headers.get('retry-after'), Date.now())
@@ -212,7 +215,7 @@ function readProblem(text: string): Problem | undefined {
       typeof value.code === 'string' &&
       'title' in value &&
       'detail' in value
-    // Safe: its other members are those of the service's document.
+    // Safe: an answer with these members is a problem of the service, whose OpenAPI document names the others.
     return isProblem ? (value as Problem) : undefined
   } catch {
     return undefined

@@ -35,11 +35,11 @@ export async function getPayments(
   handle: Hash,
 ): Promise<TopupPayments> {
   await requireTopup(deps, caller, handle)
-  return await readPayments(deps, handle)
+  return await readTopupPayments(deps, handle)
 }
 
 /** Reads the payments of a top-up. */
-export async function readPayments(
+export async function readTopupPayments(
   { db }: { readonly db: Db },
   handle: Hash,
 ): Promise<TopupPayments> {

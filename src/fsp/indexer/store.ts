@@ -126,6 +126,6 @@ export async function findLastSignedEpoch(db: Db): Promise<number | undefined> {
 }
 
 /** Deletes the block ranges read for these purposes. */
-export async function deleteRanges(db: Db, names: readonly string[]): Promise<void> {
+export async function deleteReadRanges(db: Db, names: readonly string[]): Promise<void> {
   await db.delete(readRanges).where(inArray(readRanges.name, [...names]))
 }

@@ -274,7 +274,7 @@ export function createVoteFacts({
       const before = last - EPOCHS_KEPT
       await store.deleteSignatures(db, before)
       const old = Array.from({ length: EPOCHS_KEPT * 4 }, (_, index) => before - 1 - index)
-      await store.deleteRanges(db, old.map(rangesOf))
+      await store.deleteReadRanges(db, old.map(rangesOf))
     },
   }
 }

@@ -4,7 +4,7 @@ import type { BlockRef } from '#src/chain/chain.ts'
 import type { Endpoints, RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError, rpcErrorOf } from '#src/chain/failures.ts'
 import { Quantity } from '#src/chain/quantity.ts'
-import { type ReplayInput, type ReplayResult, replay } from '#src/chain/revert-reason.ts'
+import { type ReplayInput, type ReplayResult, replayTransaction } from '#src/chain/revert-reason.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
 
@@ -111,7 +111,10 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     readonly outcome: Exclude<ProtocolCall['replay'], null>
     readonly reason: string | null
   }> {
-    const all = await endpoints.askEach((client) => replay(client, transaction, ref.number), signal)
+    const all = await endpoints.askEach(
+      (client) => replayTransaction(client, transaction, ref.number),
+      signal,
+    )
     const [first, ...others] = all.filter(({ outcome }) => outcome !== 'unknown')
     if (first === undefined) return { outcome: 'unknown', reason: null }
     const isAgreed = others.every(

@@ -285,7 +285,7 @@ export async function deleteWatch(
  * @returns the target; undefined when the wallet has no such watch
  */
 async function lockWithTarget(tx: Db, wallet: Address, id: number): Promise<number | undefined> {
-  const targetId = await store.findTargetOf(tx, wallet, id)
+  const targetId = await store.findTargetId(tx, wallet, id)
   if (targetId === undefined) return undefined
   await lockTarget(tx, targetId)
   return (await store.lockWatch(tx, wallet, id)) ? targetId : undefined

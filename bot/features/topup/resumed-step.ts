@@ -8,11 +8,11 @@ import type { ChatState } from '../../core/context.ts'
 import { openQuestion, placeOf, storeQuestion } from '../../core/session.ts'
 import type { View } from '../../views/view.ts'
 import { isDraftRecent, readDraft, WIZARD_QUESTION } from '../new/draft.ts'
-import { linkOf, slotsOf, stepView } from '../new/wizard.ts'
+import { linkOf, readSlotUse, stepView } from '../new/wizard.ts'
 import type { ShownTopup } from './view.ts'
 
 /** A credited top-up with the pending step of a draft below it. */
-export interface NextStep {
+export interface ResumedStep {
   readonly view: View
   readonly rev: number
 }
@@ -23,11 +23,11 @@ export interface NextStep {
  * @param credited the screen of the top-up @returns undefined also while the step cannot be shown because
  * the chain does not answer
  */
-export async function nextStep(
+export async function resumedStep(
   state: ChatState,
   { topup, rest, resume }: ShownTopup,
   credited: View,
-): Promise<NextStep | undefined> {
+): Promise<ResumedStep | undefined> {
   const isBought = topup.then?.status === 'done' && rest === undefined
   const place = placeOf(state)
   if (!isBought || resume === undefined || place === undefined) return undefined
@@ -38,7 +38,7 @@ export async function nextStep(
   if (draft === undefined || draft.values.watchId !== null) return undefined
   return await undefinedIfUnavailable(async () => {
     // A watch that was suspended may have taken the slot.
-    if ((await slotsOf(state, linkOf(state, draft))).free === 0) return undefined
+    if ((await readSlotUse(state, linkOf(state, draft))).free === 0) return undefined
     const { html, rows } = await stepView(state, draft)
     return { view: { html: `${credited.html}\n\n${html}`, rows }, rev: draft.rev }
   })
@@ -53,7 +53,7 @@ export async function nextStep(
 export async function awaitStep(
   state: ChatState,
   messageId: number,
-  { rev }: NextStep,
+  { rev }: ResumedStep,
 ): Promise<boolean> {
   const place = placeOf(state)
   if (place === undefined) return false
