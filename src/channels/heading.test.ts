@@ -23,7 +23,9 @@ test.each([
   ['FLR/USD', '\u200fسعر \u2068FLR/USD\u2069: +12%', 'سعر FLR/USD: +12%'],
   ['FLR/USD', 'Price of FLR/USD fell', 'FLR/USD: Price of FLR/USD fell'],
   ['Node', 'Node2 is gone', 'Node: Node2 is gone'],
-  ['\u200f', 'Node is gone', ': Node is gone'],
+  ['\u200f', 'Node is gone', 'Node is gone'],
+  [' ', 'Node is gone', 'Node is gone'],
+  ['\u200b', 'Node is gone', 'Node is gone'],
 ])('has the name once: watch %j, title %j', (watchLabel, what, text) => {
   expect(of({ message: { watchLabel, title: what } })).toBe(text)
 })

@@ -21,7 +21,7 @@ export function alertHeading(
   const t = translator(locale)
   const transfer = transferHeading(envelope, labelMax)
   if (transfer !== undefined) return transfer
-  if (beginsWithName(title, message.watchLabel)) return title
+  if (bare(message.watchLabel) === '' || beginsWithName(title, message.watchLabel)) return title
   return t('messages:item', { watch: typed(cut(message.watchLabel, labelMax)), title })
 }
 
@@ -33,10 +33,10 @@ export function beginsWithName(title: string, label: string): boolean {
   return isFirst || /^\p{L}+ (.*?):/u.exec(text)?.[1] === name
 }
 
-/** A text without marks of direction, with simple spaces. */
+/** A text without characters that show nothing, with simple spaces. */
 function bare(text: string): string {
   return withoutDirections(text)
-    .replace(/[\u200e\u200f]/g, '')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replace(/\s+/g, ' ')
     .trim()
 }
