@@ -1,5 +1,6 @@
 /** Rasterizing of drawings. The fonts are part of the service: the same bytes on every machine. */
 import { fileURLToPath } from 'node:url'
+import { renderAsync } from '@resvg/resvg-js'
 
 const WIDTH = 1280
 const FAMILY = 'DejaVu Sans'
@@ -16,7 +17,6 @@ const fontFiles = [
  * @throws Error when the drawing cannot be rendered
  */
 export async function drawPng(svg: string): Promise<Buffer> {
-  const { renderAsync } = await import('@resvg/resvg-js')
   const image = await renderAsync(svg, {
     font: {
       loadSystemFonts: false,

@@ -1,4 +1,5 @@
 import { Composer, InputFile } from 'grammy'
+import qrcode from 'qrcode'
 import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
@@ -287,7 +288,6 @@ onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
   if (topup.status !== 'draft') return showTopup(ctx, handle)
   const chatId = ctx.knownChat.id
   const kind = TOPUP_MESSAGE_KINDS.qr
-  const { default: qrcode } = await import('qrcode')
   const png = await qrcode.toBuffer(topup.pageQr, QR_OPTIONS)
   const { html, rows } = qrCaption(ctx.reader, topup)
   const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {
