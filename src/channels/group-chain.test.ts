@@ -15,7 +15,11 @@ const commit = {
 } as const
 
 function groupOf(kind: 'group' | 'rollup', over: Partial<EnvelopeMessage> = {}): Envelope {
-  const message = { ...commit, title: titleOnChain('FTSO commit: missing'), ...over }
+  const message = {
+    ...commit,
+    title: titleOnChain('FTSO commit missing in 2 consecutive rounds'),
+    ...over,
+  }
   const items = [1, 2].map((alertId) => envelopeOf({ message: { ...message, alertId } }).message)
   return envelopeOf({ type: 'provider-fsp', signal: 'ftso-commit', kind, items, message })
 }
@@ -46,7 +50,7 @@ describe('the heading of a message with several alerts on a test network', () =>
 
   test('has its name once, in the title of the alert that it leads with', () => {
     expect(headingOf(groupOf('group'))).toBe(
-      '\u2068Node A\u2069: FTSO commit: missing · Coston2 · 1 more alert',
+      '\u2068Node A\u2069: FTSO commit missing in 2 consecutive rounds · Coston2 · 1 more alert',
     )
   })
 })

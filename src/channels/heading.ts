@@ -25,12 +25,12 @@ export function alertHeading(
   return t('messages:item', { watch: typed(cut(message.watchLabel, labelMax)), title })
 }
 
-/** Whether a title begins with the name of a watch, or as Arabic ones with a word and it: “price FLR/USD:”. */
+/** Whether a title begins with the name of a watch, or as Arabic ones with a word and it before a move: “price FLR/USD +6%”. */
 export function beginsWithName(title: string, label: string): boolean {
   const [name, text] = [bare(label), bare(title)]
   if (name === '') return false
   const isFirst = text.startsWith(name) && !/^[\p{L}\p{N}]/u.test(text.slice(name.length))
-  return isFirst || /^\p{L}+ (.*?):/u.exec(text)?.[1] === name
+  return isFirst || /^\p{L}+ (.*?) [-+\u2212]/u.exec(text)?.[1] === name
 }
 
 /** A text without characters that show nothing, with simple spaces. */

@@ -111,7 +111,7 @@ describe('alertMail', () => {
   })
 
   describe('has one form of subject: the watch, what happened, how severe it is', () => {
-    const title = 'FTSO commit: missing'
+    const title = 'FTSO commit missing in 2 consecutive rounds'
     const alert = { watchLabel: 'Node A', severity: 'warning', title } as const
     const recovery = { ...alert, event: 'fsp.ftso-commit.recovered', title: 'Commits again' }
     const answered = { severity: 'warning', title } as const
@@ -119,7 +119,11 @@ describe('alertMail', () => {
     const others = itemsOf(2).map((item) => ({ ...item, watchLabel: 'Node B' }))
 
     test.each([
-      ['an alert', { message: alert }, 'Node A: FTSO commit: missing · Warning'],
+      [
+        'an alert',
+        { message: alert },
+        'Node A: FTSO commit missing in 2 consecutive rounds · Warning',
+      ],
       ['a recovery', { message: recovery }, 'Node A: Commits again · Recovered'],
       [
         'a recovery in the thread of its alert',
@@ -129,7 +133,7 @@ describe('alertMail', () => {
       [
         'a raised severity',
         { kind: 'raised', message: { ...alert, severity: 'critical' }, answers: 1, answered },
-        'Re: Node A: FTSO commit: missing · Warning',
+        'Re: Node A: FTSO commit missing in 2 consecutive rounds · Warning',
       ],
       [
         'a reminder',
@@ -139,7 +143,7 @@ describe('alertMail', () => {
           answers: 1,
           answered,
         },
-        'Re: Node A: FTSO commit: missing · Warning',
+        'Re: Node A: FTSO commit missing in 2 consecutive rounds · Warning',
       ],
       ['several alerts', group, 'Node A: Alert 2 · 2 more alerts · Critical'],
       [
@@ -159,8 +163,8 @@ describe('alertMail', () => {
       ],
       [
         'a title that begins with the name',
-        { message: { ...alert, watchLabel: 'FLR/USD', title: 'FLR/USD: +12%' } },
-        'FLR/USD: +12% · Warning',
+        { message: { ...alert, watchLabel: 'FLR/USD', title: 'FLR/USD +12%' } },
+        'FLR/USD +12% · Warning',
       ],
       [
         'a title that begins with a longer name',
@@ -177,7 +181,11 @@ describe('alertMail', () => {
         { kind: 'rollup', items: [...itemsOf(3), ...others], message: { watchLabel: 'Node A' } },
         '5 more alerts in the last minute · Critical',
       ],
-      ['a test', { message: { ...alert, test: true } }, 'Node A: FTSO commit: missing · Test'],
+      [
+        'a test',
+        { message: { ...alert, test: true } },
+        'Node A: FTSO commit missing in 2 consecutive rounds · Test',
+      ],
       [
         'a summary of one watch',
         {

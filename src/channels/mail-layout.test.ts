@@ -23,9 +23,9 @@ describe('a mail', () => {
   })
 
   test.each([
-    ['ar', 'سعر FLR/USD: −6.21%', 'سعر FLR/USD: −6.21% · معلومة'],
+    ['ar', 'سعر FLR/USD −6.21%', 'سعر FLR/USD −6.21% · معلومة'],
     ['ar', 'خرج من المحفظة 12 FLR', 'FLR/USD: خرج من المحفظة 12 FLR · معلومة'],
-    ['en', 'FLR/USD: −6.21%', 'FLR/USD: −6.21% · Info'],
+    ['en', 'FLR/USD −6.21%', 'FLR/USD −6.21% · Info'],
     ['en', 'Price of FLR/USD fell', 'FLR/USD: Price of FLR/USD fell · Info'],
   ] as const)('names the watch once in a subject in %s: %s', (locale, title, expected) => {
     const message = { watchLabel: 'FLR/USD', title }
@@ -34,8 +34,11 @@ describe('a mail', () => {
   })
 
   test('begins the lines of an alert in a list below each other', () => {
-    const item = { ...envelopeOf().message, title: 'FTSO commit: missing' }
-    const items = [item, { ...item, alertId: 4712, title: 'FTSO reveal: missing' }]
+    const item = { ...envelopeOf().message, title: 'FTSO commit missing in 2 consecutive rounds' }
+    const items = [
+      item,
+      { ...item, alertId: 4712, title: 'FTSO reveal missing in 2 consecutive rounds' },
+    ]
     for (const [locale, end] of [
       ['en', 'right'],
       ['ar', 'left'],

@@ -2,20 +2,21 @@ import { expect, test } from 'vitest'
 import { titleAfterWatchName } from './title-after-watch-name.ts'
 
 test.each([
-  ['FLR/USD', 'FLR/USD: +12% (1 hour)', '+12% (1 hour)'],
-  ['FLR/USD', 'FLR/USD\u00a0: +12\u00a0% (1 heure)', '+12\u00a0% (1 heure)'],
-  ['FLR/USD', 'FLR/USD：+12%（1 小时）', '+12%（1 小时）'],
-  ['FLR/USD', '\u200f\u2068FLR/USD\u2069: +12%', '+12%'],
+  ['FLR/USD', 'FLR/USD +12% within 1 hour', '+12% within 1 hour'],
+  ['FLR/USD', 'FLR/USD −12\u00a0% en 1 heure', '−12\u00a0% en 1 heure'],
+  ['FLR/USD', 'FLR/USD +12%（1 小时内）', '+12%（1 小时内）'],
+  ['FLR/USD', '\u200f\u2068FLR/USD\u2069 \u2068-12%\u2069', '\u2068-12%\u2069'],
 ])('the name %s is not repeated in “%s”', (label, title, shown) => {
   expect(titleAfterWatchName(label, title)).toBe(shown)
 })
 
 test.each([
-  ['FLR', 'FLR/USD: +12%'],
-  ['FLR/USD', 'BTC/USD: +12%'],
+  ['FLR', 'FLR/USD +12%'],
+  ['FLR/USD', 'BTC/USD +12%'],
   ['FLR/USD', 'FLR/USD'],
-  ['FLR/USD', 'FLR/USD: '],
-  ['', ': +12%'],
+  ['FLR/USD', 'FLR/USD '],
+  ['', ' +12%'],
+  ['FTSO', 'FTSO commit missing in 2 consecutive rounds'],
 ])('beside the name “%s” the title “%s” is not shortened', (label, title) => {
   expect(titleAfterWatchName(label, title)).toBe(title)
 })

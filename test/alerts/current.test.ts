@@ -99,17 +99,17 @@ describe('an outage that goes on', () => {
     const input = { wanted: { watchId }, limit: 10, reader: READER }
     const { data } = await listAlertLines(world.app, caller, input)
     expect(data).toHaveLength(5)
-    for (const { title } of data) expect(title).toContain('(17 consecutive rounds)')
+    for (const { title } of data) expect(title).toContain('in 17 consecutive rounds')
     const card = await getAlert(world.app, caller, { id, reader: READER, recipientId: null })
-    expect(card.envelope.message.title).toContain('(17 consecutive rounds)')
+    expect(card.envelope.message.title).toContain('in 17 consecutive rounds')
     const [kept] = await world.sql`
       select envelope -> 'message' ->> 'link' as link from deliveries
       where alert_id = ${id} and channel = 'telegram'`
     const page = await readLinked(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
-    expect(page?.message.title).toContain('(17 consecutive rounds)')
+    expect(page?.message.title).toContain('in 17 consecutive rounds')
     expect(page?.outage?.alerts).toHaveLength(5)
     for (const { message } of page?.outage?.alerts ?? []) {
-      expect(message.title).toContain('(17 consecutive rounds)')
+      expect(message.title).toContain('in 17 consecutive rounds')
     }
     // The history and the webhooks keep what was recorded.
     expect((await newest()).data).toMatchObject({ streak: 2 })

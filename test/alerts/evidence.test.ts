@@ -420,7 +420,7 @@ test('whoever may read the alert may read its evidence, and nobody else', async 
   expect(evidence.statusCode).toBe(200)
   // First in words, with links; what a program reads is folded.
   const [words = '', folded = ''] = evidence.payload.split('<details class="more"')
-  expect(words).toContain('FTSO commit: too late')
+  expect(words).toContain('FTSO commit too late')
   const { transactions } = await evidenceOf(alert)
   expect(evidence.payload).toContain(
     `href="https://flare-explorer.flare.network/tx/${transactions[0]?.hash}"`,

@@ -72,7 +72,7 @@ test('it names the cause, the damage so far and each alert, whose link opens tha
   for (const [, href = ''] of links) {
     const own = (await world.server.inject({ url: new URL(href).pathname })).payload
     expect(textOf(own)).not.toContain('Alerts of this outage')
-    expect(textOf(own)).toContain('(17 consecutive rounds)')
+    expect(textOf(own)).toContain('in 17 consecutive rounds')
   }
 })
 
@@ -148,7 +148,7 @@ test('an alert that was over before is no part of it', async () => {
   await world.record(watchId, { event: COMMIT, data: later })
   await world.deliver()
   const { text, heading } = await open()
-  expect(heading).toBe('Alpha: FTSO commit: too late (2 consecutive rounds)')
+  expect(heading).toBe('Alpha: FTSO commit too late in 2 consecutive rounds')
   expect(text).toContain('More alerts of this watch')
   expect(text).not.toContain('Alerts of this outage')
 })

@@ -54,7 +54,7 @@ test.each([
     severity: 'warning',
     data: { isTopUp: true, direction: 'outgoing' },
   })
-  expect(alert?.rendered.title).toMatch(/^Top-up of your credits: [\d,.]+\sW?FLR$/)
+  expect(alert?.rendered.title).toMatch(/^[\d,.]+\sW?FLR sent to top up your credits$/)
   expect(alert?.rendered.body).toContain('This is the payment for your top-up.')
   expect(alert?.rendered.body).not.toContain('secure the wallet')
 })

@@ -189,7 +189,7 @@ describe('an alert in a chat', () => {
     await alerts.fire(watch, { event: `${COMMIT}.recovered` })
     expect(ann.last().text).toContain('FTSO commits are arriving again')
     expect(message(ann, id).text).toMatch(/^🟢 .*: FTSO commits are arriving again/)
-    expect(message(ann, id).text).toMatch(/^FTSO commit: .* · over$/m)
+    expect(message(ann, id).text).toMatch(/^FTSO commit .* · over$/m)
     const data = packed('alert.mute', {
       id: (await newest('alice')).recoveryOf ?? 0,
       duration: 'rec',
@@ -286,7 +286,7 @@ describe('an alert in a chat', () => {
     const { id } = await newest('bob')
     await ann.say(`/start a${id}`)
     const card = ann.last().id
-    expect(ann.last().text).toContain('FTSO commit: missing')
+    expect(ann.last().text).toContain('FTSO commit missing')
     expect(ann.labels().at(-1)).toEqual(['‹ Alerts'])
     await ann.press('Acknowledge')
     expect(ann.last().id).toBe(card)
@@ -424,14 +424,14 @@ describe('several alerts in one message', () => {
     world.clock.advance(120)
     await alerts.fire(watch, { event: COMMIT })
     expect(ann.all()).toHaveLength(count + 1)
-    expect(ann.last().text).toContain('FTSO commit: missing')
+    expect(ann.last().text).toContain('FTSO commit missing')
     expect(message(ann, id).text).toContain('🔕 until recovered')
 
     world.clock.advance(120)
     await alerts.fire(watch, { event: `${REVEAL}.recovered` })
     world.clock.advance(120)
     await alerts.fire(watch, { event: REVEAL })
-    expect(ann.last().text).toContain('FTSO reveal: too late')
+    expect(ann.last().text).toContain('FTSO reveal too late')
   })
 
   test('are shown as muted only while all of them are muted', async () => {

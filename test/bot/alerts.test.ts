@@ -73,9 +73,9 @@ describe('the history', () => {
     const lines = linesOf(bob.last().text)
     expect(lines).toHaveLength(3)
     expect(lines[0]).toMatch(/^🔵 \d\d:\d\d\u00a0UTC Treasury: 12,500.FLR sent to your own wallet/)
-    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal: too late/)
+    expect(lines[1]).toMatch(/^🔴 \d\d:\d\d\u00a0UTC Node <b>A: FTSO reveal too late/)
     expect(lines[2]).toMatch(
-      /^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit: missing.* · recovered after 4 min$/,
+      /^🟢 \d\d:\d\d\u00a0UTC Node <b>A: FTSO commit missing.* · recovered after 4 min$/,
     )
     expect(bob.labels()).toEqual([['Filter', 'Delete…', 'CSV'], ['‹ Menu']])
 

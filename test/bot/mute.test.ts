@@ -101,7 +101,7 @@ test('muted watches are listed, and unmuted by one press', async () => {
   await chat.press('Mute until recovered')
   await chat.say('/mute')
   expect(chat.last().text).toMatch(/\u2068FLR price\u2069 until \d\d:\d\d/)
-  expect(chat.last().text).toContain('\u2068Node A\u2069: FTSO commit: missing')
+  expect(chat.last().text).toContain('\u2068Node A\u2069: FTSO commit missing')
   expect(chat.last().text).toContain('until it recovers')
   const ends = chat
     .labels()

@@ -160,7 +160,7 @@ test('reminders can be chosen, and switched off below an alert, which keeps its 
   const watch = await world.addWatch('carol', { label: 'Node' })
   await alerts.fire(watch, { event: 'fsp.ftso-commit', severity: 'critical' })
   const alert = chat.last()
-  expect(alert.text).toContain('FTSO commit: missing')
+  expect(alert.text).toContain('FTSO commit missing')
   const press = world.telegram.pressRaw(
     chat.id,
     alert.id,

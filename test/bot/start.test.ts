@@ -109,7 +109,7 @@ describe('the example alert', () => {
     expect(ann.last().id).toBe(id)
     expect(ann.last().text).toMatch(/^🧪 Example: /)
     expect(ann.last().text).toContain(
-      '🟠 \u2068Node A\u2069: FTSO commit: missing (2 consecutive rounds)',
+      '🟠 \u2068Node A\u2069: FTSO commit missing in 2 consecutive rounds',
     )
     expect(ann.last().text).toMatch(/Warning · since [\d:]+\sUTC · [56] min\n/)
     expect(ann.labels()).toEqual([

@@ -37,6 +37,7 @@ describe('a text with its values', () => {
   test.each<readonly [Locale, string, string, string]>([
     ['en', 'bot:home.slots', '{{used}} of {{total}} slots', 'a plural after 1'],
     ['en', 'bot:a', 'Off.. Again', 'two punctuation marks'],
+    ['en', 'bot:a', 'Off. (2 rounds)', 'the end of a sentence'],
     ['en', 'bot:settings.digest.daily', 'Daily at  {{time}}', 'two spaces'],
     ['de', 'messages:reminder.open', 'Seit {{duration}} offen', 'a nominative'],
     ['fr', 'bot:home.slots', '{{used}} emplacements', 'a plural after 0 or 1'],
@@ -79,9 +80,9 @@ describe('a fragment', () => {
     [
       'en',
       'messages:reason.late',
-      'too late.',
-      'messages:fsp.ftso-commit.title_other',
-      'the end of a sentence',
+      'too late,',
+      'messages:fsp.ftso-reveal.feeds.title',
+      'punctuation at an end',
     ],
     ['de', 'bot:rights.read', 'Alarme erhalten.', 'bot:link.done', 'two punctuation marks'],
     [

@@ -60,7 +60,7 @@ describe('/a/<code>', () => {
     const { text, html } = await site.get(path)
     expect(html).toMatch(/<h1>\u2068.*\u2069: FTSO commits are arriving again<\/h1>/)
     expect(text).toMatch(/voting rounds? affected/)
-    expect(text).toMatch(/FTSO commit: .* · over/)
+    expect(text).toMatch(/FTSO commit .* · over/)
     const places = ['arriving again', 'Recovered on Nov 20', ' · over'].map((part) =>
       text.indexOf(part),
     )
