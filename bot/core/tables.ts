@@ -99,7 +99,10 @@ export const drafts = pgTable(
   ],
 )
 
-/** Messages that a job edits once: it hides a secret, or shows that a mailbox was confirmed. */
+/**
+ * Messages that a job edits once: it hides a secret, or shows that a mailbox was confirmed. Also open questions about
+ * retained alerts.
+ */
 export const followUps = pgTable(
   'telegram_follow_ups',
   {

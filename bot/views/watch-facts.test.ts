@@ -23,3 +23,23 @@ test.each([
   }
   expect(typeLine(reader, watch, 'now', now)).toContain(`${text}\u00a0FLR`)
 })
+
+test.each([
+  ['2026-11-20T11:59:10.000Z', '2026-11-20T11:59:10.000Z', false],
+  ['2026-11-20T11:59:10.000Z', '2026-11-20T11:59:40.000Z', false],
+  ['2026-11-20T11:40:00.000Z', '2026-11-20T11:59:10.000Z', true],
+])('a price shows a move only over some time: since %s, at %s', (since, updatedAt, isShown) => {
+  const price = { value: '2', decimals: 2 }
+  const observed = { feed: 'FLR/USD', feedId: '0x01464c522f55534400000000000000000000000000' }
+  const watch = {
+    type: 'feed-move',
+    target: { feed: 'FLR/USD' },
+    lastObservation: {
+      ...{ position: 1, at: now.toISOString(), price, updatedAt, ...observed },
+      oldest: { ...price, at: since },
+    },
+  }
+  const line = typeLine(reader, watch, 'now', now)
+  expect(line).toMatch(/^Price: 0\.02\sUSD/)
+  expect(line?.includes(' · 0% since ')).toBe(isShown)
+})

@@ -9,6 +9,7 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
+import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { SignalForm } from '#src/watches/form.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { nearTime } from './time.ts'
@@ -103,11 +104,22 @@ export function typeLine(
   if ((line === 'now' || line === 'value') && !known.isSeen) return undefined
   if (line === 'rule' && !known.isJudged) return undefined
   const { provider } = known.facts
+  const first = `${key}First`
+  if (isFirstMinute(known.facts) && hasText(first)) {
+    return reader.t.html(first, factValues(reader, known.facts, now))
+  }
   const named =
     watch.providerName !== undefined && provider?.kind === 'address'
       ? { provider: namedProvider(reader, watch.providerName, provider.address) }
       : {}
   return reader.t.html(key, { ...factValues(reader, known.facts, now), ...named })
+}
+
+/** Whether the times of a move are in one minute: the line then omits the move. */
+function isFirstMinute({ since, time }: DisplayValues): boolean {
+  if (since?.kind !== 'instant' || time?.kind !== 'instant') return false
+  const minuteOf = (at: Date) => Math.floor(at.getTime() / MINUTE_MS)
+  return minuteOf(since.at) >= minuteOf(time.at)
 }
 
 function namedProvider({ t }: Reader, name: string, address: string): HtmlValue {

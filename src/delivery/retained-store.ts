@@ -57,7 +57,8 @@ export async function listRetained(
 }
 
 /**
- * Makes retained deliveries due again, oldest first and after all new ones, and drops the rest.
+ * Makes retained deliveries due again, in the order in which they were written and after all new ones, and drops
+ * the rest. An alert may be written after one that fired later: the numbers of alerts follow the order of writing.
  *
  * @returns their number
  */
@@ -72,7 +73,9 @@ export async function reviveRetained(
 ): Promise<number> {
   const revived = await tx.execute<{ channel: ChannelKey }>(sql`
     with chosen as (
-      select id, row_number() over (order by fired_at desc, position desc, id desc) as place
+      select id, row_number() over (
+        order by created_at desc, alert_id desc nulls last, position desc, id desc
+      ) as place
       from ${retainedOf(wallet, recipientId, now)} k
     )
     update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${partitionKey},

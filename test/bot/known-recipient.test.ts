@@ -41,6 +41,7 @@ describe('an address that the wallet already has', () => {
   test('is not added again, whatever its case and the spaces around it', async () => {
     await add('E-mail', 'ops@example.org')
     await add('E-mail', '  OPS@Example.org ')
+    await add('E-mail', 'Ops, on call <ops@example.org>')
     expect(ann.last().text).toBe(
       `✓ You already have this recipient: ${iso('ops@example.org')}.\n⚠️ Waiting for ${iso('o…@example.org')} to confirm.`,
     )

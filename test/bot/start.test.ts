@@ -4,7 +4,7 @@ import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { blockChat, chatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { checkScreen } from '../support/buttons.ts'
@@ -325,6 +325,18 @@ describe('a link', () => {
   })
 })
 
+/** A chat that blocked the bot, missed an alert and returned. */
+async function returned(name: Parameters<typeof walletOf>[0]) {
+  const ann = await linked(name)
+  world.telegram.block(ann.id)
+  await world.settle()
+  const id = await world.addWatch(name, { label: 'Kept' })
+  await alertsIn(world).notice(id, { event: 'wallet-balance.moved' })
+  world.telegram.unblock(ann.id)
+  await world.settle()
+  return ann
+}
+
 describe('a chat that blocks the bot', () => {
   test('is a blocked recipient, and an active one when it unblocks the bot', async () => {
     const ann = await linked()
@@ -339,22 +351,47 @@ describe('a chat that blocks the bot', () => {
   })
 
   test('is asked about the alerts that were retained meanwhile when it unblocks the bot', async () => {
-    const { notice } = alertsIn(world)
-    const ann = await linked('carol')
-    world.telegram.block(ann.id)
-    await world.settle()
-    const id = await world.addWatch('carol', { label: 'Kept' })
-    await notice(id, { event: 'wallet-balance.moved' })
-    world.telegram.unblock(ann.id)
-    await world.settle()
-    expect(ann.last().text).toMatch(/receives alerts again\. 1 alert was kept\. Send it now\?\n/)
-    expect(ann.labels()[0]).toEqual(['Send 1', 'Discard'])
+    const ann = await returned('carol')
+    const asked = ann.last()
+    expect(asked.text).toBe('This chat receives alerts again. 1 alert was kept. Send it now?')
+    expect(ann.labels()).toEqual([['Send 1', 'Discard']])
     // Telegram’s button “Restart” sends the command, too.
     await ann.say('/start')
-    expect(ann.last().text).toMatch(/^1 alert was kept\. Send it now\?\n/)
-    expect(ann.labels()[0]).toEqual(['Send 1', 'Discard'])
+    expect(ann.last().text).toBe('1 alert was kept. Send it now?')
+    expect(ann.labels()).toEqual([['Send 1', 'Discard']])
+    expect(ann.all().map(({ id }) => id)).not.toContain(asked.id)
     await ann.press('Discard')
     expect(ann.last().text).toContain('1 alert discarded.')
+  })
+
+  test('keeps the buttons of that question when it returns by a link that shows another card', async () => {
+    const ann = await returned('alice')
+    const asked = ann.last()
+    const askedRow = () =>
+      ann
+        .all()
+        .find(({ id }) => id === asked.id)
+        ?.keyboard[0]?.map(({ text }) => text)
+    await ann.say('/start group')
+    expect(ann.last().text).toContain('What may the other chat do?')
+    expect(askedRow()).toEqual(['Send 1', 'Discard'])
+    await ann.say('/watches')
+    expect(askedRow()).toEqual(['Send 1', 'Discard'])
+    await ann.press('Send 1')
+    const texts = ann.all().map(({ text }) => text)
+    expect(texts.filter((text) => text.includes('Send it now?'))).toEqual([])
+  })
+
+  test('is asked before another card when only its command shows that it returned', async () => {
+    const ann = await linked('alice')
+    const id = await world.addWatch('alice', { label: 'Kept, too' })
+    await blockChat(world.app, ann.id, world.clock.now())
+    await alertsIn(world).notice(id, { event: 'wallet-balance.moved' })
+    await ann.say('/start group')
+    const [asked, card] = ann.all().slice(-2)
+    expect(asked?.text).toContain('1 alert was kept. Send it now?')
+    expect(asked?.keyboard[0]?.map(({ text }) => text)).toEqual(['Send 1', 'Discard'])
+    expect(card?.text).toContain('What may the other chat do?')
   })
 
   test('while it is answered becomes a blocked recipient without an error', async () => {

@@ -114,6 +114,8 @@ export interface ChatDraft {
   readonly recoveryOf?: number
   readonly status?: NewDelivery['status']
   readonly deferredUntil?: Date
+  /** Milliseconds from now at which it fired; by default its number. */
+  readonly firedInMs?: number
 }
 
 function deliveryOf(
@@ -122,6 +124,7 @@ function deliveryOf(
   now: Date,
 ): NewDelivery {
   const { alert, watch = 42, signal = `signal ${alert}`, kind, recoveryOf, deferredUntil } = draft
+  const firedAt = new Date(now.getTime() + (draft.firedInMs ?? alert))
   const id = randomUUID()
   const isRecovery = recoveryOf !== undefined
   return {
@@ -132,7 +135,7 @@ function deliveryOf(
     channel: 'telegram',
     partitionKey: to.partitionKey,
     orderKey: `${to.id} ${watch} ${signal}`,
-    firedAt: new Date(now.getTime() + alert),
+    firedAt,
     position: alert,
     envelope: envelopeOf({
       deliveryId: id,
@@ -147,7 +150,7 @@ function deliveryOf(
         test: draft.test ?? false,
         event: isRecovery ? 'fsp.ftso-commit.recovered' : 'fsp.ftso-commit',
         severity: isRecovery ? 'info' : (draft.severity ?? 'warning'),
-        firedAt: new Date(now.getTime() + alert).toISOString(),
+        firedAt: firedAt.toISOString(),
       },
     }),
     createdAt: now,

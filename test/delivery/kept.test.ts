@@ -143,6 +143,15 @@ describe('a chat that blocks the bot', () => {
     await chat.deliver()
     expect(chat.shown()).toEqual([[9], [1], [2], [3]])
   })
+
+  test('gets them by their numbers, though the last one reports an earlier event', async () => {
+    const disabled = { status: 'disabled' } as const
+    await chat.notify({ alert: 19, watch: 1, ...disabled }, { alert: 20, watch: 2, ...disabled })
+    await chat.notify({ alert: 21, watch: 3, firedInMs: -60_000, ...disabled })
+    expect(await sendRetained(chat.deps, CALLER, chat.id)).toBe(3)
+    await chat.deliver()
+    expect(chat.shown()).toEqual([[19], [20], [21]])
+  })
 })
 
 async function refusal(work: Promise<unknown>): Promise<string> {

@@ -7,7 +7,7 @@ import { defineFeature } from '../../core/feature.ts'
 import { send } from '../../core/show.ts'
 import { moveKnownChat } from '../../core/store.ts'
 import { homeScreen } from '../start/home.ts'
-import { comeBack, returningScreen } from '../start/returning.ts'
+import { comeBack, greetReturned } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -28,7 +28,7 @@ composer.on('my_chat_member', async (ctx) => {
     return
   }
   await comeBack(ctx)
-  if (blocked.length > 0) await send(ctx, await returningScreen(ctx, blocked))
+  if (blocked.length > 0) await greetReturned(ctx, blocked)
 })
 
 /** Handles a group that becomes a supergroup, which Telegram gives another chat id. */

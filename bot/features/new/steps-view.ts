@@ -15,7 +15,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { formOf, typeLine } from '../../views/watch-facts.ts'
+import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
 import type { Draft } from './draft.ts'
 import { describedDraft, isOn, lastRow, nameOf, titleLine } from './view.ts'
 
@@ -115,9 +115,11 @@ export function summaryStep(
     const lines = [titleLine(reader, draft), t.html('bot:new.askName', { value: typed(name) })]
     return screen(lines, [lastRow(reader, draft, t('bot:button.check'))])
   }
+  const { feed } = factsOf(described)
+  const isNamedLikeFeed = feed?.kind === 'name' && feed.text === name
   const lines = [
     titleLine(reader, draft),
-    t.html('bot:new.name', { name: typed(name) }),
+    isNamedLikeFeed ? undefined : t.html('bot:new.name', { name: typed(name) }),
     typeLine(reader, described, 'target', now),
     typeLine(reader, described, 'rule', now) ?? signalsLine(reader, draft),
     notifies.length === 0

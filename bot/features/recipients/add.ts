@@ -77,13 +77,19 @@ const MAILBOX =
   /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:"\p{Cc}]+$/u
 const MAILBOX_MAX = 254
 
+/** The mailbox in a text that was copied from a mail program, such as `Ops <ops@example.org>`; else the text. */
+function mailboxIn(text: string): string {
+  const named = /^[^<>]*<([^<>]*)>$/.exec(text.trim())
+  return (named?.[1] ?? text).trim().replace(/^mailto:/i, '')
+}
+
 /**
  * Answers a text that is a mailbox with the offer to send alerts there.
  *
  * @returns false if it is none, if the chat may add no recipients, or if no e-mail is sent here
  */
 export async function offerMailbox(ctx: BotContext, text: string): Promise<boolean> {
-  const mailbox = text.trim().replace(/^mailto:/i, '')
+  const mailbox = mailboxIn(text)
   const mayAdd = ctx.links[0]?.caller.scopes.includes('write') === true
   if (!mayAdd || mailbox.length > MAILBOX_MAX || !MAILBOX.test(mailbox)) return false
   const { data } = await ctx.call(listChannels)
@@ -124,7 +130,7 @@ const addressQuestion = defineQuestion({
   about: z.object({ channel: z.enum(TYPED_CHANNELS) }),
   ask: async (ctx, { channel }) => addQuestion(ctx.reader, channel),
   answer: async (ctx, { channel }, text) => {
-    await add(ctx, channel, text.trim())
+    await add(ctx, channel, channel === 'email' ? mailboxIn(text) : text.trim())
     return undefined
   },
   cancel: (ctx) => showRecipients(ctx),

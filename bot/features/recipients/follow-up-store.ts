@@ -63,6 +63,19 @@ export async function takeFollowUp(db: Db, message: MessageName): Promise<Follow
   return row
 }
 
+/**
+ * Removes the follow-ups of one kind of a chat's messages about a recipient.
+ * @returns the follow-ups
+ */
+export function takeFollowUps(
+  db: Db,
+  of: Pick<FollowUpRow, 'chatId' | 'recipientId' | 'kind'>,
+): Promise<FollowUpRow[]> {
+  const { chatId, recipientId, kind } = followUps
+  const isOfThem = and(eq(chatId, of.chatId), eq(recipientId, of.recipientId), eq(kind, of.kind))
+  return db.delete(followUps).where(isOfThem).returning()
+}
+
 /** Whether a message still has this follow-up. */
 export async function hasFollowUp(db: Db, row: FollowUpRow): Promise<boolean> {
   const rows = await db

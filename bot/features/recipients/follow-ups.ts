@@ -1,7 +1,7 @@
 /**
  * Automatic changes of messages. A secret is hidden ten minutes after it was shown. The message about a new
  * mailbox changes when its reader confirms. The message with a link for another chat changes when a chat is
- * linked with it. The changes are scheduled in the database, so they survive a restart.
+ * linked with it. A question about retained alerts is remembered until it is answered. The changes are scheduled in the database, so they survive a restart.
  */
 
 import type { Api } from 'grammy'
@@ -109,6 +109,8 @@ async function followAlone(changer: FollowUpDeps, row: FollowUpRow): Promise<voi
 async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void> {
   const { app } = changer
   if (row.kind === 'chat') return followLink(changer, row)
+  // Its alerts are no longer retained.
+  if (row.kind === 'retained') return deleteFollowUp(app.db, row)
   const link = (await chatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
   const destination = link && (await findDestination(app, row, link))
   const reader = await readerOf(changer, row, link)

@@ -1,10 +1,18 @@
+import { RETAINED_DAYS } from '#src/delivery/model.ts'
 import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { BotContext } from '../../core/context.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { findRecipient } from './recipients.ts'
 
-/** Time until a secret is hidden, and for which a mailbox's confirmation is awaited. */
-const FOLLOWED_MS = { secret: 10 * MINUTE_MS, confirmation: DAY_MS } as const
+/**
+ * Time until a secret is hidden, for which a mailbox's confirmation is awaited, and for which alerts are
+ * retained, so that a question about them can be answered.
+ */
+const FOLLOWED_MS = {
+  secret: 10 * MINUTE_MS,
+  confirmation: DAY_MS,
+  retained: RETAINED_DAYS * DAY_MS,
+} as const
 /** Time until the first check of what a message waits for. */
 export const SOON_MS = 5000
 
@@ -26,8 +34,8 @@ export async function follow(
     wallet: link.wallet,
     recipientId,
     shownAt,
-    dueAt: after(kind === 'secret' ? FOLLOWED_MS.secret : SOON_MS),
+    dueAt: after(kind === 'confirmation' ? SOON_MS : FOLLOWED_MS[kind]),
     // A secret is hidden even after a long outage.
-    expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS.confirmation),
+    expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS[kind]),
   })
 }

@@ -24,6 +24,7 @@ import {
   showRecipient,
   testLine,
 } from './recipients.ts'
+import { endRetainedQuestions } from './retained-questions.ts'
 import { hasFirstKey } from './secret-view.ts'
 import { showTest } from './test-follow.ts'
 
@@ -63,7 +64,7 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
     return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
   }
   await comeBack(ctx)
-  await show(ctx, await returningScreen(ctx, []))
+  await show(ctx, await returningScreen(ctx))
 }
 
 /** Switches a destination on and shows the result. One that programs read must pass a test first. */
@@ -113,12 +114,14 @@ async function showAsked(ctx: BotContext, id: number, notice: string): Promise<v
 onPress(composer, 'rec.kept', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const count = await ctx.call(sendRetained, { body: { recipientId: id } }, link)
+  await endRetainedQuestions(ctx, id)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptSent', { count })}`)
 })
 
 onPress(composer, 'rec.keptDrop', PRIVATE, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const count = await ctx.call(dropRetained, { body: { recipientId: id } }, link)
+  await endRetainedQuestions(ctx, id)
   await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptDropped', { count })}`)
 })
 

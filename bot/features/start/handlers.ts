@@ -28,7 +28,7 @@ import { openTopup } from '../topup/handlers.ts'
 import { showCard } from '../watches/screens.ts'
 import { homeScreen } from './home.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
-import { comeBack, retainedScreen, returningScreen } from './returning.ts'
+import { askRetained, comeBack, returningScreen } from './returning.ts'
 
 /** Presses that every administrator of a group may make, whoever linked the wallet. */
 const ADMINISTRATORS = { members: 'administrators', unlinked: true } as const
@@ -42,6 +42,8 @@ composer.command('start', async (ctx) => {
   // A person who writes has unblocked the bot, whatever was recorded; in groups anybody may write.
   const blocked = ctx.reader.isGroup ? [] : blockedLinks(ctx)
   if (blocked.length > 0) await comeBack(ctx)
+  const isPlain = payload === '' || payload === 'menu'
+  if (blocked.length > 0 && !isPlain) await askRetained(ctx, blocked, ctx.t.html('bot:home.again'))
   const watchId = /^w(\d{1,9})$/.exec(payload)?.[1]
   const isLinked = ctx.links.length > 0
   if (watchId !== undefined && isLinked) return showCard(ctx, Number(watchId))
@@ -68,20 +70,12 @@ composer.command('start', async (ctx) => {
     await send(ctx, helpMenu(ctx.reader, { isReceiveOnly: isReceiveOnly(ctx) }))
     return
   }
-  if (blocked.length > 0) {
-    await send(ctx, await returningScreen(ctx, blocked))
-    return
+  if (blocked.length > 0) await send(ctx, await returningScreen(ctx))
+  else {
+    const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
+    await send(ctx, await homeScreen(ctx, notice))
   }
-  const isPlain = payload === '' || payload === 'menu'
-  // A chat that is started again after a block was already asked, and the question must not lose its
-  // buttons.
-  const retained = isPlain ? await retainedScreen(ctx, ctx.links) : undefined
-  if (retained !== undefined) {
-    await send(ctx, retained)
-    return
-  }
-  const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
-  await send(ctx, await homeScreen(ctx, notice))
+  if (isPlain) await askRetained(ctx, ctx.links)
 })
 
 onCommand(composer, 'menu', async (ctx) => {

@@ -6,7 +6,10 @@ import { unblockChat } from '#src/recipients/chats.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { act, type View } from '../../views/view.ts'
+import { ask, send } from '../../core/show.ts'
+import { act, screen, type View } from '../../views/view.ts'
+import { follow } from '../recipients/follow.ts'
+import { endRetainedQuestions } from '../recipients/retained-questions.ts'
 import { homeScreen } from './home.ts'
 
 /** Switches the chat's alerts on again. */
@@ -15,39 +18,45 @@ export async function comeBack(ctx: BotContext): Promise<void> {
   await identifyAgain(ctx)
 }
 
-/**
- * Home screen of a chat that returned, with the number of retained alerts.
- *
- * @param were the links that had been blocked
- */
-export async function returningScreen(ctx: BotContext, were: readonly Membership[]): Promise<View> {
-  const again = ctx.t.html('bot:home.again')
-  return (await retainedScreen(ctx, were, again)) ?? (await homeScreen(ctx, again))
+/** Home screen of a chat that returned. */
+export function returningScreen(ctx: BotContext): Promise<View> {
+  return homeScreen(ctx, ctx.t.html('bot:home.again'))
+}
+
+/** Tells a private chat that it returned: with the question about retained alerts, if there are any. */
+export async function greetReturned(ctx: BotContext, were: readonly Membership[]): Promise<void> {
+  const isAsked = await askRetained(ctx, were, ctx.t.html('bot:home.again'))
+  if (!isAsked) await send(ctx, await returningScreen(ctx))
 }
 
 /**
- * Home screen that asks about retained alerts, of the first of these links that has retained alerts;
- * undefined if there are none, and in groups, where recipients are private.
+ * Asks about retained alerts, of the first of these links that has retained alerts. The question is a
+ * separate message, so that it keeps its buttons when another screen follows. It replaces earlier questions.
+ *
+ * @returns false if there are none, and in groups, where recipients are private
  */
-export async function retainedScreen(
+export async function askRetained(
   ctx: BotContext,
   links: readonly Membership[],
   again = '',
-): Promise<View | undefined> {
+): Promise<boolean> {
   const { reader, t } = ctx
-  if (reader.isGroup) return undefined
+  if (reader.isGroup) return false
   for (const link of links) {
     const id = link.recipientId
     const { retained } = await ctx.call(getDestination, { body: { id } }, link)
     if (retained === 0) continue
-    const notice = `${again} ${t.html('bot:home.kept', { count: retained })}`.trim()
-    return homeScreen(
+    const text = `${again} ${t.html('bot:home.kept', { count: retained })}`.trim()
+    const canWrite = link.caller.scopes.includes('write')
+    await endRetainedQuestions(ctx, id)
+    const messageId = await ask(
       ctx,
-      notice,
-      link.caller.scopes.includes('write') ? retainedRows(ctx, id, retained) : [],
+      screen([text], canWrite ? retainedRows(ctx, id, retained) : []),
     )
+    await follow(ctx, id, messageId, 'retained')
+    return true
   }
-  return undefined
+  return false
 }
 
 function retainedRows({ t }: BotContext, id: number, count: number): Rows {
