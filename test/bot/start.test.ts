@@ -170,9 +170,8 @@ describe('the example alert', () => {
     const head = /since (\d\d:\d\d):\d\d/.exec(text)?.[1]
     const [, body, first = ''] =
       /since (?:[^:]+, )?(\d\d:\d\d)\sUTC \(round (\d+)\)/.exec(text) ?? []
-    const last = /Round: (\d+)/.exec(text)?.[1]
     expect(body).toBe(head)
-    expect(Number(last)).toBe(Number(first) + 1)
+    expect(text).not.toContain('Round:')
     // The present round of Flare.
     const startsAt = (1_658_430_000 + Number(first) * 90) * 1000
     expect(new Date(startsAt).toISOString().slice(11, 16)).toBe(head)
