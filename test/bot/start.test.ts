@@ -152,7 +152,8 @@ describe('the example alert', () => {
     await ann.press('I hold FLR')
     expect(ann.last().text).toContain('🟠 \u2068Savings\u2069 sent 12,500\u00a0FLR')
     expect(ann.last().text).toContain('Savings')
-    await ann.press('Acknowledge')
+    // A transfer is not open until it recovers.
+    expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
     expect(ann.last().text).toMatch(/sent 12,500\u00a0FLR.*taken by \u2068Ann/s)
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Savings.* is muted until/)
