@@ -135,15 +135,15 @@ describe('an outage that goes on', () => {
     const lines = (await listAlertLines(world.app, world.alice.caller, input)).data
     const over = lines.filter(({ state }) => state === 'recovered')
     expect(over.map(({ title }) => title)).toEqual([
-      expect.stringContaining('(19 consecutive rounds)'),
+      expect.stringContaining('19 consecutive rounds'),
     ])
     const card = await getAlert(world.app, world.alice.caller, {
       id: over[0]?.id ?? id,
       reader: READER,
       recipientId: null,
     })
-    expect(card.envelope.message.title).toContain('(19 consecutive rounds)')
+    expect(card.envelope.message.title).toContain('19 consecutive rounds')
     await world.deliver()
-    expect(message()).not.toContain('2 consecutive rounds')
+    expect(message()).not.toContain(' 2 consecutive rounds')
   })
 })
