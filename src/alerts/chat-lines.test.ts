@@ -150,6 +150,19 @@ describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
   })
 })
 
+test.each(LOCALES)('an alert in %s names one round: the first of its outage', (locale) => {
+  const envelope = envelopeOf('fsp.ftso-commit', locale)
+  const data = { ...envelope.data, votingRoundId: 1_526_452, firstRoundId: 1_526_451 }
+  const message = renderMessage({ ...envelope.message, data, firedAt: FIRED_AT }, envelope)
+  for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
+    const text = read({ ...envelope, data, message }).join('\n')
+    expect(text, channel).toContain('1526451')
+    expect(text, channel).not.toContain('1526452')
+  }
+  // Its values keep the last round, for programs.
+  expect(message.fields).toContainEqual(expect.objectContaining({ value: '1526452' }))
+})
+
 test('transactions are links in the chat, without their hashes', () => {
   const { html, plain: text } = alertView(envelopeOf('fsp.reveal-offence', 'en'))
   expect(text).toContain('submit1\u00a0↗ · submit2\u00a0↗ · #7')

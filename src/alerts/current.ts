@@ -1,31 +1,50 @@
-/** Open alerts with their figures as they are now: an alert is recorded once, while its outage goes on. */
+/** Alerts with their figures of now or of their end: an alert is recorded once, while its outage goes on. */
 import type { CurrentFigures } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import { JsonObject } from '#src/kernel/units.ts'
-import { listCurrentData } from '#src/watches/current-data.ts'
+import { dataAtEnd, listCurrentData } from '#src/watches/current-data.ts'
+import { hasRecovered } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
 import { isOpenEpisode } from './rules.ts'
 import type { AlertRow } from './store.ts'
+import * as store from './store.ts'
 
 /**
  * These alerts in the same order. The data of those that are open has figures of now, such as the number of rounds
- * that have failed so far; the others are as they were recorded.
+ * that have failed so far; that of those that have recovered has the figures at their end.
+ *
+ * @param known the recoveries of these alerts, if they are read already
  */
-export async function asOfNow(db: Db, rows: readonly AlertRow[]): Promise<readonly AlertRow[]> {
-  const open = rows.filter(isOpenEpisode).flatMap(({ id, watchId, signal, event, data }) => {
-    const known = JsonObject.safeParse(data)
-    return known.success ? [{ id, watchId, signal, event, data: known.data }] : []
+export async function asOfNow(
+  db: Db,
+  rows: readonly AlertRow[],
+  known?: ReadonlyMap<number, AlertRow>,
+): Promise<readonly AlertRow[]> {
+  const recoveries = known ?? (await store.listRecoveries(db, rows.filter(hasRecovered)))
+  const readable = rows.flatMap((row) => {
+    const data = JsonObject.safeParse(row.data)
+    return data.success ? [{ ...row, data: data.data }] : []
   })
-  const data = await listCurrentData(db, open)
-  const current = new Map(open.map(({ id }, index) => [id, data[index]]))
-  return rows.map((row) => ({ ...row, data: current.get(row.id) ?? row.data }))
+  const open = readable.filter(isOpenEpisode)
+  const current = await listCurrentData(db, open)
+  const shown = new Map([
+    ...readable.map(({ id, event, data }) => {
+      const recovery = recoveries.get(id)
+      return [id, recovery === undefined ? data : dataAtEnd(event, data, recovery.data)] as const
+    }),
+    ...open.map(({ id, data }, index) => [id, current[index] ?? data] as const),
+  ])
+  return rows.map((row) => ({ ...row, data: shown.get(row.id) ?? row.data }))
 }
 
-/** Figures of an open alert for the messages that show it; undefined for another alert, or one that cannot be rendered. */
+/**
+ * Figures of an alert that is open or has recovered for the messages that show it; undefined for another alert, or one
+ * that cannot be rendered.
+ */
 export function figuresOf(row: AlertRow, reader: Reader): CurrentFigures | undefined {
-  if (!isOpenEpisode(row)) return undefined
+  if (!isOpenEpisode(row) && !(row.isEpisode && hasRecovered(row))) return undefined
   try {
     const current = recordedFromRow(row)
     return { title: titleOnChain(renderTitle(current, reader)), data: current.data }

@@ -1,4 +1,4 @@
-/** Recoveries of alerts whose message was deferred, or not sent at all. */
+/** Recoveries, by what their recipients got of the alerts: messages that were sent, deferred or never meant for them. */
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 
@@ -13,6 +13,11 @@ interface Follower {
 }
 
 export interface DeferredAlerts {
+  /**
+   * Whether a recovery concerns a recipient: an alert of its episode was recorded for it. All do where nothing is known
+   * about the episode, whose deliveries may be deleted.
+   */
+  concerns(recovery: Follower, recipientId: number): boolean
   /** Whether no separate message was sent to the recipient about the alert that a recovery ends. */
   wasDeferred(recovery: Follower, recipientId: number): boolean
   /** Time of the summary, if everything about the episode still waits for a summary to the recipient. */
@@ -31,7 +36,12 @@ export async function readDeferred(
   const wallets = [...new Set(recoveries.map(({ watch }) => watch.wallet))]
   const deferred = await delivery.listDeferred(tx, wallets, [...new Set(episodes)])
   const known = new Map(deferred.map((row) => [`${row.alertId} ${row.recipientId}`, row]))
+  const recorded = new Set(deferred.map(({ alertId }) => alertId))
   return {
+    concerns: ({ isRecovery, episode = [] }, recipientId) =>
+      !isRecovery ||
+      !episode.some((id) => recorded.has(id)) ||
+      episode.some((id) => known.has(`${id} ${recipientId}`)),
     wasDeferred: ({ answers }, recipientId) =>
       unnotified.get(answers?.alertId ?? 0)?.has(recipientId) ?? false,
     deferredUntil: ({ isRecovery, episode = [] }, recipientId) => {

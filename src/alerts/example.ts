@@ -6,6 +6,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { type Reader, renderMessage } from './render.ts'
+import { hasRecovery } from './rules.ts'
 
 /** Reader of an example: an operator of a data provider, or a holder of FLR. */
 export type ExampleKind = 'provider' | 'wallet'
@@ -25,6 +26,11 @@ const ROUND_MS = 90_000
 /** Label of the watch in an example. */
 export function exampleLabel(kind: ExampleKind, locale: Locale): string {
   return kind === 'wallet' ? translate(locale, 'messages:example.wallet') : EXAMPLE_PROVIDER
+}
+
+/** Whether the example for new people is open until it recovers, as a real alert about its event. */
+export function isExampleOpen(kind: ExampleKind): boolean {
+  return hasRecovery(kind === 'wallet' ? WALLET_EVENT : EVENT)
 }
 
 /**

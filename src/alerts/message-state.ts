@@ -10,7 +10,7 @@ import { FlappingState } from './episode-store.ts'
 import { hasRecovered, outageTimes } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
-import { isMuted, isOpenEpisode } from './rules.ts'
+import { isMuted } from './rules.ts'
 import * as store from './store.ts'
 
 /** The state of each of these alerts that is not deleted, by id. */
@@ -29,14 +29,14 @@ export async function messageStates(
     rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
   )
   const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
-  const current = await asOfNow(deps.db, rows)
+  const current = await asOfNow(deps.db, rows, recoveries)
   return new Map(
     current.map((row) => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
       const state: MessageState = {
         ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
         ...escalationOf(row, names),
-        ...(isOpenEpisode(row) && { current: (reader) => figuresOf(row, reader) }),
+        current: (reader) => figuresOf(row, reader),
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]

@@ -101,6 +101,9 @@ export async function notify(
     return attempt(deps, notification, () =>
       (targets[index] ?? []).flatMap((recipient): PlannedDelivery[] => {
         if (!isFor(notification, recipient)) return []
+        // A program may get it twice, but must not miss the end of an incident.
+        const isPerson = !CHANNELS[recipient.channel].isProgrammatic
+        if (isPerson && !deferred.concerns(notification, recipient.id)) return []
         const plan = planFor(notification, recipient, own, timings)
         if (plan === undefined) return []
         const wasDeferred = deferred.wasDeferred(notification, recipient.id)

@@ -70,6 +70,9 @@ type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: rea
 /** A noncharacter that stands for a value where only the position of the value in a text matters. */
 const MARK = '\ufdd0'
 
+/** Values that state another: beside the first round of an outage, its last round would be a second number. */
+const STATED_BY: Readonly<Record<string, readonly string[]>> = { round: ['firstRound'] }
+
 /**
  * Renders the complete message of an alert in one language: texts by event, values by kind.
  *
@@ -201,10 +204,12 @@ function wordsOf(
       const between = note.kind === 'lasted' ? ' ' : '\n'
       return `${text}${between}${textOfNote(t, note, reader)}`
     }, body),
-    stated: fields.filter((name) => {
-      const marked = write({ ...values, [name]: MARK })
-      return `${marked.title}${marked.body}`.includes(MARK)
-    }),
+    stated: fields.filter((name) =>
+      [name, ...(STATED_BY[name] ?? [])].some((value) => {
+        const marked = write({ ...values, [value]: MARK })
+        return `${marked.title}${marked.body}`.includes(MARK)
+      }),
+    ),
     fields: fields.flatMap((name): MessageField[] => {
       const fact = facts[name]
       if (fact === undefined) return []

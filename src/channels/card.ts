@@ -164,7 +164,9 @@ function groupCard(
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
     body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
-    fields: isPast || isMoved ? [] : sharedField(items),
+    // A heading with the number of lost rounds needs no line with one of them.
+    fields:
+      isPast || isMoved ? [] : sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
     ...listed(t, isPast ? [] : items, 0, (item) =>
       isMoved ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
     ),

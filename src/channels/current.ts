@@ -1,11 +1,10 @@
 import { translator } from '#src/i18n/translate.ts'
 import { type Envelope, isOneAlert, type MessageState } from './envelope.ts'
-import { hasEnded } from './wording.ts'
 
-/** The message of an alert that is open, with the figures of now: those that it was sent with have grown since. */
+/** The message of an alert with its figures of now, or of its end: those that it was sent with have grown since. */
 export function asCurrent(envelope: Envelope, state: MessageState): Envelope {
   const { kind, locale, message, answered } = envelope
-  const isShown = isOneAlert(kind) && !message.isRecovery && !message.test && !hasEnded(state)
+  const isShown = isOneAlert(kind) && !message.isRecovery && !message.test
   const now = isShown && state.flapping === undefined ? state.current?.(envelope) : undefined
   if (now === undefined) return envelope
   const isReminder = kind === 'reminder'

@@ -269,7 +269,7 @@ export interface MessageState {
   readonly recoveredAt?: Date
   /** Renders the summary of the recovery. Undefined, or returns undefined, if there is no text for it. */
   readonly recovery?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => RecoverySummary | undefined
-  /** Renders the alert with its figures of now, while it is open. Undefined, or returns undefined, as `recovery`. */
+  /** Renders the alert with its figures of now, or of its end. Undefined, or returns undefined, as `recovery`. */
   readonly current?: (reader: Pick<Envelope, 'locale' | 'timezone'>) => CurrentFigures | undefined
   /** End of the alert without a recovery, because its watch was deleted. */
   readonly closedAt?: Date

@@ -730,6 +730,14 @@ describe('a silence of a provider', () => {
     expect(plain).toContain('FTSO commit missing')
   })
 
+  test('counts its rounds, and names none of them', () => {
+    const fields = [{ key: 'round', label: 'Round', value: '1526452' }]
+    const items = (silence.items ?? []).map((item) => ({ ...item, fields }))
+    const { cause: _, ...other } = silence
+    expect(alertView({ ...other, items }).plain).toContain('1526452')
+    expect(alertView({ ...silence, items }).plain).not.toContain('1526452')
+  })
+
   test('that is over keeps its list, each line with what is well again, and says what it cost', () => {
     const over = (what: string): MessageState => ({
       recoveredAt: new Date('2026-11-20T13:09:00Z'),

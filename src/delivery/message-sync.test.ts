@@ -186,7 +186,7 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(single('reminder', current('Now'))).toBe('🔴 \u2068Alpha\u2069: Now · still active')
     const ended = { recoveredAt: new Date('2026-11-20T09:40:00Z') }
     expect(single('alert', { ...current('Now'), ...ended })).toBe(
-      '🟢 \u2068Alpha\u2069: No ftso-commit · over',
+      '🟢 \u2068Alpha\u2069: Now · over',
     )
   })
 

@@ -111,7 +111,7 @@ function testDelivery(
 /**
  * Title and body of a test. For people they are those of the alert, which the channel marks as a test. Programs may
  * ignore the test flag, so their title and body say it. The reader of a mailbox, who may be another person, is told
- * whose test it is.
+ * first whose test it is.
  */
 function markedTexts(
   { channel, wallet, locale }: OpenDestination,
@@ -120,7 +120,7 @@ function markedTexts(
   const t = translator(locale)
   const { isProgrammatic, needsConsent } = CHANNELS[channel]
   const note = t('messages:test.note', { wallet: bare(shortAddress(wallet)) })
-  const parts = isProgrammatic || needsConsent ? [body, note] : [body]
+  const parts = isProgrammatic ? [body, note] : needsConsent ? [note, body] : [body]
   return {
     title: isProgrammatic ? t('messages:test.heading', { title }) : title,
     body: parts.filter((part) => part !== '').join('\n\n'),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { currentData } from './current-data.ts'
+import { currentData, dataAtEnd } from './current-data.ts'
 
 const FIRST_AT = Date.parse('2026-11-20T09:10:00.000Z') / 1000
 const DATA = { reason: 'missing', since: '2026-11-20T09:10:00.000Z', streak: 2 }
@@ -58,4 +58,13 @@ test.each([
   ['of an event that is unknown', 'fsp.unheard', STATE],
 ])('data stays as it was recorded beside a state %s', (_, event, state) => {
   expect(currentData(event, DATA, state)).toEqual(DATA)
+})
+
+test('an alert that is over has the number of rounds that its outage lost', () => {
+  const event = 'fsp.ftso-commit'
+  expect(dataAtEnd(event, DATA, { missedRounds: 5 })).toEqual({ ...DATA, streak: 5 })
+  for (const recovery of [{ missedRounds: 1 }, { missedRounds: '5' }, {}, null, 'x']) {
+    expect(dataAtEnd(event, DATA, recovery)).toEqual(DATA)
+  }
+  expect(dataAtEnd('fsp.registration', DATA, { missedRounds: 5 })).toEqual(DATA)
 })

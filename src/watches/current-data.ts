@@ -1,7 +1,7 @@
-/** Data of open alerts with their figures as they are now. */
+/** Data of alerts with their figures as they are now, or as they were at the end. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from './events.ts'
 import * as store from './state-store.ts'
 
@@ -44,4 +44,11 @@ export function currentData(event: string, data: JsonObject, state: unknown): Js
     // A value that the schema accepts may be useless, such as a time that is no date.
     return data
   }
+}
+
+/** The data of an alert that is over with its last figures, by the data of its recovery. Pure. */
+export function dataAtEnd(event: string, data: JsonObject, recovery: unknown): JsonObject {
+  const known = JsonObject.safeParse(recovery)
+  const { atEnd } = findEventSource(event)?.signal ?? {}
+  return known.success && atEnd !== undefined ? atEnd(data, known.data) : data
 }

@@ -22,7 +22,10 @@ export interface EventSource {
 
 /** The properties of an event's signal that notifications need. */
 export interface EventDefinition
-  extends Pick<Signal, 'data' | 'current' | 'present' | 'examples' | 'episodes' | 'claim'> {
+  extends Pick<
+    Signal,
+    'data' | 'current' | 'atEnd' | 'present' | 'examples' | 'episodes' | 'claim'
+  > {
   /** Schema of the stored state; omitted if no signal emits the event. */
   readonly state?: Signal['state']
   /** null if no signal emits the event. */

@@ -112,6 +112,8 @@ export interface Signal<
    * state is that of another episode. Omitted if the figures of an alert do not grow.
    */
   current?(data: JsonObject, state: State): JsonObject
+  /** The data of an alert that is over with its last figures, by the data of its recovery; omitted as `current`. */
+  atEnd?(data: JsonObject, recovery: JsonObject): JsonObject
   /** Display values of an alert of this signal, from the stored event and data only. */
   present(event: string, data: JsonObject): Presentation
   /** For signals with one episode for each of several subjects; if omitted, the signal has one episode. */

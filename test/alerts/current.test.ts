@@ -123,4 +123,27 @@ describe('an outage that goes on', () => {
     await world.deliver()
     expect(message()).toContain('(17 rounds)')
   })
+
+  test('has the figures of its end in the chat and in lists once it is over', async () => {
+    const message = () => oneLine(world.telegram.messages(world.chat).at(-1)?.text)
+    world.clock.advance(360)
+    const roundStart = world.clock.now().toISOString()
+    const data = { roundStart, since: roundStart, gapSeconds: 360, missedRounds: 19 }
+    const { id } = await newest()
+    await world.record(watchId, { event: 'fsp.fdc-signature.recovered', data })
+    const input = { wanted: { watchId }, limit: 10, reader: READER }
+    const lines = (await listAlertLines(world.app, world.alice.caller, input)).data
+    const over = lines.filter(({ state }) => state === 'recovered')
+    expect(over.map(({ title }) => title)).toEqual([
+      expect.stringContaining('19 consecutive rounds'),
+    ])
+    const card = await getAlert(world.app, world.alice.caller, {
+      id: over[0]?.id ?? id,
+      reader: READER,
+      recipientId: null,
+    })
+    expect(card.envelope.message.title).toContain('19 consecutive rounds')
+    await world.deliver()
+    expect(message()).not.toContain(' 2 consecutive rounds')
+  })
 })

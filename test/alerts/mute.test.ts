@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
 import { muteChat } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
+import { linkChat } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 let world: AlertWorld
@@ -165,6 +166,31 @@ describe('an alert that was not sent because its watch was muted', () => {
     await pass()
     expect(world.chatTexts()).toEqual([expect.stringMatching(/^🔴 /)])
   })
+})
+
+test('a recovery is sent only to people for whom its alert was recorded', async () => {
+  await world.record(watchId, { event: LOW })
+  await pass()
+  const late = await linkChat(world, world.alice)
+  world.forgetMessages()
+  at('13:00')
+  await world.record(watchId, { event: BACK })
+  await pass()
+  expect(world.chatTexts().filter((text) => text.includes('no longer below'))).toHaveLength(1)
+  expect(world.subjects()).toHaveLength(1)
+  expect(world.telegram.messages(late.chat).map(({ text }) => text)).not.toContainEqual(
+    expect.stringContaining('no longer below'),
+  )
+  const recovery = (await world.alerts())[0]
+  expect(recovery?.deliveries.map(({ channel }) => channel).sort()).toEqual([
+    'email',
+    'telegram',
+    'webhook',
+  ])
+  // The next alert is for everybody.
+  await world.record(watchId, { event: LOW })
+  await pass()
+  expect(world.telegram.messages(late.chat).at(-1)?.text).toContain('credits left')
 })
 
 test('an alert without recovery event has no reminders, whatever its severity', async () => {

@@ -152,7 +152,8 @@ describe('the example alert', () => {
     await ann.press('I hold FLR')
     expect(ann.last().text).toContain('🟠 \u2068Savings\u2069 sent 12,500\u00a0FLR')
     expect(ann.last().text).toContain('Savings')
-    await ann.press('Acknowledge')
+    // A transfer is not open until it recovers.
+    expect((await ann.press('Acknowledge')).text).toBe('Acknowledged.')
     expect(ann.last().text).toMatch(/sent 12,500\u00a0FLR.*taken by \u2068Ann/s)
     const toast = await ann.press('Mute 1\u00a0h')
     expect(toast.text).toMatch(/Savings.* is muted until/)
@@ -170,9 +171,8 @@ describe('the example alert', () => {
     const head = /since (\d\d:\d\d):\d\d/.exec(text)?.[1]
     const [, body, first = ''] =
       /since (?:[^:]+, )?(\d\d:\d\d)\sUTC \(round (\d+)\)/.exec(text) ?? []
-    const last = /Round: (\d+)/.exec(text)?.[1]
     expect(body).toBe(head)
-    expect(Number(last)).toBe(Number(first) + 1)
+    expect(text).not.toContain('Round:')
     // The present round of Flare.
     const startsAt = (1_658_430_000 + Number(first) * 90) * 1000
     expect(new Date(startsAt).toISOString().slice(11, 16)).toBe(head)

@@ -229,7 +229,11 @@ export function nameOf({ from, isAnonymous }: BotContext): string | null {
   return cleanOutsideText(from.first_name, NAME_MAX) || null
 }
 
-function acknowledgedText({ t }: BotContext, { isOpen }: ActedAlert): string {
+/** Answer to an acknowledgement. */
+export function acknowledgedText(
+  { t }: BotContext,
+  { isOpen }: Pick<ActedAlert, 'isOpen'>,
+): string {
   return t(isOpen ? 'bot:toast.acknowledgedOpen' : 'bot:toast.acknowledged')
 }
 

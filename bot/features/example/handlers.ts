@@ -1,13 +1,13 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { exampleLabel } from '#src/alerts/example.ts'
+import { exampleLabel, isExampleOpen } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { ExamplePart } from '../../views/example-start.ts'
-import { nameOf } from '../alerts/action-handlers.ts'
+import { acknowledgedText, nameOf } from '../alerts/action-handlers.ts'
 import { type ExampleState, exampleAlert, exampleMuteEnd, pressedPart } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -46,13 +46,11 @@ function stateAfter(
 }
 
 /** Answer to a press of the example's button, in the words of a real alert. */
-function sentenceOf(
-  { t, reader }: BotContext,
-  part: ExamplePart,
-  state: ExampleState,
-): string | undefined {
+function sentenceOf(ctx: BotContext, part: ExamplePart, state: ExampleState): string | undefined {
+  const { t, reader } = ctx
   if (part === 'a') {
-    return t(state.acknowledged ? 'bot:toast.acknowledgedOpen' : 'bot:toast.unacknowledged')
+    if (!state.acknowledged) return t('bot:toast.unacknowledged')
+    return acknowledgedText(ctx, { isOpen: isExampleOpen(state.kind) })
   }
   if (part !== 'm') return undefined
   if (!state.muted) return t('bot:watch.nowHeard')

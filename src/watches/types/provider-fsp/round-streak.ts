@@ -137,6 +137,7 @@ export function roundSignal(
     evaluate: (previous, observation, { parameters }) =>
       judge(signal, previous, observation, parameters),
     current: currentData,
+    atEnd: dataAtEnd,
     present: (event, data) => present(signal, event, data),
     claim: (data) => roundClaim(signal.checks, data),
     examples: examplesOf(signal),
@@ -228,6 +229,13 @@ function currentData(data: JsonObject, { missed, firstAt }: StreakState): JsonOb
   const { since, streak } = data
   const isSame = firstAt !== null && since === instant(firstAt)
   if (!isSame || typeof streak !== 'number') return data
+  return { ...data, streak: Math.max(streak, missed) }
+}
+
+/** An alert that is over with the number of rounds that its outage lost. */
+function dataAtEnd(data: JsonObject, { missedRounds: missed }: JsonObject): JsonObject {
+  const { streak } = data
+  if (typeof streak !== 'number' || typeof missed !== 'number') return data
   return { ...data, streak: Math.max(streak, missed) }
 }
 
