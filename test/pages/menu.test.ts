@@ -108,3 +108,26 @@ test('on a wide screen the links stand beside the languages, without a menu', as
   await links.getByText('Deutsch').click()
   await page.waitForURL('**/?lang=de')
 })
+
+test.each([
+  'en',
+  'ar',
+  'zh',
+])('in %s the gaps between the links of head and footer are equal', async (lang) => {
+  await open(`/problems?lang=${lang}`, 1200)
+  for (const links of ['header nav.menu a', 'footer nav a']) {
+    const gaps = await page.locator(links).evaluateAll((anchors) => {
+      const words = anchors.map((anchor) => {
+        const range = document.createRange()
+        range.selectNodeContents(anchor)
+        return range.getBoundingClientRect()
+      })
+      const sorted = words.toSorted((a, b) => a.left - b.left)
+      return sorted
+        .slice(1)
+        .map(({ left }, index) => Math.round(left - (sorted[index]?.right ?? 0)))
+    })
+    expect(gaps.length, links).toBeGreaterThan(1)
+    expect(Math.max(...gaps) - Math.min(...gaps), links).toBeLessThanOrEqual(1)
+  }
+})
