@@ -152,10 +152,10 @@ describe('/topup', () => {
     try {
       await contracts.setFeed('FLR/USD', 118_720n, 7)
       await world.pass(60)
-      await ann.say('/topup 5000')
-      expect(says(ann)).toContain('WFLR: 421.16 WFLR for 5,000 credits (5 USD)')
+      await ann.say('/topup 10,000')
+      expect(says(ann)).toContain('WFLR: 842.32 WFLR for 10,000 credits (10 USD)')
       await ann.press('FLR')
-      expect(says(ann)).toContain('Pay 421.16 FLR for 5,000 credits (5 USD)')
+      expect(says(ann)).toContain('Pay 842.32 FLR for 10,000 credits (10 USD)')
     } finally {
       await contracts.setFeed('FLR/USD', 200_000n, 7)
       await world.pass(60)
