@@ -4,6 +4,7 @@ import type { OtherAlert } from '#src/alerts/others.ts'
 import type { OutagePage } from '#src/alerts/outage-page.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
+import type { MessageField } from '#src/channels/envelope.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
 import {
