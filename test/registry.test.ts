@@ -77,7 +77,7 @@ describe('the registry of watch types', () => {
 
   test('has texts for every type, signal, group and parameter', () => {
     const keys = [
-      ...WATCH_TYPES.flatMap(({ name }) => [`type.${name}.label`, `type.${name}.description`]),
+      ...WATCH_TYPES.flatMap(({ name }) => [`type.${name}.description`]),
       ...SIGNAL_GROUPS.flatMap((group) => [`group.${group}.label`, `group.${group}.help`]),
       ...signals.flatMap(({ type, signal }) => {
         const prefix = `${type.name}.${signal.id}`

@@ -28,6 +28,8 @@ export interface OutagePage {
   /** What to do first; undefined once it is over. */
   readonly help: string | undefined
   readonly isOver: boolean
+  /** Whether its lines say who acknowledged it. */
+  readonly isAcknowledged: boolean
   /** The newest alert of each of its episodes, as a list; the links may only read. */
   readonly alerts: readonly OtherAlert[]
   /** Number of further alerts that the list has no room for. */
@@ -75,6 +77,7 @@ export async function readOutage(
     body,
     help: groupHelp(fate.envelope, state)?.text,
     isOver: hasEnded(state),
+    isAcknowledged: state.acknowledged !== undefined,
     alerts,
     more: parts.length - alerts.length,
     ids: new Set(together.map(({ id }) => id)),

@@ -4,9 +4,16 @@ import type { OtherAlert } from '#src/alerts/others.ts'
 import type { OutagePage } from '#src/alerts/outage-page.ts'
 import type { AlertPage } from '#src/alerts/public-view.ts'
 import { pastTitle } from '#src/alerts/render.ts'
+import type { MessageField } from '#src/channels/envelope.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
-import { formatDateTime, formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
+import {
+  formatDateTime,
+  formatDuration,
+  formatList,
+  formatTimeOn,
+  shortAddress,
+} from '#src/i18n/format.ts'
 import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
@@ -62,7 +69,7 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     acts: page.mayAct ? acts(t, page, isFiring) : [],
     seen: [...seenAlerts(page), ...takenAlerts(page)].join(' '),
     mayNot: !page.mayAct && isFiring,
-    fields: message.fields.map((field) => ({ ...field, isCode: isCode(field) })),
+    fields: message.fields.map(shownField),
     rounds: shownRounds(t, page, provider),
     first: firstStep(t, page),
     reasons: helpParts(t, page, REASONS),
@@ -74,6 +81,16 @@ export function alertPageData(app: App, t: Translate, facts: AlertFacts) {
     hasEvidence: page.hasEvidence,
     isLive: isFiring || outage?.isOver === false,
     script: '/scripts/alert.js',
+  }
+}
+
+/** A field of the message. An address or hash with a link is shortened as in a chat; its link and copy button have all. */
+function shownField(field: MessageField) {
+  const isLinked = isCode(field) && field.href !== undefined
+  return {
+    ...field,
+    isCode: isCode(field),
+    shown: isLinked ? shortAddress(field.value) : field.value,
   }
 }
 
@@ -171,7 +188,7 @@ function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[]
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
   const done = [
-    ...(acknowledged === null
+    ...(acknowledged === null || page.outage?.isAcknowledged
       ? []
       : [[acknowledged.at, acknowledgedLine(t, acknowledged, at(acknowledged.at))] as const]),
     ...(escalated === null

@@ -92,7 +92,7 @@ function operations(app: App, t: Translate): Entry[] {
 function watches(app: App, t: Translate): Entry[] {
   return offeredTypes(app).flatMap(({ name, signals }) => {
     const place = { path: typePath(name), anchor: '' }
-    const type = t(builtKey(`signals:type.${name}.label`))
+    const type = t(builtKey(`bot:button.type.${name}`))
     const text = t(builtKey(`signals:type.${name}.description`))
     return [
       entry({ ...place, title: type, text, code: name }),

@@ -21,7 +21,7 @@ export function watchTypes(app: App, t: Translate) {
   return offeredTypes(app).map(({ name }) => ({
     name,
     path: typePath(name),
-    label: t(builtKey(`signals:type.${name}.label`)),
+    label: t(builtKey(`bot:button.type.${name}`)),
     description: t(builtKey(`signals:type.${name}.description`)),
   }))
 }
@@ -40,7 +40,7 @@ export function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
 export function typeDoc(app: App, t: Translate, { name, signals }: WatchTypeDefinition) {
   const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   return {
-    title: t(builtKey(`signals:type.${name}.label`)),
+    title: t(builtKey(`bot:button.type.${name}`)),
     name,
     description: t(builtKey(`signals:type.${name}.description`)),
     calls: callExamples({
@@ -80,7 +80,7 @@ export function signalDoc(
     title: t(builtKey(`${prefix}.label`)),
     id: signal.id,
     description: t(builtKey(`${prefix}.description`)),
-    type: { path: typePath(type.name), label: t(builtKey(`signals:type.${type.name}.label`)) },
+    type: { path: typePath(type.name), label: t(builtKey(`bot:button.type.${type.name}`)) },
     isOff: !signal.defaultEnabled,
     canBeCritical: signal.canBeCritical,
     help: HELP_TEXTS.map((part) => ({

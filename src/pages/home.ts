@@ -120,7 +120,7 @@ function watchTypes(app: App, t: Translate) {
   return shown.map(({ name, form }) => ({
     path: `/docs/watches/${name}`,
     icon: form.icon,
-    label: t(builtKey(`signals:type.${name}.label`)),
+    label: t(builtKey(`bot:button.type.${name}`)),
     description: t(builtKey(`signals:type.${name}.description`)),
   }))
 }

@@ -216,7 +216,7 @@ export function watchesOf(
   return REGISTRY.filter(({ form }) => form?.target.some((field) => field.kind === kind))
     .toSorted((a, b) => Number(b.name === 'provider-fsp') - Number(a.name === 'provider-fsp'))
     .map(({ name }) => ({
-      label: t(builtKey(`signals:type.${name}.label`)),
+      label: t(builtKey(`bot:button.type.${name}`)),
       href: botUrl(app, watchStart(name, address)) ?? `/docs/watches/${name}`,
     }))
 }

@@ -93,7 +93,7 @@ export function orderLines(t: Translate, topup: Topup, due: Topup): readonly Ord
       : [
           {
             label: t('pages:pay.order.part', { what: slotsText(t, then) }),
-            value: usdText(t, priceSlots(then.slots, then.periods).totalCredits),
+            value: creditsWithUsd(t, priceSlots(then.slots, then.periods).totalCredits),
             isPart: true,
           },
         ]),

@@ -42,6 +42,8 @@ export interface PayPage extends PaymentPage {
 
 /** States without a payment on its way. */
 const PAYABLE: readonly TopupStatus[] = ['draft', 'failed', 'rejected']
+/** States of a payment that was made and is not credited yet. */
+const ON_ITS_WAY: readonly TopupStatus[] = ['submitted', 'confirming']
 /** Remaining seconds at which the time is announced to screen readers. */
 const ANNOUNCED_SECONDS = [300, 60] as const
 
@@ -101,6 +103,7 @@ export function payView(app: App, t: Translate, page: PayPage) {
 }
 
 function titleOf(t: Translate, topup: Topup): string {
+  if (ON_ITS_WAY.includes(topup.status)) return t('pages:pay.title.sent')
   if (topup.status !== 'credited') {
     return t('pages:pay.title', { amount: roundedAmountText(t, topup, topup.amount) })
   }

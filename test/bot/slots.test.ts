@@ -513,14 +513,21 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      expect(ann.labels()).toEqual([['1 · Auto-renew: off'], ['2 · Auto-renew: off'], ['‹ Slots']])
-      await ann.press('2 · Auto-renew: off')
+      expect(ann.labels()).toEqual([
+        ['Auto-renew 1: turn on'],
+        ['Auto-renew 2: turn on'],
+        ['‹ Slots'],
+      ])
+      await ann.press('Auto-renew 2: turn on')
       expect(says(ann)).toContain('✓ Subscription 2: auto-renew on.')
       expect(says(ann)).toContain(
         'Subscription 2: 3 slots until Dec 20, 2026, auto-renew: 1,500 credits (1.50 USD)',
       )
-      expect(ann.labels().slice(0, 2)).toEqual([['1 · Auto-renew: off'], ['2 · Auto-renew: on']])
-      await ann.press('2 · Auto-renew: on')
+      expect(ann.labels().slice(0, 2)).toEqual([
+        ['Auto-renew 1: turn on'],
+        ['Auto-renew 2: turn off'],
+      ])
+      await ann.press('Auto-renew 2: turn off')
       expect(says(ann)).toContain('Subscription 2: auto-renew off.')
       expect((await subscriptionsOf('alice')).every(({ autoRenew }) => !autoRenew)).toBe(true)
     }))
@@ -532,9 +539,9 @@ describe('Subscriptions', () => {
       const ann = await world.linked('alice')
       await ann.say('/slots')
       await ann.press('Subscriptions')
-      await ann.press('1 · Auto-renew: on')
+      await ann.press('Auto-renew 1: turn off')
       expect(says(ann)).toContain('Subscription 1: auto-renew off.')
-      await ann.press('1 · Auto-renew: off')
+      await ann.press('Auto-renew 1: turn on')
       expect(says(ann)).toContain('This chat is not allowed to spend yet.')
       expect(ann.labels()).toContainEqual(['Allow spending'])
       expect((await subscriptionsOf('alice'))[0]?.autoRenew).toBe(false)

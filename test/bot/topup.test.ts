@@ -146,6 +146,22 @@ describe('/topup', () => {
     expect(says(ann)).toContain('Pay 1,250 FLR for 25,000 credits (25 USD)')
   })
 
+  test('shows the amount of the quote, as a person types it', async () => {
+    const { contracts } = world
+    const ann = await chatIn()
+    try {
+      await contracts.setFeed('FLR/USD', 118_720n, 7)
+      await world.pass(60)
+      await ann.say('/topup 10,000')
+      expect(says(ann)).toContain('WFLR: 842.32 WFLR for 10,000 credits (10 USD)')
+      await ann.press('FLR')
+      expect(says(ann)).toContain('Pay 842.32 FLR for 10,000 credits (10 USD)')
+    } finally {
+      await contracts.setFeed('FLR/USD', 200_000n, 7)
+      await world.pass(60)
+    }
+  })
+
   test('is opened by a deep link, and is refused in a group', async () => {
     const ann = await chatIn()
     await ann.say('/start topup')

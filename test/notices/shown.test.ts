@@ -51,7 +51,8 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   expect(message.text).toBe(
     '🎟️ 3 slots end on Dec 20, 2026\n\nNo watch will be suspended: your other slots are enough.\n' +
       'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
-      'You can also renew once: the same slots are bought again, and the new term starts at once.',
+      'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
+      'The present slots stay until their end; their remaining days are not added to the new term.',
   )
   expect(message.keyboard.map((row) => row.map(({ text }) => text))).toEqual([
     ['Turn on auto-renew'],

@@ -85,7 +85,8 @@ describe('slots that end', () => {
       body: [
         'Without renewal, these watches will be suspended: \u2068a\u2069, \u2068b\u2069, and \u2068c\u2069.',
         'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.',
-        'You can also renew once: the same slots are bought again, and the new term starts at once.',
+        'You can also renew once: the same number of slots is bought again, and the new term starts at once. ' +
+          'The present slots stay until their end; their remaining days are not added to the new term.',
       ].join('\n'),
     })
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recentExample } from '#src/alerts/example.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
-import { translate } from '#src/i18n/translate.ts'
+import { builtKey, translate, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
@@ -30,6 +30,22 @@ test('says what it is and what it watches', async () => {
   const { text, html } = await site.get('/')
   expect(text).toContain('Alerts for the Flare network')
   expect(html.match(/<a href="\/docs\/watches\//g)).toHaveLength(REGISTRY.length)
+})
+
+test.each(
+  LOCALES,
+)('names the watch types as the chat does in %s, as the docs do', async (locale) => {
+  const t = translator(locale)
+  const [home, docs] = await Promise.all([
+    site.get(`/?lang=${locale}`),
+    site.get(`/docs/watches?lang=${locale}`),
+  ])
+  for (const { name } of REGISTRY) {
+    const label = t(builtKey(`bot:button.type.${name}`))
+    expect(letters(home.text), name).toContain(letters(label))
+    expect(home.html, name).toContain(`<strong>${label}</strong>`)
+    expect(letters(docs.text), name).toContain(letters(label))
+  }
 })
 
 describe('the prices', () => {

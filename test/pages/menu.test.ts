@@ -93,6 +93,26 @@ describe('on a phone', () => {
   })
 })
 
+test.each([
+  ['en', 1],
+  ['ar', -1],
+] as const)('in %s the buttons of the example stand in the order of the chat, each on one line', async (locale, order) => {
+  await open(`/?lang=${locale}`, 1200)
+  const rows = await page
+    .locator('.keys > div')
+    .evaluateAll((all) =>
+      all.map((row) => [...row.children].map((key) => key.getBoundingClientRect())),
+    )
+  expect(rows.some((row) => row.length > 1)).toBe(true)
+  for (const row of rows) {
+    for (const [index, { left }] of row.entries()) {
+      const before = row[index - 1]?.left ?? left - order
+      expect(Math.sign(left - before)).toBe(order)
+    }
+    for (const { height } of row) expect(height).toBeLessThanOrEqual(42)
+  }
+})
+
 test('on a wide screen the links stand beside the languages, without a menu', async () => {
   await open('/problems', 1200)
   const t = translator('en')
@@ -107,4 +127,27 @@ test('on a wide screen the links stand beside the languages, without a menu', as
   expect(await links.count()).toBe(LOCALES.length)
   await links.getByText('Deutsch').click()
   await page.waitForURL('**/?lang=de')
+})
+
+test.each([
+  'en',
+  'ar',
+  'zh',
+])('in %s the gaps between the links of head and footer are equal', async (lang) => {
+  await open(`/problems?lang=${lang}`, 1200)
+  for (const links of ['header nav.menu a', 'footer nav a']) {
+    const gaps = await page.locator(links).evaluateAll((anchors) => {
+      const words = anchors.map((anchor) => {
+        const range = document.createRange()
+        range.selectNodeContents(anchor)
+        return range.getBoundingClientRect()
+      })
+      const sorted = words.toSorted((a, b) => a.left - b.left)
+      return sorted
+        .slice(1)
+        .map(({ left }, index) => Math.round(left - (sorted[index]?.right ?? 0)))
+    })
+    expect(gaps.length, links).toBeGreaterThan(1)
+    expect(Math.max(...gaps) - Math.min(...gaps), links).toBeLessThanOrEqual(1)
+  }
 })

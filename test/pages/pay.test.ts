@@ -83,7 +83,7 @@ describe('the pay page', () => {
     const { text } = readingOf(await pageOf(await draftOf(alice, body)))
     expect(text).toContain('10,000 credits 10\u00a0USD')
     expect(text).toContain('plus a bonus 1,000 credits')
-    expect(text).toContain('including 2 slots, 30 days 1\u00a0USD')
+    expect(text).toContain('including 2 slots, 30 days 1,000 credits (1\u00a0USD)')
     expect(text).toContain('Total 200\u00a0WDG')
     expect(text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
     const more = await draftOf(alice, { asset: 'FLR', credits: 20_000 })
@@ -209,7 +209,10 @@ describe('the status', () => {
       text: 'Payment detected: 200\u00a0WDG. Confirmations: 1 of 2.',
       txHash,
     })
-    expect((await pageOf(draft)).html).not.toContain('data-wallet=')
+    const waiting = await pageOf(draft)
+    expect(waiting.html).not.toContain('data-wallet=')
+    expect(waiting.html).toContain('<h1>Payment sent</h1>')
+    expect(waiting.html).not.toContain('The price is locked')
     await world.confirmAll()
     const { status, text } = await statusOf(draft)
     expect(status).toBe('credited')

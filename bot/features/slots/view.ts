@@ -328,8 +328,8 @@ const SWITCHES_MAX = 12
 
 function renewSwitch(t: Translate, { id: number, autoRenew }: Subscription): Button {
   const data = packed('slots.renew', { id: number, on: !autoRenew })
-  const state = t(autoRenew ? 'bot:button.renewOn' : 'bot:button.renewOff')
-  return act(`${number} · ${state}`, data)
+  const key = autoRenew ? 'bot:button.turnRenewOff' : 'bot:button.turnRenewOn'
+  return act(t(key, { number }), data)
 }
 
 function periods(t: Translate, count: number, style: 'long' | 'short' = 'short'): string {

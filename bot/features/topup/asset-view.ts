@@ -1,5 +1,6 @@
 import type { AssetKey } from '#src/billing/price-list.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
+import { type CreditRate, quotedUnitsFor } from '#src/billing/topups/rules.ts'
 import type { Translate } from '#src/i18n/translate.ts'
 import { wholeAddress } from '../../views/view.ts'
 
@@ -12,15 +13,17 @@ export interface OfferedAsset {
   readonly bonusBps: number
   /** `paused`: temporarily not accepted. `unpriced`: no quote is possible now. `off`: not configured. */
   readonly state: 'open' | 'paused' | 'unpriced' | 'off'
+  /** Rate of a quote; undefined where none is possible. */
+  readonly rate: CreditRate | undefined
   /** Price of 1,000 credits, in the smallest unit; 0 where no quote is possible. */
   readonly per1000Units: bigint
   /** Maximum amount of one top-up, in the smallest unit. */
   readonly capUnits: bigint | undefined
 }
 
-/** Price of credits, in the smallest unit, rounded up. */
-export function unitsOf({ per1000Units }: OfferedAsset, credits: number): bigint {
-  return (per1000Units * BigInt(credits) + 999n) / 1000n
+/** Amount of a quote for credits, in the smallest unit; 0 where no quote is possible. */
+export function unitsOf({ rate }: OfferedAsset, credits: number): bigint {
+  return (rate && quotedUnitsFor(credits, rate)) ?? 0n
 }
 
 /** Maximum number of credits of one top-up; undefined if the asset has no cap. */

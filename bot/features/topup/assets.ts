@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type AssetKey, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
-import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { assetOf, symbolOf, usdRateOf } from '#src/billing/topups/rules.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { getPricing } from '#src/operations/pricing.ts'
@@ -14,7 +14,11 @@ const ORDER: readonly AssetKey[] = ['service', 'WFLR', 'FLR', 'FXRP', 'XRP']
 /** Every payment asset, in its current state. */
 export async function offeredAssets(ctx: BotContext): Promise<readonly OfferedAsset[]> {
   const pricing = Pricing.parse(await ctx.call(getPricing))
-  return ORDER.map((key) => offered(ctx, pricing, key))
+  const states = await ctx.app.paymentOptions.list()
+  return ORDER.map((key) => {
+    const price = states.find(({ asset }) => asset.key === key)?.price
+    return offered(ctx, pricing, { key, rate: price && usdRateOf(key, price) })
+  })
 }
 
 const Pricing = PricingDocument.pick({ assets: true, nativeFlr: true, nativeXrp: true })
@@ -25,7 +29,11 @@ type Terms = Pick<
   'available' | 'paused' | 'amountPer1000Credits' | 'capPerTopup'
 > & { readonly place: string }
 
-function offered({ app }: BotContext, pricing: Pricing, key: AssetKey): OfferedAsset {
+function offered(
+  { app }: BotContext,
+  pricing: Pricing,
+  { key, rate }: Pick<OfferedAsset, 'key' | 'rate'>,
+): OfferedAsset {
   const { decimals, bonusBps } = assetOf(key)
   const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
   const terms = termsOf(pricing, key, symbol)
@@ -35,7 +43,8 @@ function offered({ app }: BotContext, pricing: Pricing, key: AssetKey): OfferedA
     symbol,
     decimals,
     bonusBps,
-    state: stateOf(terms),
+    state: rate === undefined ? stateOf({ ...terms, available: false }) : stateOf(terms),
+    rate,
     per1000Units: BigInt(terms.amountPer1000Credits),
     capUnits: capPerTopup === null ? undefined : BigInt(capPerTopup) * 10n ** BigInt(decimals),
   }

@@ -60,20 +60,35 @@ describe('the amount of a quote', () => {
     )
   })
 
-  test('is rounded up to few digits, as long as that adds no credit', () => {
-    const price = { value: 224n, decimals: 4 }
-    expect(quotedUnitsFor(10_000, usdRateOf('FLR', price))).toBe(44_643n * 10n ** 16n)
-    expect(quotedUnitsFor(10_000, usdRateOf('FLR', { value: 2n, decimals: 2 }))).toBe(
-      500n * 10n ** 18n,
-    )
+  test.each([
+    ['FLR', 10_000, { value: 224n, decimals: 4 }, 44_643n * 10n ** 16n],
+    ['FLR', 10_000, { value: 2n, decimals: 2 }, 500n * 10n ** 18n],
+    // 421.1588…: the last digit is worth a tenth of a credit.
+    ['FLR', 5_000, { value: 118_720n, decimals: 7 }, 42_116n * 10n ** 16n],
+    // 42.1585…: a hundredth is worth more than a credit.
+    ['FLR', 5_000, { value: 118_600n, decimals: 6 }, 4_216n * 10n ** 16n],
+    ['XRP', 5_000, { value: 237n, decimals: 2 }, 2_110_000n],
+    // Below one unit, each digit is worth many credits.
+    ['XRP', 1_000, { value: 3n, decimals: 0 }, 333_400n],
+  ] as const)('in %s for %i credits is what a person types', (key, count, price, units) => {
+    expect(quotedUnitsFor(count, usdRateOf(key, price))).toBe(units)
+  })
+
+  test('that people type has two decimals from one unit upward, and never costs a credit', () => {
     fc.assert(
       fc.property(credits, rates, (count, rate) => {
         const [exact, quoted] = [unitsFor(count, rate), quotedUnitsFor(count, rate)]
         fc.pre(exact !== undefined && quoted !== undefined)
+        const [whole, cent] = [10n ** BigInt(rate.decimals), 10n ** BigInt(rate.decimals - 2)]
         expect(quoted).toBeGreaterThanOrEqual(exact)
-        // Where a unit is worth more than a credit, there is nothing to round.
-        if (creditsFor(1n, rate) === 0n) expect(creditsFor(quoted, rate)).toBe(BigInt(count))
-        else expect(quoted).toBe(exact)
+        expect(creditsFor(quoted, rate)).toBeGreaterThanOrEqual(BigInt(count))
+        if (quoted >= whole) {
+          expect(quoted % cent).toBe(0n)
+          // A digit worth less than a credit may lie before the decimal sign.
+          if (creditsFor(quoted, rate) > BigInt(count)) expect(quoted - exact).toBeLessThan(cent)
+        } else if (creditsFor(1n, rate) === 0n) {
+          expect(creditsFor(quoted, rate)).toBe(BigInt(count))
+        } else expect(quoted).toBe(exact)
       }),
     )
   })

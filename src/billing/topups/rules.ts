@@ -60,14 +60,21 @@ export function unitsFor(credits: number, rate: CreditRate): bigint | undefined 
   return roundedUp(credits, rate, 1n)
 }
 
+/** Decimals that a person types, of an amount of at least one whole unit. */
+const TYPED_DECIMALS = 2
+
 /**
- * Amount of a quote: like `unitsFor`, but rounded up to the largest power of ten that is worth at most one
- * credit, so that people can type the amount and get exactly these credits.
+ * Amount of a quote: like `unitsFor`, but rounded up so that people can type it. The last digit is worth at most one
+ * credit; from one whole unit upward the amount has at most two decimals. What that adds is credited, too.
  */
 export function quotedUnitsFor(credits: number, rate: CreditRate): bigint | undefined {
   const { units, credits: per } = exactRate(rate)
   if (per <= 0n) return undefined
-  return roundedUp(credits, rate, 10n ** BigInt(String(units / per).length - 1))
+  const ofCredit = 10n ** BigInt(String(units / per).length - 1)
+  const amount = roundedUp(credits, rate, ofCredit)
+  const typed = 10n ** BigInt(Math.max(0, rate.decimals - TYPED_DECIMALS))
+  const isWhole = amount !== undefined && amount >= 10n ** BigInt(rate.decimals)
+  return isWhole && typed > ofCredit ? roundedUp(credits, rate, typed) : amount
 }
 
 function roundedUp(credits: number, rate: CreditRate, step: bigint): bigint | undefined {

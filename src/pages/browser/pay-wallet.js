@@ -218,6 +218,7 @@ async function pay() {
   if (await succeeds(hash)) return
   sessionStorage.removeItem(key)
   find('#status').hidden = false
+  showPaid(false)
   step('confirm', 'open')
   await look()
   showNote('failed')
@@ -233,7 +234,19 @@ function showSent(hash) {
   step('confirm', 'next')
   // The note says more, until the service has seen the payment.
   find('#status').hidden = true
+  showPaid(true)
   showNote('sent')
+}
+
+/**
+ * Whether the page says that the payment was sent, in place of the price and its time.
+ *
+ * @param {boolean} isSent
+ */
+function showPaid(isSent) {
+  for (const part of document.querySelectorAll('[data-unpaid]'))
+    part.toggleAttribute('hidden', isSent)
+  find('#sent').hidden = !isSent
 }
 
 /** Switches the wallet to the chain again, because its user may have changed it during the approval. */
