@@ -102,7 +102,7 @@ async function walk(world: World, { take }: Steps): Promise<void> {
     const received = await world.receiver.waitFor(isBalanceAlert, PATIENCE_MS)
     return checkWebhook(received, { label: LABEL, changeAmount: `${MOVED_WEI}` })
   })
-  const title = await take('GET /alerts lists it as delivered three times', () =>
+  await take('GET /alerts lists it as delivered three times', () =>
     api.waitForDeliveries(alice, id),
   )
   await take('Its page opens from chat, mail and webhook', () => {
@@ -110,7 +110,7 @@ async function walk(world: World, { take }: Steps): Promise<void> {
     const links = [inChat, mail.text ?? '', mail.html ?? '', page].flatMap((text) =>
       alertLinksIn(world.service.publicUrl, text),
     )
-    return openAlertPages(links, [title, LABEL])
+    return openAlertPages(links, [MOVED, LABEL])
   })
 
   await pauseAndResume(ann, alice, { id, take })
