@@ -30,7 +30,7 @@ export function beginsWithName(title: string, label: string): boolean {
   const [name, text] = [bare(label), bare(title)]
   if (name === '') return false
   const isFirst = text.startsWith(name) && !/^[\p{L}\p{N}]/u.test(text.slice(name.length))
-  return isFirst || /^\p{L}+ (.*?) [-+\u2212]/u.exec(text)?.[1] === name
+  return isFirst || /^\p{L}+ (.*?):? [-+\u2212]/u.exec(text)?.[1] === name
 }
 
 /** A text without characters that show nothing, with simple spaces. */

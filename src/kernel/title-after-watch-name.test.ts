@@ -6,6 +6,9 @@ test.each([
   ['FLR/USD', 'FLR/USD −12\u00a0% en 1 heure', '−12\u00a0% en 1 heure'],
   ['FLR/USD', 'FLR/USD +12%（1 小时内）', '+12%（1 小时内）'],
   ['FLR/USD', '\u200f\u2068FLR/USD\u2069 \u2068-12%\u2069', '\u2068-12%\u2069'],
+  // Stored by earlier releases.
+  ['FLR/USD', 'FLR/USD: +12% (1 hour)', '+12% (1 hour)'],
+  ['FLR/USD', 'FLR/USD：+12%（1 小时）', '+12%（1 小时）'],
 ])('the name %s is not repeated in “%s”', (label, title, shown) => {
   expect(titleAfterWatchName(label, title)).toBe(shown)
 })
@@ -16,6 +19,7 @@ test.each([
   ['FLR/USD', 'FLR/USD'],
   ['FLR/USD', 'FLR/USD '],
   ['', ' +12%'],
+  ['Node', 'Node-3 is gone'],
   ['FTSO', 'FTSO commit missing in 2 consecutive rounds'],
 ])('beside the name “%s” the title “%s” is not shortened', (label, title) => {
   expect(titleAfterWatchName(label, title)).toBe(title)
