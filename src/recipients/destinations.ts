@@ -23,6 +23,7 @@ import {
   OFF_BY_MOVE,
   type RecipientStatus,
 } from './model.ts'
+import { recordDeliverySuccesses, saveFailures } from './outcome-store.ts'
 import { type AttemptOutcome, sumOutcomes } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -225,11 +226,11 @@ export async function recordOutcomes(
   }
   const sums = sumOutcomes(outcomes)
   const failing = sums.filter(({ failingSince }) => failingSince !== null)
-  await store.recordDeliverySuccesses(
+  await recordDeliverySuccesses(
     deps.db,
     sums.filter(({ successAt }) => successAt !== null),
   )
-  const stopped = await store.saveFailures(deps.db, failing, FAILING_HOURS_MAX)
+  const stopped = await saveFailures(deps.db, failing, FAILING_HOURS_MAX)
   return stopped.length === 0 ? [] : await store.listRows(deps.db, stopped)
 }
 
