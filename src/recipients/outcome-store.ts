@@ -5,10 +5,11 @@ import type { Db } from '#src/db/connection.ts'
 import type { OutcomeSum } from './rules.ts'
 
 /** SQL that reads and locks rows, always in the order of their ids, which prevents deadlocks. */
-function locked(ids: readonly number[]): SQL {
+function locked(sums: readonly OutcomeSum[], where = sql`true`): SQL {
+  const ids = sums.map(({ recipientId }) => recipientId)
   return sql`locked as materialized (
-    select id, status, status_reason, failing_since, last_success_at, last_failure_at
-    from recipients where id = any(${valueArray(ids, 'int')}) order by id for update)`
+    select id, status, status_reason, switched_at, failing_since, last_success_at, last_failure_at
+    from recipients where id = any(${valueArray(ids, 'int')}) and ${where} order by id for update)`
 }
 
 function records(sums: readonly OutcomeSum[]): SQL {
@@ -27,21 +28,31 @@ function records(sums: readonly OutcomeSum[]): SQL {
 
 /**
  * Records successes in one statement. A success ends a series of failures that began before it, and shows
- * that a chat has not blocked the bot.
+ * that a chat has not blocked the bot since.
+ *
+ * @param which `failing`: only at recipients that a success changes in more than its time; `unchanged`: only at those
+ * that were not edited since, because another destination may be theirs now
  */
-export async function recordDeliverySuccesses(db: Db, sums: readonly OutcomeSum[]): Promise<void> {
+export async function recordDeliverySuccesses(
+  db: Db,
+  sums: readonly OutcomeSum[],
+  which: 'all' | 'failing' | 'unchanged',
+): Promise<void> {
   if (sums.length === 0) return
+  const where =
+    which === 'failing' ? sql`(failing_since is not null or status = 'blocked')` : sql`true`
   await db.execute(sql`
-    with ${locked(sums.map(({ recipientId }) => recipientId))}
+    with ${locked(sums, where)}
     update recipients r set
       last_success_at = greatest(r.last_success_at, s.success_at),
       last_failure_at = greatest(r.last_failure_at, s.failure_at),
       failing_since = case when r.failing_since > s.success_at then r.failing_since end,
-      status = case when r.status = 'blocked' then 'active' else r.status end,
-      status_reason = case when r.status = 'blocked' then null else r.status_reason end,
-      switched_at = case when r.status = 'blocked' then s.success_at else r.switched_at end
+      status = case when judged.is_unblocked then 'active' else r.status end,
+      status_reason = case when judged.is_unblocked then null else r.status_reason end,
+      switched_at = case when judged.is_unblocked then s.success_at else r.switched_at end
     from ${records(sums)} join locked l on l.id = s.recipient_id
-    where r.id = s.recipient_id`)
+    cross join lateral (select l.status = 'blocked' and l.switched_at <= s.success_at as is_unblocked) judged
+    where r.id = s.recipient_id and (${which !== 'unchanged'} or r.updated_at <= s.success_at)`)
 }
 
 /**
@@ -57,7 +68,7 @@ export async function saveFailures(
 ): Promise<number[]> {
   if (sums.length === 0) return []
   const rows = await db.execute<{ id: number }>(sql`
-    with ${locked(sums.map(({ recipientId }) => recipientId))},
+    with ${locked(sums)},
     judged as (
       select l.*, s.failure_at, s.reason, failing.since,
         case when l.status <> 'active' then l.status
