@@ -170,6 +170,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   next: { 'bot:delete.doneNext': 'name', otherwise: 'instant' },
   node: 'code',
   number: 'identifier',
+  odds: 'term',
   on: 'number',
   opened: 'instant',
   options: 'list',

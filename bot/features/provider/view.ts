@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatChance, formatDuration, formatPercent } from '#src/i18n/format.ts'
+import { formatChance } from '#src/i18n/chance.ts'
+import { formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -18,7 +19,6 @@ import {
   isSilentByFastUpdates,
   type ProviderView,
   type RoundCell,
-  SILENCE_CHANCE,
 } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
@@ -187,7 +187,7 @@ function fastLine({ t }: Reader, { fastUpdates }: ProviderView): string | undefi
   if (fastUpdates === null) return undefined
   const { blocksSinceUpdate: count } = fastUpdates
   if (!isSilentByFastUpdates(fastUpdates)) return t.html('bot:provider.fast', { count })
-  const chance = `<${formatChance(SILENCE_CHANCE, t.locale)}`
+  const chance = formatChance(fastUpdates.probabilityOfSilence, t.locale)
   return `🔴 ${t.html('bot:provider.silent', { count, chance })}`
 }
 
