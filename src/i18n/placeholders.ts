@@ -149,6 +149,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   late: 'longDuration',
   limit: {
     'messages:feed-move.*': 'amount',
+    'messages:fsp.balance-low.*': 'amount',
     otherwise: 'counted',
   },
   list: { 'bot:slots.discounted': 'counted', otherwise: 'list' },
