@@ -20,6 +20,8 @@ export const KINDS = {
   longDuration: '2 days, 3 hours',
   /** *2 h, 15 min*. */
   shortDuration: '2 h, 15 min',
+  /** *2 days*, in the case that the words beside it ask for. */
+  governedDuration: '2 days, 3 hours',
   /** A number with a noun, from `units.json`. */
   counted: '3 credits',
   /** A number with a symbol: an amount, a price, a percentage. */
@@ -239,6 +241,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'near',
   },
   slots: { 'bot:watches.titleSlots': 'number', otherwise: 'counted' },
+  span: 'governedDuration',
   starts: 'instant',
   state: 'term',
   status: 'identifier',

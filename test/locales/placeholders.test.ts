@@ -108,6 +108,7 @@ const FORMATTERS: readonly (readonly [RegExp, readonly Kind[]])[] = [
   [/^time\(reader/, ['instant']],
   [/^formatDuration\(.*'long'\)$/s, ['longDuration']],
   [/^formatDuration\(.*'short'\)$/s, ['shortDuration']],
+  [/^formatSpan\(/, ['governedDuration']],
   [/^format(?:Amount|Decimal|Price|Percent|Chance)\(/, ['amount']],
   [/^t\('units:|^credits\(|^count\(t,|^slots\(t,/, ['counted']],
   [/^typed\(/, ['name', 'code']],
