@@ -139,13 +139,19 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
     return [
       {
         duty: t(builtKey(`pages:alert.duty.${duty}`)),
-        state: t(builtKey(`pages:alert.cell.${cell}`)),
+        state: stateText(t, cell),
         isMild: cell === 'late' || cell === 'early',
         since: rounds[count - 1]?.startsAt ?? last.startsAt,
         count,
       },
     ]
   })
+}
+
+/** A failure as titles of alerts word it. */
+function stateText(t: Translate, cell: RoundCell): string {
+  const isReason = cell === 'missing' || cell === 'late' || cell === 'early'
+  return t(builtKey(isReason ? `messages:reason.${cell}` : `bot:provider.state.${cell}`))
 }
 
 function badLines(reader: Reader, view: ProviderView): readonly string[] {
