@@ -22,9 +22,13 @@ test.each([
 test('its numbers are those of the duration', () => {
   const numbers = (text: string) => text.match(/\d+/g)
   fc.assert(
-    fc.property(fc.constantFrom(...LOCALES), fc.integer({ min: 60, max: 604_800 }), (locale, all) => {
-      const [span, plain] = [formatSpan(all, locale), formatDuration(all, locale, 'long')]
-      expect(numbers(span)).toEqual(numbers(plain))
-    }),
+    fc.property(
+      fc.constantFrom(...LOCALES),
+      fc.integer({ min: 60, max: 604_800 }),
+      (locale, all) => {
+        const [span, plain] = [formatSpan(all, locale), formatDuration(all, locale, 'long')]
+        expect(numbers(span)).toEqual(numbers(plain))
+      },
+    ),
   )
 })

@@ -19,7 +19,8 @@ export function textAfterWatchName(label: string, title: string): string | undef
   for (const { index, 0: between } of title.matchAll(BETWEEN)) {
     const before = visible(title.slice(0, index))
     const after = title.slice(index + between.length)
-    const isNamed = before === name || (MOVE.test(after) && before.replace(/^\p{L}+ /u, '') === name)
+    const isNamed =
+      before === name || (MOVE.test(after) && before.replace(/^\p{L}+ /u, '') === name)
     if (isNamed) return after
   }
   return undefined
