@@ -17,9 +17,7 @@ describe('a mail', () => {
       isRecovery: true,
     }
     const { subject } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe(
-      'Treasury: All is well again after 4 min, 30 sec, and 12 voting… · Recovered',
-    )
+    expect(subject).toBe('Treasury: All is well again after 4 min, 30 sec, and 12… · Recovered')
   })
 
   test.each([
