@@ -127,6 +127,20 @@ test('more alerts than one read has are all counted, and one press acknowledges 
   expect(left).toHaveLength(0)
 })
 
+test('beyond the alerts that it reads it counts no more than it has read', async () => {
+  const epochs = Array.from({ length: 1005 }, (_, index) => ({
+    event: 'fsp.registration',
+    data: { rewardEpochId: 400 + index },
+  }))
+  await world.record(watchId, ...epochs)
+  await world.sql`
+    update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
+    where watch_id = ${watchId} and channel = 'email'`
+  const { text, heading } = await open()
+  expect(text).toMatch(/and at least 9\d\d more/)
+  expect(heading).toMatch(/ · and at least 9\d\d more$/)
+})
+
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()
