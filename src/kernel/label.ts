@@ -10,7 +10,10 @@ export const LABEL_LENGTH_MAX = 40
  */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
-/** A typed name: 1 to 40 graphemes, no control or direction characters. */
+/** A character that shows something: no space, and no filler such as the Braille pattern without dots. */
+const VISIBLE = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** A typed name: 1 to 40 graphemes, one of them visible, no control or direction characters. */
 export const Label = z.string().check((context) => {
   // The length in UTF-16 units is limited, too, because one grapheme can have any number of combining marks.
   const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
@@ -21,5 +24,6 @@ export const Label = z.string().check((context) => {
     issue('too_long', { maximum: LABEL_LENGTH_MAX })
   }
   if (UNWANTED.test(context.value)) issue('control_characters')
+  else if (context.value !== '' && !VISIBLE.test(context.value)) issue('blank')
 })
 export type Label = z.output<typeof Label>
