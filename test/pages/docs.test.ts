@@ -158,7 +158,9 @@ test.each(
   for (const key of ['bot:escalation.help', 'bot:quiet.help', 'bot:digest.help'] as const) {
     expect(text).toContain(plain(t(key)))
   }
-  expect(html).toContain(`<b>${t('messages:button.acknowledge')}</b>`)
+  expect(html.replaceAll(/[\u2066-\u2069]/g, '')).toContain(
+    `<b>${t('messages:button.acknowledge')}</b>`,
+  )
   expect(html).not.toMatch(/&lt;b&gt;|\{\{|<p><\/p>/)
   const ids = [...html.matchAll(/<h2 id="(\w+)"/g)].map(([, id]) => id)
   expect(ids).toEqual(
