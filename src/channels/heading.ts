@@ -1,6 +1,6 @@
 /** The first line of a message about one alert, in every channel and on its page. Pure. */
 import { translator, typed } from '#src/i18n/translate.ts'
-import { cleanOutsideText } from '#src/kernel/outside-text.ts'
+import { hasVisible } from '#src/kernel/outside-text.ts'
 import { textAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Envelope } from './envelope.ts'
 import { transferHeading } from './transfer.ts'
@@ -23,6 +23,6 @@ export function alertHeading(
   const transfer = transferHeading(envelope, labelMax)
   if (transfer !== undefined) return transfer
   const isNamed = textAfterWatchName(message.watchLabel, title) !== undefined
-  if (isNamed || cleanOutsideText(message.watchLabel, 1) === '') return title
+  if (isNamed || !hasVisible(message.watchLabel)) return title
   return t('messages:item', { watch: typed(cut(message.watchLabel, labelMax)), title })
 }

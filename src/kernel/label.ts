@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countGraphemes, UNITS_PER_GRAPHEME } from './outside-text.ts'
+import { countGraphemes, hasVisible, UNITS_PER_GRAPHEME } from './outside-text.ts'
 
 /** Maximum number of graphemes of a typed name. */
 export const LABEL_LENGTH_MAX = 40
@@ -9,9 +9,6 @@ export const LABEL_LENGTH_MAX = 40
  * direction.
  */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
-
-/** A character that shows something: no space, and no filler such as the Braille pattern without dots. */
-const VISIBLE = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** A typed name: 1 to 40 graphemes, one of them visible, no control or direction characters. */
 export const Label = z.string().check((context) => {
@@ -24,6 +21,6 @@ export const Label = z.string().check((context) => {
     issue('too_long', { maximum: LABEL_LENGTH_MAX })
   }
   if (UNWANTED.test(context.value)) issue('control_characters')
-  else if (context.value !== '' && !VISIBLE.test(context.value)) issue('blank')
+  else if (context.value !== '' && !hasVisible(context.value)) issue('blank')
 })
 export type Label = z.output<typeof Label>
