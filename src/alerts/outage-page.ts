@@ -41,18 +41,19 @@ export interface OutagePage {
 }
 
 /**
- * The outage of an alert: the alerts around it that were open at the same time. Undefined for an event that nothing
- * ends, and where no other alert was open.
+ * The outage of an alert: the alerts around it that were open at the same time. Undefined where no other alert was
+ * open.
  *
+ * @param around undefined for an event that nothing ends
  * @param isNamed whether the reader may know the names of recipients
  */
 export async function readOutage(
   deps: ReadDeps & { readonly clock: Clock },
   row: AlertRow,
-  around: AlertsTogether,
+  around: AlertsTogether | undefined,
   { reader, isNamed }: { readonly reader: Reader; readonly isNamed: boolean },
 ): Promise<OutagePage | undefined> {
-  if (!row.isEpisode) return undefined
+  if (around === undefined) return undefined
   const episodes = around.rows.filter(({ isEpisode }) => isEpisode)
   const times = await outagesOf(deps.db, [row, ...episodes])
   const own = times.get(row.id)
