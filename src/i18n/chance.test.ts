@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { formatChance, typedNumber } from './chance.ts'
+import { formatChance, shortChance, typedNumber } from './chance.ts'
 
 /** From the greatest to the smallest, in the order of LOCALES: 4.1 %, 0.0004 %, 2.6e-8, 2.5e-12 and 1e-300. */
 const VALUES = [0.041, 4e-6, 2.6e-8, 2.5e-12, 1e-300]
@@ -72,6 +72,12 @@ describe('a probability', () => {
       }),
     )
   })
+})
+
+test.each(LOCALES)('the usual probabilities fit two in a row of buttons, in %s', (locale) => {
+  const labels = [1e-3, 1e-5, 1e-7, 1e-9, 1e-12].map((value) => `✓ ${shortChance(value, locale)}`)
+  expect(labels.filter((label) => [...label].length > 16)).toEqual([])
+  expect(new Set(labels).size).toBe(labels.length)
 })
 
 test('a number as it is typed has no exponent', () => {

@@ -23,6 +23,12 @@ export function formatChance(probability: number, locale: Locale): string {
   return withoutIsolates(text)
 }
 
+/** A probability for a button: 0.0004 is *0.04%*, 1e-7 is *1:10M*. */
+export function shortChance(probability: number, locale: Locale): string {
+  if (probability >= PERCENT_MIN) return formatChance(probability, locale)
+  return `1:${plainNumber(numberFormat(locale, 'shortOdds').format(1 / probability))}`
+}
+
 /** A small number as a person types it, the same in every locale: 1e-7 is *0.0000001*. */
 export function typedNumber(value: number): string {
   return inDecimals(`${value}`, DECIMALS)

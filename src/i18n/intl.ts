@@ -23,6 +23,7 @@ const NUMBER_STYLES = {
     maximumSignificantDigits: 2,
     useGrouping: 'always',
   },
+  shortOdds: { notation: 'compact', maximumSignificantDigits: 2 },
   move: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'exceptZero' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 

@@ -1,5 +1,5 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
-import { formatChance, typedNumber } from '#src/i18n/chance.ts'
+import { formatChance, shortChance, typedNumber } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
@@ -173,7 +173,7 @@ function parameterRows(
     return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
   }
   const presets = parameterPresets(parameter).map((preset) => {
-    const { text } = parameterText(t, parameter, preset)
+    const text = parameter.type === 'number' ? shortChance(preset, t.locale) : String(preset)
     return act(
       preset === value ? `${ENABLED_MARK} ${text}` : text,
       packed('signal.set', { ...params, value: packedNumber(preset) }),
