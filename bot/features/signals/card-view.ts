@@ -123,7 +123,7 @@ function switchText(t: Translate, isOn: boolean): string {
 type NumberParameter = Extract<Parameter, { readonly type: 'integer' | 'number' }>
 
 /** The value of a parameter as a person reads it; numbers that are not whole are probabilities. */
-export function parameterText({ locale }: Translate, { type }: NumberParameter, value: number) {
+function parameterText({ locale }: Translate, { type }: NumberParameter, value: number) {
   return id(type === 'number' ? formatChance(value, locale) : String(value))
 }
 
@@ -184,7 +184,7 @@ function parameterRows(
 }
 
 const WHOLE_NUMBERS = [1, 2, 3, 5, 10, 15, 20, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
-const POWERS = [5, 2, 0, -2, -4]
+const POWERS = [2, 0, -2]
 const PRESETS_MAX = 5
 
 /**
