@@ -26,7 +26,7 @@ const SENTENCES: Readonly<Record<string, (claim: Claim) => string>> = {
     `transaction ${show(transaction)} was reverted in block ${show(block)}`,
   silence: ({ blocksSinceUpdate, block, probability, threshold }) =>
     `no fast update in ${show(blocksSinceUpdate)} blocks up to ${show(block)}; ` +
-    `chance ${show(probability)}, alert below ${show(threshold)}`,
+    `chance ${odds(probability)}, alert below ${odds(threshold)}`,
   update: ({ transaction, block, feedsSent, feedCount, isAccepted }) =>
     `fast update ${show(transaction)} in block ${show(block)} covers ${show(feedsSent)} feeds, and there are ` +
     `${show(feedCount)}; the contract ${isAccepted === true ? 'accepted it' : 'did not accept it'}`,
@@ -75,6 +75,22 @@ function show(value: unknown): string {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   return String(shown).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
 }
+
+const COUNT = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  compactDisplay: 'long',
+  maximumSignificantDigits: 2,
+})
+
+/** A probability with what it means: `2.6e-8 (1 in 38 million)`. */
+function odds(value: unknown): string {
+  const against = 1 / Number(value)
+  return against > 1 && against < ODDS_MAX
+    ? `${show(value)} (1 in ${COUNT.format(against)})`
+    : show(value)
+}
+
+const ODDS_MAX = 1e16
 
 /** An amount in whole coins. */
 function coins(wei: unknown): string {

@@ -48,6 +48,13 @@ export async function listAround(
   return await meantFor(db, row, others, recipientId)
 }
 
+/** Alerts that may belong to one outage. */
+export interface AlertsTogether {
+  readonly rows: readonly store.AlertRow[]
+  /** Whether there may be more: there is a bound on how many are read. */
+  readonly isCut: boolean
+}
+
 /**
  * Alerts of the same time and recipient that can recover and had not recovered before `openSince`, newest first: all
  * that may belong to one outage, up to a bound.
@@ -57,7 +64,7 @@ export async function listTogether(
   row: store.AlertRow,
   recipientId: number,
   openSince: Date,
-): Promise<readonly store.AlertRow[]> {
+): Promise<AlertsTogether> {
   const selection = { ...dayAround(row), openSince }
   const rows: store.AlertRow[] = []
   let after: store.AlertPlace | undefined
@@ -67,7 +74,7 @@ export async function listTogether(
     after = part.next
     if (after === undefined) break
   }
-  return await meantFor(db, row, rows, recipientId)
+  return { rows: await meantFor(db, row, rows, recipientId), isCut: after !== undefined }
 }
 
 function dayAround({ watchId, firedAt }: store.AlertRow) {

@@ -10,7 +10,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { asOfNow } from './current.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
-import { describeOthers, type OtherAlert } from './others.ts'
+import { type AlertsTogether, describeOthers, type OtherAlert } from './others.ts'
 import { type OutageTimes, outagesOf } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
@@ -34,24 +34,27 @@ export interface OutagePage {
   readonly alerts: readonly OtherAlert[]
   /** Number of further alerts that the list has no room for. */
   readonly more: number
+  /** Whether there may be more than these. */
+  readonly isCut: boolean
   /** Ids of all its alerts. */
   readonly ids: ReadonlySet<number>
 }
 
 /**
- * The outage of an alert: the alerts around it that were open at the same time. Undefined for an event that nothing
- * ends, and where no other alert was open.
+ * The outage of an alert: the alerts around it that were open at the same time. Undefined where no other alert was
+ * open.
  *
+ * @param around undefined for an event that nothing ends
  * @param isNamed whether the reader may know the names of recipients
  */
 export async function readOutage(
   deps: ReadDeps & { readonly clock: Clock },
   row: AlertRow,
-  around: readonly AlertRow[],
+  around: AlertsTogether | undefined,
   { reader, isNamed }: { readonly reader: Reader; readonly isNamed: boolean },
 ): Promise<OutagePage | undefined> {
-  if (!row.isEpisode) return undefined
-  const episodes = around.filter(({ isEpisode }) => isEpisode)
+  if (around === undefined) return undefined
+  const episodes = around.rows.filter(({ isEpisode }) => isEpisode)
   const times = await outagesOf(deps.db, [row, ...episodes])
   const own = times.get(row.id)
   const together = [row, ...episodes].filter(({ id }) => areTogether(own, times.get(id)))
@@ -68,7 +71,7 @@ export async function readOutage(
   )
   if (fate === undefined) return undefined
   const state = isNamed ? fate.state : withoutNames(fate.state)
-  const { title, glyph, lines, body } = cardOf(fate.envelope, { state })
+  const { title, glyph, lines, body } = cardOf(fate.envelope, { state, isCut: around.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
@@ -80,6 +83,7 @@ export async function readOutage(
     isAcknowledged: state.acknowledged !== undefined,
     alerts,
     more: parts.length - alerts.length,
+    isCut: around.isCut,
     ids: new Set(together.map(({ id }) => id)),
   }
 }

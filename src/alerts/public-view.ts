@@ -131,7 +131,7 @@ export async function readLinked(
   const shown = { locale: language, timezone }
   const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
   const isListed = recipient !== undefined && row.isEpisode
-  const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : []
+  const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : undefined
   const whole = await readOutage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
   const message = shownMessage(messageOf(deps, current, shown), state, shown)

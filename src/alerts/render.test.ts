@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LOCALES } from '#src/kernel/locale.ts'
+import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { createRenderer, type Renderable, renderMessage } from './render.ts'
 
@@ -51,6 +51,42 @@ test('a renderer does not mix up alerts with different content', () => {
   )
   expect(one.body).not.toContain(' to 7\u00a0FLR')
   expect(other.body).toContain(' to 7\u00a0FLR')
+})
+
+/** The words with which titles say that something is over. */
+const AGAIN: Readonly<Record<Locale, RegExp>> = {
+  en: /\bagain\b|no longer/i,
+  de: /\bwieder\b/i,
+  fr: /de nouveau/i,
+  bn: /আবার/,
+  zh: /恢复|重新/,
+  hi: /फिर/,
+  ar: /من جديد|لم تعد/,
+}
+
+test.each(
+  LOCALES,
+)('the body of a recovery does not say again what its title says, in %s', (locale) => {
+  const recoveries = EVENTS.filter((event) => findEventSource(event)?.isRecovery === true)
+  expect(recoveries.length).toBeGreaterThan(20)
+  const bodies = recoveries.map((event) => {
+    const { title, body } = renderMessage(alertOf(event, 'Alpha'), { locale, timezone: 'UTC' })
+    return { event, title, body }
+  })
+  expect(bodies.filter(({ body }) => AGAIN[locale].test(body))).toEqual([])
+  expect(bodies.filter(({ title, body }) => body === '' || body.includes(title))).toEqual([])
+})
+
+test('a recovery says since when, how long and how many rounds', () => {
+  const body = (event: string) =>
+    renderMessage(alertOf(event, 'Alpha'), { locale: 'en', timezone: 'UTC' }).body
+  expect(body('fsp.ftso-commit.recovered')).toBe(
+    'Since 12:12\u00a0UTC (round 1519408). Gap: 12 minutes. 8 voting rounds missed.',
+  )
+  expect(body('fsp.reveal-offence.recovered')).toBe(
+    'Over since 12:12\u00a0UTC (round 1519408). Duration: 12 minutes. 8 voting rounds affected.',
+  )
+  expect(body('credits.recovered')).toBe('Your limit: 500 credits (0.50\u00a0USD).')
 })
 
 test('money that arrives asks for nothing; money that leaves may need a hand', () => {

@@ -9,6 +9,7 @@ import {
   formatTimeOn,
   sentenceValues,
 } from '#src/i18n/format.ts'
+import { formatSpan } from '#src/i18n/span.ts'
 import {
   builtKey,
   hasText,
@@ -166,6 +167,9 @@ function valuesOf(
     ...sentenceValues(facts, clock),
     ...(facts.since?.kind === 'instant' && {
       since: formatMoment(facts.since.at, reader.locale, reader.timezone, firedAt),
+    }),
+    ...(facts.window?.kind === 'duration' && {
+      span: formatSpan(facts.window.seconds, reader.locale),
     }),
     ...(count !== undefined && { count }),
     context: severity,

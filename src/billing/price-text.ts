@@ -2,7 +2,12 @@ import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import type { TextValues, Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
-import { PERIOD_DAYS, USD_PER_1000_CREDITS_MICROS } from './price-list.ts'
+import {
+  PERIOD_DAYS,
+  SLOT_PRICE_CREDITS,
+  SLOTS_MAX,
+  USD_PER_1000_CREDITS_MICROS,
+} from './price-list.ts'
 import { priceSlots } from './subscriptions/rules.ts'
 
 /** Price of credits in US dollars. */
@@ -18,6 +23,15 @@ export function creditsWithUsd(t: Translate, credits: number): string {
     credits: t('units:credits', { count: credits }),
     usd: usdText(t, credits),
   })
+}
+
+/** Values of the text that explains slots: price and term of one, and how many a wallet may have. */
+export function slotTerms(t: Translate) {
+  return {
+    price: creditsWithUsd(t, SLOT_PRICE_CREDITS),
+    duration: formatDuration(PERIOD_DAYS * DAY_SECONDS, t.locale, 'long'),
+    max: SLOTS_MAX,
+  }
 }
 
 /** Refusals whose text names a number of credits (`count`) and its price. */

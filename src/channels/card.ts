@@ -76,6 +76,8 @@ interface CardOptions {
   readonly state?: MessageState
   /** Formats lines; plain text by default. */
   readonly writer?: LineWriter<HtmlValue>
+  /** Whether a group has more messages than its envelope. */
+  readonly isCut?: boolean
 }
 
 /** Content of an envelope for channels that people read, in its language and the reader's time zone. */
@@ -128,7 +130,7 @@ function alertCard(
 function groupCard(
   envelope: Envelope,
   items: readonly EnvelopeMessage[],
-  { state = {}, now, writer = plainLineWriter(envelope) }: CardOptions,
+  { state = {}, now, writer = plainLineWriter(envelope), isCut = false }: CardOptions,
 ): Card {
   const t = translator(envelope.locale)
   const open = openIn(envelope, state)
@@ -149,6 +151,7 @@ function groupCard(
     worst: { ...worst, title: cut(worst.title, TITLE_MAX) },
     count: isOver ? items.length : open.length,
     isOver: isOver && !isPast,
+    isCut,
     rounds: lostRounds(envelope, state),
   })
   // The line is about what the heading says.

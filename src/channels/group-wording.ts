@@ -50,20 +50,26 @@ export function groupHeading(
   of: Omit<Parameters<typeof causeHeading>[1], 'watch'> & {
     readonly worst: EnvelopeMessage
     readonly count: number
+    /** Whether there may be more than `count`. */
+    readonly isCut: boolean
   },
 ): string {
-  const { worst, count, isOver } = of
+  const { worst, count, isOver, isCut } = of
   const { watchLabel: watch, title } = worst
   const t = translator(envelope.locale)
   if (watch === null) return titleOnChain(t('messages:group.headingNoWatch', { count }))
   const label = shownLabel(watch)
   const shared = causeHeading(envelope, { ...of, watch })
   if (shared !== undefined) return titleOnChain(shared)
-  if (isOver) return titleOnChain(t('messages:group.over', { watch: typed(label), count }))
+  if (isOver) {
+    const key = isCut ? 'messages:group.overAtLeast' : 'messages:group.over'
+    return titleOnChain(t(key, { watch: typed(label), count }))
+  }
   // The title of the alert names the chain.
   const named = { watch: typed(label), title: titleAfterWatchName(label, title) }
-  return count === 1
-    ? t('messages:item', named)
+  if (count === 1) return t('messages:item', named)
+  return isCut
+    ? `${t('messages:item', named)} · ${t('messages:items.moreAtLeast', { count: count - 1 })}`
     : t('messages:group.more', { ...named, count: count - 1 })
 }
 

@@ -26,6 +26,8 @@ test.each([
   ['FLR/USD', 'Price of FLR/USD fell', 'FLR/USD: Price of FLR/USD fell'],
   ['submit1', 'Transaction submit1 failed', 'submit1: Transaction submit1 failed'],
   ['Node', 'Node2 is gone', 'Node: Node2 is gone'],
+  ['FTSO', 'FTSO reveal missing', 'FTSO: FTSO reveal missing'],
+  ['Treasury', 'Treasury: 2 alerts', 'Treasury: 2 alerts'],
   ['\u200f', 'Node is gone', 'Node is gone'],
   [' ', 'Node is gone', 'Node is gone'],
   ['\u200b', 'Node is gone', 'Node is gone'],

@@ -12,14 +12,12 @@ const reader = {
 describe('a mail', () => {
   test('cuts a long subject after a whole word', () => {
     const message = {
-      title: 'Treasury is healthy again after 4 min, 30 sec, and 12 voting rounds were lost',
+      title: 'All is well again after 4 min, 30 sec, and 12 voting rounds were lost',
       event: 'fsp.ftso-commit.recovered',
       isRecovery: true,
     }
     const { subject } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe(
-      'Treasury is healthy again after 4 min, 30 sec, and 12 voting… · Recovered',
-    )
+    expect(subject).toBe('Treasury: All is well again after 4 min, 30 sec, and 12… · Recovered')
   })
 
   test.each([

@@ -1,8 +1,9 @@
 /** The subjects of e-mails. Pure. */
 import { type Translate, typed } from '#src/i18n/translate.ts'
+import { textAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
 import type { Card } from './card.ts'
 import { type Envelope, isOneAlert } from './envelope.ts'
-import { alertHeading, beginsWithName } from './heading.ts'
+import { alertHeading } from './heading.ts'
 import { mailSubject, SUBJECT_ROOM } from './mail-text.ts'
 import { cut, cutAfterWord, severityWord, worstOf } from './wording.ts'
 
@@ -59,6 +60,6 @@ function onlyWatch({ message, items = [], more = 0 }: Envelope): string | undefi
 
 /** A title after the name of its watch, unless it begins with it. */
 function afterWatch(t: Translate, watch: string | undefined, title: string): string {
-  if (watch === undefined || beginsWithName(title, watch)) return title
+  if (watch === undefined || textAfterWatchName(watch, title) !== undefined) return title
   return t('messages:item', { watch: typed(cut(watch, LABEL_MAX)), title })
 }

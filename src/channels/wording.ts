@@ -17,8 +17,13 @@ import { endOf, startOf } from './outage.ts'
 
 /** Wording that all channels for people share: glyph, severity line, values in a text. */
 
-const GLYPHS: Readonly<Record<Severity, string>> = { info: '🔵', warning: '🟠', critical: '🔴' }
-const RECOVERED_GLYPH = '🟢'
+/** Glyphs before alerts. */
+export const GLYPHS: Readonly<Record<Severity, string>> = {
+  info: '🔵',
+  warning: '🟠',
+  critical: '🔴',
+}
+export const RECOVERED_GLYPH = '🟢'
 const CLOSED_GLYPH = '⚪'
 
 /**

@@ -1,6 +1,7 @@
 import { formatUnits } from 'viem/utils'
 import type { DisplayValue, DisplayValues } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
+import { formatChance } from './chance.ts'
 import {
   agoFormat,
   durationFormat,
@@ -91,11 +92,6 @@ export function formatPercent(
   options: { readonly signed?: boolean } = {},
 ): string {
   return plainNumber(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
-}
-
-/** A small probability as percent, to its first digit: 1e-7 is 0.00001 %. */
-export function formatChance(probability: number, locale: Locale): string {
-  return plainNumber(numberFormat(locale, 'chance').format(probability))
 }
 
 /** Date and wall-clock time in a zone, by default with the zone's offset. */
@@ -279,6 +275,8 @@ function write(
       return formatPrice(fact, locale)
     case 'percent':
       return formatPercent(fact.value, locale, fact)
+    case 'chance':
+      return formatChance(fact.value, locale)
     case 'address':
       return how.whole ? fact.address : shortAddress(fact.address)
     case 'transaction':

@@ -16,7 +16,14 @@ const NUMBER_STYLES = {
   dustChange: { maximumSignificantDigits: 2, signDisplay: 'exceptZero' },
   price: { maximumSignificantDigits: 6 },
   percent: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'negative' },
-  chance: { style: 'percent', maximumSignificantDigits: 1 },
+  chance: { style: 'percent', maximumSignificantDigits: 2, roundingMode: 'floor' },
+  odds: {
+    notation: 'compact',
+    compactDisplay: 'long',
+    maximumSignificantDigits: 2,
+    useGrouping: 'always',
+  },
+  shortOdds: { notation: 'compact', maximumSignificantDigits: 2 },
   move: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'exceptZero' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
 

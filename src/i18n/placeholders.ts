@@ -20,6 +20,8 @@ export const KINDS = {
   longDuration: '2 days, 3 hours',
   /** *2 h, 15 min*. */
   shortDuration: '2 h, 15 min',
+  /** *2 days*, in the case that the words beside it ask for. */
+  governedDuration: '2 days, 3 hours',
   /** A number with a noun, from `units.json`. */
   counted: '3 credits',
   /** A number with a symbol: an amount, a price, a percentage. */
@@ -149,6 +151,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   late: 'longDuration',
   limit: {
     'messages:feed-move.*': 'amount',
+    'messages:fsp.balance-low.*': 'amount',
     otherwise: 'counted',
   },
   list: { 'bot:slots.discounted': 'counted', otherwise: 'list' },
@@ -170,6 +173,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   next: { 'bot:delete.doneNext': 'name', otherwise: 'instant' },
   node: 'code',
   number: 'identifier',
+  odds: 'term',
   on: 'number',
   opened: 'instant',
   options: 'list',
@@ -237,6 +241,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
     otherwise: 'near',
   },
   slots: { 'bot:watches.titleSlots': 'number', otherwise: 'counted' },
+  span: 'governedDuration',
   starts: 'instant',
   state: 'term',
   status: 'identifier',

@@ -44,6 +44,8 @@ export type DisplayValue =
   | { readonly kind: 'price'; readonly value: string; readonly symbol: string }
   /** A ratio: 0.05 is 5 %. `signed` shows a plus sign too. */
   | { readonly kind: 'percent'; readonly value: number; readonly signed?: boolean }
+  /** A probability, 0 to 1. */
+  | { readonly kind: 'chance'; readonly value: number }
   | { readonly kind: 'address'; readonly address: Address }
   | { readonly kind: 'transaction'; readonly hash: Hash }
   | { readonly kind: 'block'; readonly number: number }

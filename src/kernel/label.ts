@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countGraphemes, UNITS_PER_GRAPHEME } from './outside-text.ts'
+import { countGraphemes, hasVisible, UNITS_PER_GRAPHEME } from './outside-text.ts'
 
 /** Maximum number of graphemes of a typed name. */
 export const LABEL_LENGTH_MAX = 40
@@ -10,7 +10,7 @@ export const LABEL_LENGTH_MAX = 40
  */
 const UNWANTED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
-/** A typed name: 1 to 40 graphemes, no control or direction characters. */
+/** A typed name: 1 to 40 graphemes, one of them visible, no control or direction characters. */
 export const Label = z.string().check((context) => {
   // The length in UTF-16 units is limited, too, because one grapheme can have any number of combining marks.
   const isLong = context.value.length > LABEL_LENGTH_MAX * UNITS_PER_GRAPHEME
@@ -21,5 +21,6 @@ export const Label = z.string().check((context) => {
     issue('too_long', { maximum: LABEL_LENGTH_MAX })
   }
   if (UNWANTED.test(context.value)) issue('control_characters')
+  else if (context.value !== '' && !hasVisible(context.value)) issue('blank')
 })
 export type Label = z.output<typeof Label>

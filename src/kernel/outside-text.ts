@@ -41,9 +41,12 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
     kept += segment
     count += 1
   }
-  kept = kept.trim()
-  // A text that consists only of joiners is invisible.
-  return [...kept].every((character) => JOINERS.has(character)) ? '' : kept
+  return hasVisible(kept) ? kept.trim() : ''
+}
+
+/** Whether a text shows anything: neither spaces, joiners nor fillers such as the Braille pattern without dots do. */
+export function hasVisible(text: string): boolean {
+  return /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
 }
 
 /** Counts user-perceived characters. */

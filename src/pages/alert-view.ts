@@ -124,13 +124,16 @@ function firstStep(t: Translate, page: AlertPage) {
 
 /** The head of the page of an outage with several alerts, and the list of its alerts. */
 function outageParts(t: Translate, { timezone }: AlertPage, outage: OutagePage) {
-  const { glyph, lines, body, alerts, more } = outage
+  const { glyph, lines, body, alerts, more, isCut } = outage
   return {
     glyph,
     lines,
     paragraphs: paragraphsOf(body),
     alerts: alertRows(t, alerts, timezone),
-    more: more > 0 ? t('messages:items.more', { count: more }) : undefined,
+    more:
+      more > 0
+        ? t(isCut ? 'messages:items.moreAtLeast' : 'messages:items.more', { count: more })
+        : undefined,
   }
 }
 

@@ -1,9 +1,10 @@
-/** Search in the docs: operations, watch types, signals, events and error codes. */
+/** Search in the docs: operations, sections of the guide, watch types, signals, events and error codes. */
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { ERROR_CODES } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiReference } from './api-reference.ts'
 import { eventList, offeredTypes, typePath } from './docs-watches.ts'
+import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
 
 /** Maximum length of a query; the rest of a longer query is ignored. */
 export const QUERY_LENGTH_MAX = 100
@@ -65,7 +66,13 @@ function entriesOf(app: App, t: Translate): readonly Entry[] {
 }
 
 function entries(app: App, t: Translate): readonly Entry[] {
-  return [...operations(app, t), ...watches(app, t), ...events(app, t), ...errors(t)]
+  return [
+    ...operations(app, t),
+    ...guide(app, t),
+    ...watches(app, t),
+    ...events(app, t),
+    ...errors(t),
+  ]
 }
 
 function entry(result: Result, more = ''): Entry {
@@ -86,6 +93,15 @@ function operations(app: App, t: Translate): Entry[] {
       code: `${operation.method} ${operation.address}`,
     }
     return entry(result, `${operation.id} ${fields.join(' ')}`)
+  })
+}
+
+function guide(app: App, t: Translate): Entry[] {
+  return guideSections(app, t).map((section) => {
+    const { id, title } = section
+    const [text = '', ...more] = plainLines(section)
+    const result = { path: GUIDE_PATH, anchor: `#${id}`, title, text, code: undefined }
+    return entry(result, more.join(' '))
   })
 }
 

@@ -3,10 +3,12 @@ import type { Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiReference } from './api-reference.ts'
 import { watchTypes } from './docs-watches.ts'
+import { guideSections } from './guide.ts'
 
 /** The sections of the documentation, in reading order. */
 const PARTS = [
   ['', 'pages:docs.start'],
+  ['/guide', 'pages:docs.guide'],
   ['/api', 'pages:docs.api'],
   ['/webhooks', 'pages:docs.webhooks'],
   ['/watches', 'pages:docs.watches'],
@@ -44,6 +46,9 @@ export function sideList(
 
 function below(app: App, t: Translate, part: DocsPart, path: string): readonly SideLink[] {
   if (part === '/api') return tags(app, t, path)
+  if (part === '/guide') {
+    return guideSections(app, t).map(({ id, title }) => anchor(id, title))
+  }
   if (part !== '/watches') return []
   return watchTypes(app, t).map(({ path: place, label }) => ({
     path: place,
@@ -63,14 +68,14 @@ function tags(app: App, t: Translate, path: string): readonly SideLink[] {
       path: place,
       label: asHeading(description),
       isCurrent,
-      below: operations.map(({ id, summary }) => ({
-        path: `#${id}`,
-        label: summary,
-        isCurrent: false,
-        below: [],
-      })),
+      below: operations.map(({ id, summary }) => anchor(id, summary)),
     }
   })
+}
+
+/** A link to a heading on the current page. */
+function anchor(id: string, label: string): SideLink {
+  return { path: `#${id}`, label, isCurrent: false, below: [] }
 }
 
 /** Removes the full stop of a sentence, for use as a heading. */

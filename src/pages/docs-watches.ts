@@ -2,6 +2,7 @@
 
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/envelope.ts'
+import { typedNumber } from '#src/i18n/chance.ts'
 import { HELP_TEXTS } from '#src/i18n/signal-help.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -96,14 +97,14 @@ export function signalDoc(
 
 function parameterDoc(t: Translate, prefix: string, parameter: Parameter) {
   const { key } = parameter
-  const bounds = parameter.type === 'boolean' ? undefined : `${parameter.min} – ${parameter.max}`
-  return {
+  const texts = {
     key,
     label: t(builtKey(`${prefix}.${key}.label`)),
     help: t(builtKey(`${prefix}.${key}.help`)),
-    default: String(parameter.default),
-    bounds,
   }
+  if (parameter.type === 'boolean') return { ...texts, default: String(parameter.default) }
+  const [usual, ...bounds] = [parameter.default, parameter.min, parameter.max].map(typedNumber)
+  return { ...texts, default: usual, bounds: bounds.join(' – ') }
 }
 
 function exampleMessage(app: App, t: Translate, event: string, severity: Severity): Message {

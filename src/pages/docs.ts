@@ -12,6 +12,7 @@ import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
+import { GUIDE_PATH, guideSections } from './guide.ts'
 import { type Page, queryOf, sendPage } from './layout.ts'
 
 /** Verifiers of webhooks by language; tests run them with the published vector. */
@@ -32,7 +33,7 @@ interface DocsPage {
 }
 
 /**
- * `/docs`: first steps, the API from the operations' registry, webhooks, watches with the help of every
+ * `/docs`: first steps, the guide for people, the API from the operations' registry, webhooks, watches with the help of every
  * signal, events. Split so that no page is heavy. Long because each part of the docs has its routes here.
  */
 export function docsPage(server: FastifyInstance, app: App): void {
@@ -67,6 +68,17 @@ export function docsPage(server: FastifyInstance, app: App): void {
         agentsHtml: t.html('pages:docs.agents.text', {
           url: html(`<code dir="ltr">${escapeHtml(`${app.publicUrl}/mcp`)}</code>`),
         }),
+      }),
+    }),
+  )
+  server.get(GUIDE_PATH, (request, reply) =>
+    sendDocs(app, request, reply, {
+      part: '/guide',
+      view: 'docs-guide',
+      data: (t) => ({
+        title: t('pages:docs.guide'),
+        botUrl: botUrl(app),
+        sections: guideSections(app, t),
       }),
     }),
   )

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { LinkedEvidence } from '#src/alerts/evidence.ts'
 import { AlertEvidence } from '#src/alerts/evidence-model.ts'
 import { isCode } from '#src/channels/wording.ts'
+import { formatChance } from '#src/i18n/chance.ts'
 import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
 import { builtKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
@@ -90,6 +91,9 @@ function transactionView(t: Translate, one: Encoded['transactions'][number]) {
   }
 }
 
+/** Probabilities in the claim of a silence. */
+const CHANCES: readonly string[] = ['probability', 'threshold']
+
 /** The values of a claim, one for each property, with its meaning; lists and objects are shown as JSON. */
 function figuresOf(
   t: Translate,
@@ -98,6 +102,8 @@ function figuresOf(
   readonly name: string
   readonly meaning: string | undefined
   readonly value: string
+  /** The value in words; undefined unless it is a probability. */
+  readonly words: string | undefined
 }[] {
   const { values = {}, ...rest } = claim
   const all = { ...rest, ...(typeof values === 'object' && !Array.isArray(values) ? values : {}) }
@@ -107,6 +113,10 @@ function figuresOf(
       name,
       meaning: hasText(key) ? t(key) : undefined,
       value: typeof value === 'string' ? value : JSON.stringify(value),
+      words:
+        claim['kind'] === 'silence' && CHANCES.includes(name)
+          ? formatChance(Number(value), t.locale)
+          : undefined,
     }
   })
 }

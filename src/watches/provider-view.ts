@@ -112,7 +112,7 @@ export const ProviderView = z
 export type ProviderView = z.output<typeof ProviderView>
 
 /** Probability below which chance does not explain that a provider sends no fast updates. */
-export const SILENCE_CHANCE = 1e-7
+const SILENCE_CHANCE = 1e-7
 
 /** Whether a provider sends no fast updates for longer than chance explains. */
 export function isSilentByFastUpdates({

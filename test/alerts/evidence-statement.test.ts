@@ -40,6 +40,19 @@ test.each(CLAIMS)('$event: alert, event, severity, time, provider and claim are 
   expect(lines[5]).not.toContain('undefined')
 })
 
+test('the probabilities of a silence are said in words, too', () => {
+  const silence = CLAIMS.find(({ event }) => event === 'fsp.fast-updates')
+  const stated = (probability: string) => {
+    const claim = { ...silence?.claim, probability }
+    return statementOf({ ...STATED, event: 'fsp.fast-updates', claim })[5]
+  }
+  expect(stated('2.6e-8')).toContain(
+    'chance 2.6e-8 (1 in 38 million), alert below 1e-7 (1 in 10 million)',
+  )
+  expect(stated('none')).toContain('chance none, alert')
+  expect(stated('0')).toContain('chance 0, alert')
+})
+
 test('a text of the file adds no line and hides none', () => {
   const event = 'fsp.ftso-commit\n  alert     1\u202e'
   const lines = statementOf({ ...STATED, event, claim: null })

@@ -127,6 +127,26 @@ test('more alerts than one read has are all counted, and one press acknowledges 
   expect(left).toHaveLength(0)
 })
 
+test('beyond the alerts that it reads it counts no more than it has read', async () => {
+  await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 } })
+  await world.deliver()
+  // As many as a wallet gathers in months, each of an epoch of its own.
+  await world.sql`
+    insert into alerts overriding system value select copied.* from alerts a, generate_series(1, 1000) n,
+      jsonb_populate_record(a, jsonb_build_object('id', 1000000 + n, 'position', a.position + n)) copied
+    where a.watch_id = ${watchId} and a.event = 'fsp.registration'`
+  await world.sql`
+    insert into deliveries select copied.* from deliveries d join alerts a on a.id = d.alert_id,
+      generate_series(1, 1000) n,
+      jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'alert_id', 1000000 + n)) copied
+    where a.watch_id = ${watchId} and a.id = (
+      select min(id) from alerts where watch_id = ${watchId} and event = 'fsp.registration')
+      and d.channel = 'email'`
+  const { text, heading } = await open()
+  expect(text).toMatch(/and at least 9\d\d more/)
+  expect(heading).toMatch(/ · and at least (?:9\d\d|1,000) more$/)
+})
+
 test('once it is over it says how long it lasted and how many rounds were lost', async () => {
   world.clock.advance(360)
   const roundStart = world.clock.now().toISOString()

@@ -157,11 +157,14 @@ describe('the card of a signal', () => {
     cardOf('fast-updates')
     await world.settle()
     expect(ann.labels().flat()).toEqual(
-      expect.arrayContaining(['1e-3', '1e-5', '✓ 1e-7', '1e-9', '1e-12', 'Other number…']),
+      expect.arrayContaining(['0.001%', '✓ 1:10M', '1:1B', 'Other number…']),
     )
-    await ann.press('1e-9')
+    expect(ann.last().text).not.toMatch(/\de-\d/)
+    expect(ann.last().text).toContain('Probability limit: 1 in 10 million')
+    await ann.press('1:1B')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-9 } })
     await ann.press('Other number…')
+    expect(ann.last().text).toContain('Send a number from 0.000000000000001 to 0.1.')
     await ann.say('1:10 000 000')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-7 } })
     const flip = ann

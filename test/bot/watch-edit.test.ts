@@ -81,6 +81,9 @@ describe('the editor', () => {
     await ann.press('Name')
     await ann.say('line\nbreak')
     expect(ann.last().text).toMatch(/^⚠️ Line breaks, control characters/)
+    // A filler that Telegram lets pass.
+    await ann.say('\uffa0')
+    expect(ann.last().text).toMatch(/^⚠️ Enter at least one visible character\./)
     await ann.press(packed('watch.set', { id, field: 'lab', value: 'own' }))
     expect((await watch()).label).toBe('FLR · 0x7099…79C8')
   })

@@ -136,6 +136,8 @@ describe('POST /watches', () => {
       'too_small',
     ],
     ['a label too long', { label: 'x'.repeat(41) }, '/label', 'too_long'],
+    ['a label of one space', { label: ' ' }, '/label', 'blank'],
+    ['an invisible label', { label: '\u200b\u3164' }, '/label', 'blank'],
     ['a label with a line break', { label: 'a\nb' }, '/label', 'control_characters'],
     ['a recipient that is not there', { recipientIds: [99] }, '/recipientIds/0', 'recipient'],
     ['an unknown signal', { signals: [{ id: 'nope' }] }, '/signals/0/id', 'signal'],

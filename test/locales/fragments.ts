@@ -30,7 +30,11 @@ export const FRAGMENTS: readonly (readonly [place: RegExp, placeholder: string, 
     ],
     [/^messages:line/, 'severity', /^messages:(?:severity\.\w+|raised\.\w+|recovered)$/],
     [/^bot:/, 'severity', /^bot:severity\.\w+$/],
-    [/^bot:provider\.bad$/, 'state', /^pages:alert\.cell\.(?!ok|unknown)/],
+    [
+      /^bot:provider\.bad$/,
+      'state',
+      /^(?:messages:reason\.(?:missing|late|early)|bot:provider\.state\.\w+)$/,
+    ],
     [/^bot:provider\.bad$/, 'duty', /^pages:alert\.duty\./],
     [
       /^bot:overview\.line$|^bot:watches\.lineState$/,

@@ -11,6 +11,7 @@ import {
 } from '#src/i18n/format.ts'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { type Kind, kindOf } from '#src/i18n/placeholders.ts'
+import { formatSpan } from '#src/i18n/span.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { placeholdersOf } from '../support/text-rules.ts'
 import { FRAGMENTS } from './fragments.ts'
@@ -112,6 +113,10 @@ function byKind(
       const seconds = [8_100, 86_400, 2 * 86_400, 7_200, 3_600, 3 * 86_400 + 7_200, 60, 0]
       return seconds.map((each) => formatDuration(each, locale, style))
     }
+    case 'governedDuration':
+      return [3_600, 7_200, 86_400, 2 * 86_400, 60, 120, 2 * 86_400 + 3_600].map((each) =>
+        formatSpan(each, locale),
+      )
     case 'counted':
       return [2, 1, 0, 5, 11, 100].flatMap((count) =>
         UNITS.slice(1, 2).map((unit) => counted(locale, texts, unit, count)),

@@ -126,6 +126,49 @@ test('an operation is found by what it does, its address and its fields, best fi
   }
 })
 
+test('the search finds what the guide for people explains, in every language', async () => {
+  const hits = async (query: string, lang: string) => {
+    const { html } = await site.get(`/docs/search?q=${encodeURIComponent(query)}&lang=${lang}`)
+    return [...html.matchAll(/<li><a href="([^"]+)"><strong>/g)].map(([, href]) => href)
+  }
+  expect((await hits('quiet hours', 'en'))[0]).toBe('/docs/guide?lang=en#quiet')
+  expect(await hits('connect a wallet', 'en')).toContain('/docs/guide?lang=en#first')
+  expect(await hits('acknowledge', 'en')).toContain('/docs/guide?lang=en#alerts')
+  expect(await hits('discounts', 'en')).toContain('/docs/guide?lang=en#credits')
+  for (const locale of LOCALES) {
+    const escalation = translator(locale)('pages:docs.guide.escalation')
+    expect(await hits(escalation, locale)).toContain(`/docs/guide?lang=${locale}#escalation`)
+  }
+})
+
+test.each(
+  LOCALES,
+)('the guide says what people need, and home and docs lead to it, in %s', async (locale) => {
+  const t = translator(locale)
+  for (const path of ['/', '/docs']) {
+    expect((await site.get(path, { 'accept-language': locale })).html).toContain(
+      'href="/docs/guide',
+    )
+  }
+  const { html, text } = await site.get('/docs/guide', { 'accept-language': locale })
+  for (const { name } of WATCH_TYPES) {
+    expect(text).toContain(plain(t(builtKey(`signals:type.${name}.description`))))
+    expect(html).toContain(`href="/docs/watches/${name}`)
+  }
+  for (const key of ['bot:escalation.help', 'bot:quiet.help', 'bot:digest.help'] as const) {
+    expect(text).toContain(plain(t(key)))
+  }
+  expect(html.replaceAll(/[\u2066-\u2069]/g, '')).toContain(
+    `<b>${t('messages:button.acknowledge')}</b>`,
+  )
+  expect(html).not.toMatch(/&lt;b&gt;|\{\{|<p><\/p>/)
+  const ids = [...html.matchAll(/<h2 id="(\w+)"/g)].map(([, id]) => id)
+  expect(ids).toEqual(
+    expect.arrayContaining(['first', 'types', 'alerts', 'recipients', 'credits', 'groups']),
+  )
+  for (const id of ids) expect(html).toContain(`href="#${id}"`)
+})
+
 test('a search without a hit or a word says so, and shows what was typed as text', async () => {
   const { html, text } = await site.get('/docs/search?q=%3Cscript%3Ealert(1)%3C/script%3E')
   expect(text).toContain('0 results')

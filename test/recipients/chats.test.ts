@@ -342,6 +342,7 @@ describe('a linked chat', () => {
     ['x'.repeat(100), 'x'.repeat(LABEL_LENGTH_MAX)],
     ['\u202eevil\u0000 crew\n', 'evil crew'],
     ['\u200f', 'Telegram'],
+    ['\u2800', 'Telegram'],
     ['👩‍🚀'.repeat(30), expect.any(String)],
   ])('titled %j gets a valid name', async (title, name) => {
     const { recipient } = await claim(await makeCode(), { title })

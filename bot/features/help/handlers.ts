@@ -22,11 +22,11 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
   }
 
   composer.command('help', async (ctx) => {
-    const { reader } = ctx
+    const { reader, app } = ctx
     const rights = { isReceiveOnly: isReceiveOnly(ctx) }
     const view = reader.isGroup
       ? groupHelp(reader, { ...rights, commands: commandsOf(ctx) })
-      : helpMenu(reader, rights)
+      : helpMenu(reader, { ...rights, pages: app.publicUrl })
     await send(ctx, view)
   })
 
@@ -34,7 +34,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((one) => one === topic)
     if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
-      await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx) }))
+      await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx), pages: app.publicUrl }))
       return
     }
     const [link] = links

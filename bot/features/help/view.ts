@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
-import { PERIOD_DAYS, SLOT_PRICE_CREDITS, SLOTS_MAX, TRIAL_DAYS } from '#src/billing/price-list.ts'
-import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { TRIAL_DAYS } from '#src/billing/price-list.ts'
+import { slotTerms } from '#src/billing/price-text.ts'
+import { alertButtonNames, alertLegend } from '#src/channels/legend.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { type builtKey, id, type Translate } from '#src/i18n/translate.ts'
@@ -17,7 +18,6 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { GLYPHS } from '../../views/watch-state.ts'
 import { typeLines } from '../new/view.ts'
 
 /** The pages of the help, in order. */
@@ -57,13 +57,21 @@ export interface HelpOptions {
 }
 
 /** Start of the help, with a menu of its pages. */
-export function helpMenu({ t, isFree }: Reader, rights: ChatRights): View {
+export function helpMenu(
+  { t, isFree }: Reader,
+  { pages: url, ...rights }: ChatRights & Pick<HelpOptions, 'pages'>,
+): View {
   const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
   const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
     [t.html('bot:help.title'), '', introduction(t, rights), '', t.html('bot:start.safety')],
-    [...inRows(buttons, 2), [menuButton(t)]],
+    [...inRows(buttons, 2), [...guideLink(t, url), menuButton(t)]],
   )
+}
+
+/** A button to the guide on the web, where the service's pages can be reached from outside. */
+function guideLink(t: Translate, pages: string): readonly Button[] {
+  return isOpenLink(pages) ? [{ label: t('pages:docs.guide'), url: `${docsUrl(pages)}/guide` }] : []
 }
 
 /** Help for a group, without a menu. */
@@ -116,29 +124,26 @@ function bodyOf(
   { commands, pages }: HelpOptions,
 ): readonly string[] {
   const { t, isFree } = reader
-  const days = (count: number) => formatDuration(count * DAY_SECONDS, t.locale, 'long')
   switch (page) {
     case 'first':
       if (isFree === true) return [t.html('bot:help.firstFree')]
-      return [t.html('bot:help.first', { duration: days(TRIAL_DAYS) })]
+      return [
+        t.html('bot:help.first', {
+          duration: formatDuration(TRIAL_DAYS * DAY_SECONDS, t.locale, 'long'),
+        }),
+      ]
     case 'types':
       return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
     case 'alerts':
       return [
-        legend(t),
+        alertLegend(t),
         t.html('bot:help.states'),
         t.html('bot:help.marks'),
         '',
-        t.html('bot:help.alerts', buttonNames(t)),
+        t.html('bot:help.alerts', alertButtonNames(t)),
       ]
     case 'credits':
-      return [
-        t.html('bot:help.credits', {
-          price: creditsWithUsd(t, SLOT_PRICE_CREDITS),
-          duration: days(PERIOD_DAYS),
-          max: SLOTS_MAX,
-        }),
-      ]
+      return [t.html('bot:help.credits', slotTerms(t))]
     case 'groups':
       return [
         t.html('bot:help.groups', {
@@ -156,29 +161,6 @@ function bodyOf(
       return commandLines(t, commands)
     default:
       return page satisfies never
-  }
-}
-
-/** Explains the emojis before alerts. */
-function legend(t: Translate): string {
-  const signs = [
-    `🔴 ${t.html('bot:severity.critical')}`,
-    `🟠 ${t.html('bot:severity.warning')}`,
-    `🔵 ${t.html('bot:severity.info')}`,
-    `${GLYPHS.fine} ${t.html('messages:recovered')}`,
-  ]
-  return signs.join(' · ')
-}
-
-/** Labels of the buttons of alerts. */
-function buttonNames(t: Translate) {
-  return {
-    acknowledge: t('messages:button.acknowledge'),
-    mute: t('messages:button.mute1h'),
-    why: t('messages:button.why'),
-    causes: t('messages:button.causes'),
-    action: t('messages:button.action'),
-    details: t('messages:details'),
   }
 }
 

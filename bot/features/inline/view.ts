@@ -49,7 +49,7 @@ export function providerResult(
   ].join('\n')
   return {
     id: view.provider,
-    title: wrong === undefined ? name : `${name} · ${wrong.duty}: ${wrong.state}`,
+    title: wrong === undefined ? name : `${name} · ${wrong.duty} ${wrong.state}`,
     description: t('bot:inline.about', values),
     html,
     button: {

@@ -1,6 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatChance, formatDuration, formatPercent } from '#src/i18n/format.ts'
+import { formatChance } from '#src/i18n/chance.ts'
+import { formatDuration, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
@@ -18,7 +19,6 @@ import {
   isSilentByFastUpdates,
   type ProviderView,
   type RoundCell,
-  SILENCE_CHANCE,
 } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
@@ -139,13 +139,19 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
     return [
       {
         duty: t(builtKey(`pages:alert.duty.${duty}`)),
-        state: t(builtKey(`pages:alert.cell.${cell}`)),
+        state: stateText(t, cell),
         isMild: cell === 'late' || cell === 'early',
         since: rounds[count - 1]?.startsAt ?? last.startsAt,
         count,
       },
     ]
   })
+}
+
+/** A failure as titles of alerts word it. */
+function stateText(t: Translate, cell: RoundCell): string {
+  const isReason = cell === 'missing' || cell === 'late' || cell === 'early'
+  return t(builtKey(isReason ? `messages:reason.${cell}` : `bot:provider.state.${cell}`))
 }
 
 function badLines(reader: Reader, view: ProviderView): readonly string[] {
@@ -187,7 +193,7 @@ function fastLine({ t }: Reader, { fastUpdates }: ProviderView): string | undefi
   if (fastUpdates === null) return undefined
   const { blocksSinceUpdate: count } = fastUpdates
   if (!isSilentByFastUpdates(fastUpdates)) return t.html('bot:provider.fast', { count })
-  const chance = `<${formatChance(SILENCE_CHANCE, t.locale)}`
+  const chance = formatChance(fastUpdates.probabilityOfSilence, t.locale)
   return `🔴 ${t.html('bot:provider.silent', { count, chance })}`
 }
 

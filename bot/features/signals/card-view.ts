@@ -1,4 +1,5 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
+import { formatChance, shortChance, typedNumber } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
@@ -107,10 +108,10 @@ function parameterLines(
       ? t.html('bot:signal.switch', { label, value: switchText(t, value === true) })
       : t.html('bot:signal.parameter', {
           label,
-          value: parameterText(value),
-          min: parameterText(parameter.min),
-          max: parameterText(parameter.max),
-          default: parameterText(parameter.default),
+          value: parameterText(t, parameter, Number(value)),
+          min: parameterText(t, parameter, parameter.min),
+          max: parameterText(t, parameter, parameter.max),
+          default: parameterText(t, parameter, parameter.default),
         })
   return [line, `<i>${t.html(builtKey(`${key}.help`))}</i>`]
 }
@@ -119,10 +120,21 @@ function switchText(t: Translate, isOn: boolean): string {
   return t(isOn ? 'bot:value.on' : 'bot:value.off')
 }
 
-/** Formats a parameter in the same way in every language; small numbers have an exponent. */
-export function parameterText(value: number | boolean) {
-  const isSmall = typeof value === 'number' && value > 0 && value < SMALL
-  return id(isSmall ? value.toExponential() : String(value))
+type NumberParameter = Extract<Parameter, { readonly type: 'integer' | 'number' }>
+
+/** The value of a parameter as a person reads it; numbers that are not whole are probabilities. */
+function parameterText({ locale }: Translate, { type }: NumberParameter, value: number) {
+  return id(type === 'number' ? formatChance(value, locale) : String(value))
+}
+
+/** Values of a parameter as a person types them, the same in every language. */
+export function typedBounds({ min, max }: NumberParameter) {
+  return { min: id(typedNumber(min)), max: id(typedNumber(max)) }
+}
+
+/** A value in the data of a button, which is short. */
+function packedNumber(value: number): string {
+  return value < SMALL ? value.toExponential() : String(value)
 }
 
 const SMALL = 0.01
@@ -161,27 +173,25 @@ function parameterRows(
     return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
   }
   const presets = parameterPresets(parameter).map((preset) => {
-    const text = parameterText(preset).text
+    const text = parameter.type === 'number' ? shortChance(preset, t.locale) : String(preset)
     return act(
       preset === value ? `${ENABLED_MARK} ${text}` : text,
-      packed('signal.set', { ...params, value: text }),
+      packed('signal.set', { ...params, value: packedNumber(preset) }),
     )
   })
   const other = act(t('bot:button.otherNumber'), packed('signal.ask', params))
-  return inRows([...presets, other], 3)
+  return inRows([...presets, other], parameter.type === 'number' ? 2 : 3)
 }
 
 const WHOLE_NUMBERS = [1, 2, 3, 5, 10, 15, 20, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
-const POWERS = [5, 2, 0, -2, -4]
+const POWERS = [2, 0, -2]
 const PRESETS_MAX = 5
 
 /**
  * Offered values of a number: the default and values near it within the bounds, in rising order for whole
  * numbers and falling order for probabilities.
  */
-function parameterPresets(
-  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
-): readonly number[] {
+function parameterPresets(parameter: NumberParameter): readonly number[] {
   const { min, max, default: usual } = parameter
   const fits = (value: number) => value >= min && value <= max
   if (parameter.type === 'number') {
@@ -228,7 +238,7 @@ export function parameterEditor(
   { t }: Reader,
   watch: Watch,
   { definition, setting }: SignalView,
-  parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
+  parameter: NumberParameter,
 ): View {
   const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
   const lines = [
@@ -239,13 +249,14 @@ export function parameterEditor(
     '',
     t.html(builtKey(`${key}.help`)),
     t.html('bot:edit.current', {
-      value: parameterText(setting.parameters[parameter.key] ?? parameter.default),
+      value: parameterText(
+        t,
+        parameter,
+        Number(setting.parameters[parameter.key] ?? parameter.default),
+      ),
     }),
     '',
-    t.html('bot:edit.sendBetween', {
-      min: parameterText(parameter.min),
-      max: parameterText(parameter.max),
-    }),
+    t.html('bot:edit.sendBetween', typedBounds(parameter)),
   ]
   const card = packed('signal.card', { id: watch.id, signal: definition.id })
   return screen(lines, [[back(isolate(signalShort(t, watch.type, definition.id)), card)]])

@@ -1,7 +1,8 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import type { HelpPart } from '#src/actions/codec.ts'
-import { typed } from '#src/i18n/translate.ts'
+import { typedNumber } from '#src/i18n/chance.ts'
+import { id, typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { Parameter } from '#src/watches/signal.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -14,7 +15,7 @@ import { cut } from '../../views/fields.ts'
 import { hasSignals } from '../watches/card-view.ts'
 import { changeWatch, withManaged } from '../watches/manage.ts'
 import { cardOf, showCard } from '../watches/screens.ts'
-import { parameterEditor, parameterText, signalCard } from './card-view.ts'
+import { parameterEditor, signalCard, typedBounds } from './card-view.ts'
 import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -120,12 +121,8 @@ function refusalOf(
   reason: Extract<ReturnType<typeof readParameter>, { ok: false }>['reason'],
   input: string,
 ): Refusal {
-  const values = {
-    input: typed(cut(input)),
-    min: parameterText(parameter.min),
-    max: parameterText(parameter.max),
-  }
-  const example = parameterText(parameter.default)
+  const values = { input: typed(cut(input)), ...typedBounds(parameter) }
+  const example = id(typedNumber(parameter.default))
   switch (reason) {
     case 'not_understood':
       return { html: t.html('bot:typed.notNumber', { ...values, example }) }

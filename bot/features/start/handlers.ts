@@ -67,7 +67,10 @@ composer.command('start', async (ctx) => {
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
   if (payload === 'help' && isPrivate) {
-    await send(ctx, helpMenu(ctx.reader, { isReceiveOnly: isReceiveOnly(ctx) }))
+    await send(
+      ctx,
+      helpMenu(ctx.reader, { isReceiveOnly: isReceiveOnly(ctx), pages: ctx.app.publicUrl }),
+    )
     return
   }
   if (blocked.length > 0) await send(ctx, await returningScreen(ctx))

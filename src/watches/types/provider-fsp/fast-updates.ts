@@ -210,8 +210,8 @@ function present(event: string, json: JsonObject): Presentation {
     facts: {
       provider: { kind: 'address', address: data.provider },
       blocks: { kind: 'number', value: data.blocksSinceUpdate },
-      chance: { kind: 'identifier', value: data.probabilityOfSilence },
-      limit: { kind: 'identifier', value: data.threshold.toExponential() },
+      chance: { kind: 'chance', value: Number(data.probabilityOfSilence) },
+      limit: { kind: 'chance', value: data.threshold },
       weight: { kind: 'percent', value: data.weightShare },
       ...(data.lastUpdateBlock !== null && {
         lastUpdate: { kind: 'block', number: data.lastUpdateBlock },

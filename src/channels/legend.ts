@@ -1,0 +1,26 @@
+/** What the help says about the signs and buttons of alerts. */
+import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
+import { GLYPHS, RECOVERED_GLYPH } from './wording.ts'
+
+/** The glyphs before alerts with their meaning, on one line of HTML. */
+export function alertLegend(t: Translate): string {
+  const signs = [
+    `${GLYPHS.critical} ${t('bot:severity.critical')}`,
+    `${GLYPHS.warning} ${t('bot:severity.warning')}`,
+    `${GLYPHS.info} ${t('bot:severity.info')}`,
+    `${RECOVERED_GLYPH} ${t('messages:recovered')}`,
+  ]
+  return escapeHtml(signs.join(' · '))
+}
+
+/** Labels of the buttons of alerts, for the text that explains them. */
+export function alertButtonNames(t: Translate) {
+  return {
+    acknowledge: t('messages:button.acknowledge'),
+    mute: t('messages:button.mute1h'),
+    why: t('messages:button.why'),
+    causes: t('messages:button.causes'),
+    action: t('messages:button.action'),
+    details: t('messages:details'),
+  }
+}
