@@ -11,6 +11,7 @@ import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
+import { groupSetupFeature } from './recipients/group.ts'
 import { recipientsFeature } from './recipients/handlers.ts'
 import { recipientStateFeature } from './recipients/state.ts'
 import { watchSelectionFeature } from './recipients/watch-selection.ts'
@@ -50,6 +51,7 @@ export const REGISTRY: readonly Feature[] = [
   termsFeature,
   recipientsFeature,
   recipientAddFeature,
+  groupSetupFeature,
   recipientStateFeature,
   watchSelectionFeature,
   settingsFeature,

@@ -133,6 +133,16 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
 
   beforeEach(() => world.clock.advance(90))
 
+  test('every step of setting up a group has buttons that lead on and back', async () => {
+    const group = world.telegram.group({ title: HOSTILE, members: [chat.id], bot: 'left' })
+    world.telegram.addBot(group.id, { from: chat.id })
+    await world.settle()
+    await chat.say(`/start group${group.id}`)
+    check(chat.last())
+    for (const data of dataOf(chat.last())) await press(world, chat, data)
+    check(world.chat(group.id, chat.id).last())
+  })
+
   test('every step of every form has buttons that lead on and back', async () => {
     for (const type of GUIDED_TYPES) {
       await press(world, chat, packed('new.type', { type, address: undefined }))

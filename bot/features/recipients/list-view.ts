@@ -1,4 +1,4 @@
-import { packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
@@ -171,6 +171,41 @@ export function chatRights({ t }: Reader): View {
       [act(t('bot:button.receiveManage'), packed('rec.kind', { type: 'chat-write' }))],
       [backToList(t)],
     ],
+  )
+}
+
+/**
+ * Choice of the rights of a group.
+ * @param data of the button for these rights
+ */
+export function groupRights(
+  { t }: Reader,
+  title: string,
+  data: (manage: boolean) => ButtonData,
+): View {
+  return screen(
+    [t.html('bot:rec.groupQuestion', { name: typed(title) })],
+    [
+      [act(t('bot:button.onlyReceive'), data(false))],
+      [act(t('bot:button.receiveManage'), data(true))],
+      [backToList(t)],
+    ],
+  )
+}
+
+/** Says that the group shows the card of a link. */
+export function groupAsked(
+  reader: Reader,
+  link: { readonly title: string; readonly expiresAt: Date },
+  now: Date,
+): View {
+  const { t } = reader
+  return screen(
+    [
+      t.html('bot:rec.groupAsked', { name: typed(link.title) }),
+      t.html('bot:rec.linkOnce', { time: nearTime(reader, link.expiresAt, now) }),
+    ],
+    [[backToList(t)]],
   )
 }
 
