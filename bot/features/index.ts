@@ -6,6 +6,7 @@ import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
 import { createHelpFeature } from './help/handlers.ts'
 import { createLanguageFeature } from './language/handlers.ts'
+import { lookUpFeature } from './look-up/handlers.ts'
 import { membershipFeature } from './membership/handlers.ts'
 import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
@@ -46,6 +47,7 @@ export const REGISTRY: readonly Feature[] = [
   watchTestFeature,
   alertsFeature,
   statusFeature,
+  lookUpFeature,
   topupFeature,
   slotsFeature,
   termsFeature,

@@ -190,6 +190,8 @@ export const VERBS = {
     help: optional(part),
   },
   connect: { spend: flag },
+  'connect.watch': { type, address },
+  'look.up': { address },
   'link.yes': { code },
   'link.no': { code },
   'wallet.list': {},

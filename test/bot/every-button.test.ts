@@ -116,9 +116,11 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
     worlds.push(world)
     await world.giveSlots('alice', 20)
     chat = world.person(locale, directionOf(locale) === 'rtl' ? 'سلمى بنت عبد الرحمن' : 'Wolfgang')
-    await chat.say('/start')
-    check(chat.last())
-    await pressAll(world, chat, locale, new Map())
+    for (const text of [walletOf('bob'), '/start']) {
+      await chat.say(text)
+      check(chat.last())
+      await pressAll(world, chat, locale, new Map())
+    }
     // A second wallet, so that there is one to choose.
     await chat.say(`/start ${await world.linkCode('carol')}`)
     await chat.press(dataOf(chat.last()).find((one) => one.includes('link.yes')) ?? '')

@@ -1,14 +1,10 @@
 /** The way from the greeting of a group to a linked group, through the private chat. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
-import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { packed } from '#src/actions/codec.ts'
-import { createChallenge } from '#src/auth/service.ts'
 import { chatLinks } from '#src/recipients/chats.ts'
-import { claimConnectCode, connectScopes } from '#src/recipients/connect.ts'
-import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
-import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { connectWallet } from '../support/connect-page.ts'
+import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
 
@@ -95,7 +91,7 @@ describe('“Set up” in a group', () => {
     const group = await newGroup(ann)
     await ann.say(`/start ${payloadOf(group)}`)
     await ann.press('New code')
-    await signOnPage(ann)
+    await connectWallet(world, ann, 'alice')
     expect(ann.labels()[0]).toEqual(['Set up the group'])
     await ann.press('Set up the group')
     expect(ann.last().text).toBe('What may Node crew do?')
@@ -146,16 +142,3 @@ test('a group is greeted once, however often it is asked to be', async () => {
   await world.settle()
   expect(greetings(group)).toHaveLength(1)
 })
-
-/** Signs on the page of the newest code as Alice, after which the chat is notified. */
-async function signOnPage(ann: Chatting): Promise<void> {
-  const { account } = PEOPLE.alice
-  const code = ann.last().keyboard[0]?.[0]?.url?.split('/connect/')[1] ?? ''
-  const scopes = [...connectScopes(false)]
-  const asked = { wallet: account.address, scopes, label: undefined }
-  const { message } = await createChallenge(world.app, asked)
-  const signature = await account.signMessage({ message })
-  await claimConnectCode(world.app, { code, message, signature, timezone: 'UTC' })
-  const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
-  await notifyConnectOutcomes({ app: world.app, api, username: BOT_NAME })
-}

@@ -25,13 +25,15 @@ test('names the watch to open in the private chat for the recipients of a watch 
   expect(press && rightsTo(press.verb)?.privately(press)).toBe('w10')
 })
 
-test('lets chats without a link only connect, set up a group, read the example and the help, choose a language and delete their data', () => {
+test('lets chats without a link only connect, look up addresses, set up a group, read the example and the help, choose a language and delete their data', () => {
   expect(verbs.filter((verb) => rightsTo(verb)?.unlinked === true)).toEqual([
     'home',
     'none',
     'close',
     'demo',
     'connect',
+    'connect.watch',
+    'look.up',
     'link.yes',
     'link.no',
     'test.press',

@@ -21,6 +21,7 @@ import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import type { Reader, View } from '../../views/view.ts'
+import { typeName } from '../../views/watch-facts.ts'
 import { againData } from './again.ts'
 import { postPurchase } from './purchase.ts'
 import { readTrialOffer } from './trial.ts'
@@ -133,6 +134,11 @@ async function connectedView(
 function nextStep(t: Translate, goesOn: string) {
   const press = unpacked(goesOn)
   switch (press?.verb) {
+    case 'connect.watch': {
+      const args = argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args })
+      const label = t('bot:button.resumeDraft', { type: typeName(t, args.type) })
+      return { label, data: packed('new.type', args) }
+    }
     case 'rec.group': {
       const args = argumentsOf<'rec.group'>({ verb: press.verb, args: press.args })
       return { label: t('bot:button.setUpGroup'), data: packed('rec.group', args) }

@@ -16,9 +16,9 @@ import { changeChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alert-lookup.ts'
-import { showConnect } from '../connect/handlers.ts'
+import { openWatch, showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
-import { openType, openWizard } from '../new/handlers.ts'
+import { openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
 import { followLinked } from '../recipients/follow-ups.ts'
 import { setUpGroup } from '../recipients/group.ts'
@@ -66,7 +66,7 @@ composer.command('start', async (ctx) => {
   const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
   if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
   const watch = readWatchStart(payload)
-  if (watch !== undefined && isLinked && isPrivate) return openType(ctx, watch.type, watch.address)
+  if (watch !== undefined && isPrivate) return openWatch(ctx, watch.type, watch.address)
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
   if (payload === 'help' && isPrivate) {
