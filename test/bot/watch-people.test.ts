@@ -261,7 +261,7 @@ describe('a test', () => {
         where test and status = 'pending'`
       await look()
       expect(shown(messageId)).toContain(
-        '✕ \u2068this chat\u2069: not delivered · The bot was blocked in this chat.',
+        '✕ \u2068this chat\u2069: not delivered · The bot was blocked in the chat.',
       )
     })
 
