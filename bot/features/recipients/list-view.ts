@@ -4,6 +4,7 @@ import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { channelName, destinationName, isOn } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
@@ -149,9 +150,9 @@ export function alreadyAdded(
   now: Date,
 ): View {
   const { t } = reader
-  const { status, target, switchedAt } = destination
+  const { status, switchedAt } = destination
   const name = typed(destinationName(t, destination, hereId))
-  const waiting = t.html('bot:rec.pending', { target: typed(target) })
+  const waiting = t.html('bot:rec.pending', { target: typed(shownTarget(destination)) })
   const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
   return screen(
     [
@@ -231,10 +232,11 @@ export function chatLink(
 /** Message about a new mailbox, whose reader is asked first. */
 export function mailAsked(
   { t }: Reader,
-  { id: recipientId, name }: Pick<Destination, 'id' | 'name'>,
+  made: Pick<Destination, 'id' | 'name' | 'target'>,
 ): View {
+  const { id: recipientId } = made
   return screen(
-    [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(name) })}`],
+    [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(shownTarget(made)) })}`],
     [
       [
         act(t('bot:button.sendAgain'), packed('rec.resend', { id: recipientId })),
