@@ -44,7 +44,8 @@ export function isReceiveOnly({ links }: Pick<BotContext, 'links'>): boolean {
  */
 export async function leaveGreeting(ctx: BotContext): Promise<void> {
   const { reader, links, knownChat } = ctx
-  const greeting = reader.isGroup && links.length === 0 ? knownChat.currentMessages.navigation : null
+  const greeting =
+    reader.isGroup && links.length === 0 ? knownChat.currentMessages.navigation : null
   if (greeting !== null) await leave(ctx, greeting)
 }
 

@@ -41,7 +41,15 @@ function groupHello(reader: Reader, { title, ...place }: UnlinkedChat): View {
   const { t } = reader
   return screen(
     [`👋 ${t.html('bot:group.hello', { name: typed(title) })}`, t.html('bot:group.howToLink')],
-    [[{ label: t('bot:button.setUp'), url: deepLink(reader, groupStart(place)), style: 'primary' }]],
+    [
+      [
+        {
+          label: t('bot:button.setUp'),
+          url: deepLink(reader, groupStart(place)),
+          style: 'primary',
+        },
+      ],
+    ],
   )
 }
 

@@ -43,14 +43,15 @@ describe('“Set up” in a group', () => {
     const group = await newGroup(ann)
     await ann.say(`/start ${payloadOf(group)}`)
     expect(ann.last().text).toBe('What may Node crew do?')
-    expect(ann.labels()).toEqual([
-      ['Receive only'],
-      ['Receive and manage'],
-      ['‹ Recipients'],
-    ])
+    expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])
     await ann.press('Receive and manage')
     expect(ann.last().text).toMatch(/^One step left: confirm the link in \u2068Node crew\u2069\./)
-    expect(ann.last().keyboard.flat().filter(({ url }) => url !== undefined)).toEqual([])
+    expect(
+      ann
+        .last()
+        .keyboard.flat()
+        .filter(({ url }) => url !== undefined),
+    ).toEqual([])
     expect(group.all()).toHaveLength(1)
     expect(group.last().text).toContain('Link this chat?')
 
@@ -122,7 +123,12 @@ describe('“Set up” in a group', () => {
     world.telegram.mute(group.id)
     await ann.say(`/start ${payload}`)
     await ann.press('Receive only')
-    expect(ann.last().keyboard.flat().some(({ url }) => url?.includes('startgroup='))).toBe(true)
+    expect(
+      ann
+        .last()
+        .keyboard.flat()
+        .some(({ url }) => url?.includes('startgroup=')),
+    ).toBe(true)
     world.telegram.migrate(group.id)
     await world.settle()
     await ann.say(`/start ${payload}`)

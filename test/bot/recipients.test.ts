@@ -431,7 +431,7 @@ describe('a mailbox', () => {
     await chat.press(button ?? 'the mailbox')
     expect(chat.last().text).toContain('Waiting for \u2068masked@example.org\u2069 to confirm.')
     expect(chat.last().text).not.toContain('m…@example.org')
-    await chat.press('Rename')
+    await chat.press('Rename…')
     await chat.say('Night shift')
     const { text, entities } = chat.last()
     expect(text).not.toContain('masked@example.org')

@@ -14,7 +14,13 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
 import { showStatus } from '../status/handlers.ts'
-import { findTypedProvider, NAME_MIN, providersNamed, readProvider, unknownProvider } from './search.ts'
+import {
+  findTypedProvider,
+  NAME_MIN,
+  providersNamed,
+  readProvider,
+  unknownProvider,
+} from './search.ts'
 import { showPicture } from './show-picture.ts'
 import { providerButtons, providerCaption, providerQuestion, providerText } from './view.ts'
 

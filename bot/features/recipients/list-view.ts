@@ -230,10 +230,7 @@ export function chatLink(
 }
 
 /** Message about a new mailbox, whose reader is asked first. */
-export function mailAsked(
-  { t }: Reader,
-  made: Pick<Destination, 'id' | 'name' | 'target'>,
-): View {
+export function mailAsked({ t }: Reader, made: Pick<Destination, 'id' | 'name' | 'target'>): View {
   const { id: recipientId } = made
   return screen(
     [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(shownTarget(made)) })}`],
