@@ -42,7 +42,7 @@ describe('“Set up” in a group', () => {
     const ann = await world.linked('alice')
     const group = await newGroup(ann)
     await ann.say(`/start ${payloadOf(group)}`)
-    expect(ann.last().text).toBe('What may Node crew do?')
+    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
     expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])
     await ann.press('Receive and manage')
     expect(ann.last().text).toMatch(/^One step left: confirm the link in \u2068Node crew\u2069\./)
@@ -95,7 +95,7 @@ describe('“Set up” in a group', () => {
     await connectWallet(world, ann, 'alice')
     expect(ann.labels()[0]).toEqual(['Set up the group'])
     await ann.press('Set up the group')
-    expect(ann.last().text).toBe('What may Node crew do?')
+    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
   })
 
   test('is refused to people who do not administer the group, without its name', async () => {
