@@ -41,6 +41,8 @@ describe('“Set up” in a group', () => {
   test('asks in the private chat for the rights of that group, and in the group for consent', async () => {
     const ann = await world.linked('alice')
     const group = await newGroup(ann)
+    // A link is recognized by its time.
+    world.clock.advance(5)
     await ann.say(`/start ${payloadOf(group)}`)
     expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
     expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])

@@ -185,6 +185,7 @@ describe('a chat without a wallet', () => {
     )
     expect(ann.labels()).toEqual([['Watch its balance'], ['Connect wallet'], ['‹ Menu']])
     await ann.press('Watch its balance')
+    await world.giveSlots('carol', 1)
     await connectWallet(world, ann, 'carol')
     expect(ann.labels()[0]).toEqual(['Resume: Wallet balance'])
     await ann.press('Resume: Wallet balance')
