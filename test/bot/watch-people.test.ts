@@ -271,6 +271,7 @@ describe('a test', () => {
       const card = shown(messageId)
       await look()
       expect(shown(messageId)).toBe(card)
+      world.clock.advance(60)
       await tested()
       await world.as('alice', deleteWatch, { params: { id: String(id) } })
       await look()

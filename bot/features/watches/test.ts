@@ -55,8 +55,9 @@ async function testWatch(
   )
   const messageId = await show(ctx, testResults(ctx.reader, watch, { to, results }))
   const kinds = results.map(({ outcome }) => outcome.kind)
-  // The log of deliveries does not know of a test that was not allowed.
-  const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
+  // The log of deliveries does not know of a test that was not sent now.
+  const isWhole = !kinds.includes('tooMany') && !kinds.includes('recent')
+  const isFollowed = kinds.includes('queued') && isWhole
   if (!isFollowed || ctx.reader.isGroup) return
   const message = { chatId: ctx.knownChat.id, messageId }
   const of = { kind: TEST_KINDS[to], id: watch.id, wallet: link.wallet, since }
