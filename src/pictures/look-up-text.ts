@@ -44,10 +44,10 @@ export function epochText(t: Translate, view: ProviderView): string | undefined 
   return t(`bot:provider.epoch.${registered ? 'registered' : 'absent'}`, { epoch })
 }
 
-type Account = Extract<LookUpAnswer, { kind: 'account' }>
+type LookedUpAccount = Extract<LookUpAnswer, { kind: 'account' }>
 
 /** Facts about an account that is no provider. */
-export function accountFields(t: Translate, account: Account): readonly LookUpField[] {
+export function accountFields(t: Translate, account: LookedUpAccount): readonly LookUpField[] {
   const kind = account.isContract ? 'contract' : 'wallet'
   return [
     { label: t('pages:home.answer.balance'), ...balanceTexts(t, account) },
@@ -59,7 +59,7 @@ export function accountFields(t: Translate, account: Account): readonly LookUpFi
 /** The balance, with its dollars unless they would read as none. */
 function balanceTexts(
   t: Translate,
-  { balanceWei, usdCents }: Pick<Account, 'balanceWei' | 'usdCents'>,
+  { balanceWei, usdCents }: Pick<LookedUpAccount, 'balanceWei' | 'usdCents'>,
 ): Omit<LookUpField, 'label'> {
   if (balanceWei === null) return { value: t('pages:home.answer.unread') }
   const textOf = (units: bigint, decimals: number, symbol: string) =>
