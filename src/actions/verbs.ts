@@ -219,6 +219,8 @@ export const VERBS = {
   'watch.test': { id },
   'watch.testTo': { id, to: z.enum(['here', 'all']) },
   'test.press': {},
+  'test.try': { what: z.enum(['ack', 'mute', 'rec']) },
+  'test.help': { part },
   'watch.more': { id },
   'watch.raw': { id },
   'watch.delete': { id },

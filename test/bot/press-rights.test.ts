@@ -37,6 +37,8 @@ test('lets chats without a link only connect, look up addresses, set up a group,
     'link.yes',
     'link.no',
     'test.press',
+    'test.try',
+    'test.help',
     'rec.group',
     'settings.lang',
     'settings.langSet',
@@ -49,7 +51,7 @@ test('lets chats without a link only connect, look up addresses, set up a group,
 
 test('lets members of a group only read, and every administrator link it and choose its language', () => {
   const of = (members: string) => verbs.filter((verb) => rightsTo(verb)?.members === members)
-  expect(of('all')).toEqual(['none', 'test.press', 'alert.help'])
+  expect(of('all')).toEqual(['none', 'test.press', 'test.try', 'test.help', 'alert.help'])
   expect(of('administrators')).toEqual(['link.yes', 'link.no', 'settings.lang', 'settings.langSet'])
 })
 

@@ -33,10 +33,6 @@ onPress(composer, 'watch.testTo', (ctx, { id, to }) =>
   }),
 )
 
-onPress(composer, 'test.press', { unlinked: true, members: 'all' }, (ctx) =>
-  ctx.answer(ctx.t('bot:test.press')),
-)
-
 /** Sends a test to these recipients and shows the outcomes; the message follows those that are on their way. */
 async function testWatch(
   ctx: BotContext,
