@@ -73,7 +73,7 @@ export type Notice =
   | { readonly kind: 'trial-ended'; readonly watches: Watches; readonly at: Date }
   | ({ readonly kind: 'destination-off'; readonly kept: number; readonly at: Date } & Pick<
       StoppedDestination,
-      'id' | 'channel' | 'name' | 'target' | 'chatId' | 'statusReason' | 'failingSince'
+      'id' | 'channel' | 'name' | 'target' | 'statusReason' | 'failingSince'
     >)
   | ({ readonly kind: 'refused' } & Pick<RefusedRecipient, 'name' | 'target'>)
   | { readonly kind: 'topic-gone' }

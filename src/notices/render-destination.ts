@@ -1,3 +1,4 @@
+import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration, shortAddress } from '#src/i18n/format.ts'
 import {
   builtKey,
@@ -10,7 +11,6 @@ import {
 } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { isNameOf, shownTarget } from '#src/recipients/rules.ts'
-import { isGroupId } from '#src/telegram/chat-id.ts'
 import { type NoticeOf, type NoticeReader, type NoticeText, timeText } from './words.ts'
 
 /** Texts of a destination that is off: reason, time, retained deliveries. Pure. */
@@ -20,22 +20,18 @@ export function destinationOff(
 ): NoticeText {
   const { t } = reader
   const name = typed(notice.name ?? notice.target)
+  const key = CHANNELS[notice.channel].isChat
+    ? 'destination-off.titleChat'
+    : 'destination-off.title'
   const since = notice.failingSince ?? notice.at
   return {
-    title: t(titleKey(notice), { name }),
+    title: t(`notices:${key}`, { name }),
     lines: [
       reasonLine(notice, reader),
       t('notices:destination-off.since', { time: timeText(reader, since) }),
       ...(notice.kept === 0 ? [] : [t('notices:destination-off.kept', { count: notice.kept })]),
     ],
   }
-}
-
-function titleKey({ chatId }: NoticeOf<'destination-off'>): TextKey {
-  if (chatId === null) return 'notices:destination-off.title'
-  return isGroupId(chatId)
-    ? 'notices:destination-off.titleGroup'
-    : 'notices:destination-off.titlePrivate'
 }
 
 /** Texts about a mailbox whose reader opted out of mails. Pure. */

@@ -59,7 +59,6 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
     channel: fc.constantFrom(...CHANNEL_KEYS),
     name: maybe(label),
     target: label,
-    chatId: maybe(fc.constantFrom(7, -7)),
     statusReason: maybe(fc.constantFrom('gone', 'blocked', 'status_500', 'other', 'timeout')),
     failingSince: maybe(fc.constant(AT)),
     kept: fc.nat(),

@@ -195,8 +195,6 @@ export interface StoppedDestination {
   readonly channel: ChannelKey
   readonly name: string | null
   readonly target: string
-  /** Id of a Telegram chat; null for other destinations. */
-  readonly chatId: number | null
   readonly status: RecipientStatus
   readonly statusReason: string | null
   /** Time since which every attempt failed. */

@@ -279,7 +279,7 @@ describe('a destination that is off', () => {
     expect(await notices(notified)).toMatchObject([
       {
         recipientId: mailbox,
-        title: 'Delivery off: private chat “\u2068Ann\u2069”',
+        title: 'Delivery off: “\u2068Ann\u2069”',
         body: expect.stringMatching(
           /^The bot was blocked in the chat\. Delivery resumes when the bot is started there again\.\n/,
         ),
@@ -296,7 +296,7 @@ describe('a destination that is off', () => {
     expect(await notices(notified)).toMatchObject([
       {
         recipientId: mailbox,
-        title: 'Delivery off: group “\u2068Node crew\u2069”',
+        title: 'Delivery off: “\u2068Node crew\u2069”',
         body: expect.stringContaining('an administrator of the group can turn alerts back on'),
         buttons: [],
       },
