@@ -256,15 +256,15 @@ describe('a test', () => {
         text: 'This is a test. On a real alert, this stops its reminders for all recipients, who see who acknowledged it.',
         box: true,
       })
-      expect((await ann.press('Mute 1 h')).text).toContain(
+      expect((await ann.press('Mute 1\u00a0h')).text).toContain(
         'this mutes its watch in all chats and mailboxes for that time',
       )
       expect(ann.last()).toEqual(before)
-      await ann.press('Why')
+      await ann.press('Why?')
       expect(ann.last().id).toBe(before.id)
       expect(ann.last().text.length).toBeGreaterThan(before.text.length)
-      expect(ann.labels().flat()).toContain('✓ Why')
-      await ann.press('✓ Why')
+      expect(ann.labels().flat()).toContain('✓ Why?')
+      await ann.press('✓ Why?')
       expect(ann.last().text).toBe(before.text)
     })
 
