@@ -1,7 +1,7 @@
 import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext, Membership } from './context.ts'
-import { send } from './show.ts'
+import { leave, send } from './show.ts'
 
 /** Whether screens have buttons for this person: in private always, in groups for managers. */
 export function hasButtons({ reader, links }: BotContext): boolean {
@@ -36,4 +36,21 @@ export async function linkToPrivateChat(ctx: BotContext, payload: string): Promi
 /** Whether the chat is linked, and no link may change watches. */
 export function isReceiveOnly({ links }: Pick<BotContext, 'links'>): boolean {
   return links.length > 0 && links.every(({ scopes }) => !scopes.includes('write'))
+}
+
+/**
+ * Deletes the greeting of a group that is not linked, before another message replaces it. It is the only screen of
+ * such a group.
+ */
+export async function leaveGreeting(ctx: BotContext): Promise<void> {
+  const { reader, links, knownChat } = ctx
+  const greeting =
+    reader.isGroup && links.length === 0 ? knownChat.currentMessages.navigation : null
+  if (greeting !== null) await leave(ctx, greeting)
+}
+
+/** The chat of a greeting, and the topic in which it is greeted. */
+export function unlinkedChat(ctx: BotContext) {
+  const { id, title } = ctx.knownChat
+  return { title, chatId: id, threadId: topicOf(ctx) }
 }

@@ -24,6 +24,7 @@ import { unlinkedHome } from '../views/hello.ts'
 import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BacktestScreens } from './backtests.ts'
+import { leaveGreeting, unlinkedChat } from './chat.ts'
 import type { BotContext } from './context.ts'
 import { type PressRights, registerVerb } from './handled.ts'
 import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
@@ -105,7 +106,8 @@ export function onCommand(
     if (ctx.reader.isGroup && privately !== undefined) {
       await send(ctx, onlyInPrivateChat(ctx.reader, deepLink(ctx.reader, privately)))
     } else if (ctx.links.length === 0 && !unlinked) {
-      await send(ctx, unlinkedHome(ctx.reader, ctx.knownChat.title))
+      await leaveGreeting(ctx)
+      await send(ctx, unlinkedHome(ctx.reader, unlinkedChat(ctx)))
     } else {
       await handle(ctx, ctx.match.trim())
     }

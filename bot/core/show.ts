@@ -154,13 +154,17 @@ function without(currentMessages: CurrentMessageIds, messageId: number): Current
 }
 
 /**
- * Deletes a message that has no buttons, such as a typed answer; for others see `leave`.
+ * Deletes a message that has no buttons, such as a typed answer, or a message of another chat; for others see `leave`.
  *
  * @returns false if that failed and the message may still exist
  */
-export async function remove(ctx: BotContext, messageId: number): Promise<boolean> {
+export async function remove(
+  ctx: BotContext,
+  messageId: number,
+  chatId = ctx.knownChat.id,
+): Promise<boolean> {
   try {
-    await ctx.api.deleteMessage(ctx.knownChat.id, messageId)
+    await ctx.api.deleteMessage(chatId, messageId)
     return true
   } catch (error) {
     const fields = { updateId: ctx.update.update_id, error: describe(error) }

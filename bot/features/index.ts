@@ -6,11 +6,13 @@ import { exampleFeature } from './example/handlers.ts'
 import { fallbackFeature } from './fallback/handlers.ts'
 import { createHelpFeature } from './help/handlers.ts'
 import { createLanguageFeature } from './language/handlers.ts'
+import { lookUpFeature } from './look-up/handlers.ts'
 import { membershipFeature } from './membership/handlers.ts'
 import { muteFeature } from './mute/handlers.ts'
 import { newFeature } from './new/handlers.ts'
 import { providerFeature } from './provider/handlers.ts'
 import { recipientAddFeature } from './recipients/add.ts'
+import { groupSetupFeature } from './recipients/group.ts'
 import { recipientsFeature } from './recipients/handlers.ts'
 import { recipientStateFeature } from './recipients/state.ts'
 import { watchSelectionFeature } from './recipients/watch-selection.ts'
@@ -45,11 +47,13 @@ export const REGISTRY: readonly Feature[] = [
   watchTestFeature,
   alertsFeature,
   statusFeature,
+  lookUpFeature,
   topupFeature,
   slotsFeature,
   termsFeature,
   recipientsFeature,
   recipientAddFeature,
+  groupSetupFeature,
   recipientStateFeature,
   watchSelectionFeature,
   settingsFeature,

@@ -2,6 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { type Locale, localeName } from '#src/kernel/locale.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import { type GroupPlace, groupStart } from '#src/telegram/links.ts'
 import { exampleStart } from './example-start.ts'
 import { deepLink, type Reader, screen, type View } from './view.ts'
 
@@ -36,20 +37,32 @@ function firstContact({ t }: Reader, notice?: string): View {
 }
 
 /** Home screen of a group that is not linked. */
-function groupHello(reader: Reader, title: string): View {
+function groupHello(reader: Reader, { title, ...place }: UnlinkedChat): View {
   const { t } = reader
   return screen(
     [`👋 ${t.html('bot:group.hello', { name: typed(title) })}`, t.html('bot:group.howToLink')],
-    [[{ label: t('bot:button.setUp'), url: deepLink(reader, 'group'), style: 'primary' }]],
+    [
+      [
+        {
+          label: t('bot:button.setUp'),
+          url: deepLink(reader, groupStart(place)),
+          style: 'primary',
+        },
+      ],
+    ],
   )
+}
+
+/** A chat that is not linked, and the topic in which it is answered. */
+interface UnlinkedChat extends GroupPlace {
+  readonly title: string
 }
 
 /**
  * Home screen of a chat that is not linked.
  *
- * @param title of the group
  * @param notice line above it, in private chats: HTML
  */
-export function unlinkedHome(reader: Reader, title: string, notice?: string): View {
-  return reader.isGroup ? groupHello(reader, title) : firstContact(reader, notice)
+export function unlinkedHome(reader: Reader, chat: UnlinkedChat, notice?: string): View {
+  return reader.isGroup ? groupHello(reader, chat) : firstContact(reader, notice)
 }

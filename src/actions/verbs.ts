@@ -71,6 +71,15 @@ const rev = base36(36 ** 4 - 1)
 const count = base36(36 ** 2 - 1)
 /** An instant, in seconds since 1970. */
 const second = base36(36 ** 7 - 1)
+/** Id of a group, which is negative, without its sign. */
+const groupId = z.codec(
+  z.string().regex(/^[1-9a-z][0-9a-z]{0,9}$/),
+  z.int().min(Number.MIN_SAFE_INTEGER).max(-1),
+  {
+    decode: (text) => -Number.parseInt(text, 36),
+    encode: (chatId) => (-chatId).toString(36),
+  },
+)
 const flag = z.codec(z.enum(['0', '1']), z.boolean(), {
   decode: (text) => text === '1',
   encode: (value) => (value ? '1' : '0'),
@@ -181,6 +190,8 @@ export const VERBS = {
     help: optional(part),
   },
   connect: { spend: flag },
+  'connect.watch': { type, address },
+  'look.up': { address },
   'link.yes': { code },
   'link.no': { code },
   'wallet.list': {},
@@ -208,6 +219,8 @@ export const VERBS = {
   'watch.test': { id },
   'watch.testTo': { id, to: z.enum(['here', 'all']) },
   'test.press': {},
+  'test.try': { what: z.enum(['ack', 'mute', 'rec']) },
+  'test.help': { part },
   'watch.more': { id },
   'watch.raw': { id },
   'watch.delete': { id },
@@ -278,6 +291,7 @@ export const VERBS = {
   'rec.add': {},
   'rec.kind': { type },
   'rec.mail': { mailbox },
+  'rec.group': { chat: groupId, topic: optional(id), manage: optional(flag) },
   'rec.ask': { id },
   'rec.test': { id },
   'rec.resend': { id },

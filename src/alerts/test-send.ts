@@ -1,4 +1,4 @@
-import type { TestResult } from '#src/delivery/model.ts'
+import type { RecentTest, TestResult } from '#src/delivery/model.ts'
 import { sendTest as deliver, type TestDeps, type TestExample } from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -29,6 +29,17 @@ export function sendTest(
 ): Promise<TestResult> {
   const example = (destination: OpenDestination) => exampleFor(deps, caller, destination, watchId)
   return deliver(deps, caller, recipientId, { ...options, example })
+}
+
+/** Sends a test as `sendTest` does, but no second one of the same watch to a person within a minute. */
+export function sendTestOnce(
+  deps: TestDeps,
+  caller: Caller,
+  recipientId: number,
+  { watchId, ...options }: { readonly evenIfOff?: boolean; readonly watchId?: number },
+): Promise<TestResult | RecentTest> {
+  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination, watchId)
+  return deliver(deps, caller, recipientId, { ...options, example, isOnce: true })
 }
 
 /**

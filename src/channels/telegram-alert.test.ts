@@ -203,7 +203,13 @@ describe('an alert', () => {
     const labels = (rows: typeof view.rows) => rows.map((row) => row.map(({ label }) => label))
     expect(labels(view.rows)).toEqual(labels(real.rows))
     const pressed = view.rows.flat().flatMap((one) => ('data' in one ? [one.data] : []))
-    expect(new Set(pressed)).toEqual(new Set([packed('test.press')]))
+    expect(new Set(pressed)).toEqual(
+      new Set([
+        packed('test.try', { what: 'ack' }),
+        packed('test.try', { what: 'mute' }),
+        ...(['w', 'c', 'd'] as const).map((part) => packed('test.help', { part })),
+      ]),
+    )
     expect(view.rows.flat()).toContainEqual({ label: 'Details', url: link })
   })
 

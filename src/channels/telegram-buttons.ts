@@ -1,8 +1,10 @@
 import {
   alertsOfTheDay,
+  argumentsOf,
   type ButtonData,
   type HelpPart,
   type MuteDuration,
+  type Press,
   packed,
   unpacked,
   type Verb,
@@ -68,12 +70,25 @@ function isOfDestination({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }
 
-/** A button as a test shows it. Presses that would change an alert or a watch say that it is a test instead. */
+/** A button as a test shows it. A press that would change an alert or a watch says what it would do instead. */
 function ofTest(button: Button): Button {
-  if (!('data' in button)) return button
-  const verb = unpacked(button.data)?.verb
-  const isSafe = verb !== undefined && SAFE.has(verb)
-  return isSafe ? button : { ...button, data: packed('test.press') }
+  const press = 'data' in button ? unpacked(button.data) : undefined
+  return press === undefined ? button : { ...button, data: dataOfTest(button, press) }
+}
+
+function dataOfTest(button: Button, press: Press): ButtonData | string {
+  switch (press.verb) {
+    case 'alert.ack':
+      return packed('test.try', { what: 'ack' })
+    case 'alert.mute':
+      return packed('test.try', { what: press.args['duration'] === 'rec' ? 'rec' : 'mute' })
+    case 'alert.help': {
+      const { part } = argumentsOf<'alert.help'>({ verb: press.verb, args: press.args })
+      return packed('test.help', { part })
+    }
+    default:
+      return SAFE.has(press.verb) && 'data' in button ? button.data : packed('test.press')
+  }
 }
 
 function isChange(button: Button): boolean {

@@ -40,6 +40,20 @@ export async function listDeliveryLog(
     limit ${limit} offset ${skip}`)
 }
 
+/** Time of the newest test of a watch, or of no watch, that a recipient got or will get; undefined before an instant. */
+export async function findLastTest(
+  db: Db,
+  of: { readonly wallet: string; readonly recipientId: number; readonly watchId: number | null },
+  since: Date,
+): Promise<Date | undefined> {
+  const [row] = await db.execute<{ createdAt: Date }>(sql`
+    select created_at as "createdAt" from deliveries
+    where wallet = ${of.wallet} and recipient_id = ${of.recipientId} and created_at > ${since}
+      and test and status <> 'failed' and watch_id is not distinct from ${of.watchId}
+    order by created_at desc limit 1`)
+  return row?.createdAt
+}
+
 /** Number of deliveries to a recipient since an instant that failed, temporarily or permanently. */
 export async function countFailed(
   db: Db,

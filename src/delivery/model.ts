@@ -98,3 +98,13 @@ export const TestResult = z
   ])
   .meta({ id: 'TestResult' })
 export type TestResult = z.output<typeof TestResult>
+
+/** A test that is not sent, because the same one was sent a moment ago. */
+export interface RecentTest {
+  readonly status: 'recent'
+  /** Time from which on another test is sent. */
+  readonly nextAt: Date
+}
+
+/** Time in which people send one test of a watch to a person; programs have no such limit. */
+export const TEST_PAUSE_SECONDS = 60

@@ -16,7 +16,14 @@ import {
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
-import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
+import { findLastTest } from './log-store.ts'
+import {
+  LEASE_SECONDS,
+  type NewDelivery,
+  type RecentTest,
+  TEST_PAUSE_SECONDS,
+  type TestResult,
+} from './model.ts'
 import { retainUnsent } from './record.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
@@ -37,23 +44,38 @@ export interface TestExample extends Pick<Envelope, 'type' | 'signal' | 'group' 
   readonly message: EnvelopeMessage
 }
 
+interface TestOptions {
+  /** A webhook that is switched off gets the test anyway, and stays off. */
+  readonly evenIfOff?: boolean
+  /** The alert that the test shows. */
+  readonly example: (destination: OpenDestination) => Promise<TestExample>
+}
+
 /**
  * Sends a real message, which is marked as a test and never retried, to a destination of the wallet. A
  * webhook responds immediately; for others the message goes into the outbox.
  *
- * @param options `evenIfOff`: a webhook that is switched off gets the test anyway, and stays off;
- * `example`: the alert that the test shows
+ * @param options `isOnce`: a person gets no second test of the same watch within `TEST_PAUSE_SECONDS`
  * @throws AppError not_found; upstream `channel_unavailable`; conflict `recipient_not_active`
  */
 export async function sendTest(
   deps: TestDeps,
   caller: Caller,
   recipientId: number,
-  options: {
-    readonly evenIfOff?: boolean
-    readonly example: (destination: OpenDestination) => Promise<TestExample>
-  },
-): Promise<TestResult> {
+  options: TestOptions & { readonly isOnce: true },
+): Promise<TestResult | RecentTest>
+export async function sendTest(
+  deps: TestDeps,
+  caller: Caller,
+  recipientId: number,
+  options: TestOptions,
+): Promise<TestResult>
+export async function sendTest(
+  deps: TestDeps,
+  caller: Caller,
+  recipientId: number,
+  options: TestOptions & { readonly isOnce?: boolean },
+): Promise<TestResult | RecentTest> {
   const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
   if (destination === undefined || destination.wallet !== caller.wallet) {
     throw new AppError('not_found', 'not_found')
@@ -68,8 +90,22 @@ export async function sendTest(
   const example = await options.example(destination)
   const test = testDelivery(deps, destination, channel, example)
   if (isProgrammatic) return await sendNow(deps, destination, test)
-  await transact(deps.db, (tx) => store.insertDeliveries(tx, [test]))
-  return { deliveryId: test.id, status: 'queued' }
+  return await transact(deps.db, async (tx) => {
+    const lastAt = options.isOnce === true ? await lastTestAt(tx, test) : undefined
+    if (lastAt !== undefined) {
+      return { status: 'recent', nextAt: new Date(lastAt.getTime() + TEST_PAUSE_SECONDS * 1000) }
+    }
+    await store.insertDeliveries(tx, [test])
+    return { deliveryId: test.id, status: 'queued' }
+  })
+}
+
+/** Time of the newest test like this one, within the pause. The updates of a chat come one after another. */
+function lastTestAt(tx: Db, test: NewDelivery): Promise<Date | undefined> {
+  const { wallet, recipientId, createdAt } = test
+  const { watchId } = test.envelope.message
+  const since = new Date(createdAt.getTime() - TEST_PAUSE_SECONDS * 1000)
+  return findLastTest(tx, { wallet, recipientId, watchId }, since)
 }
 
 function testDelivery(

@@ -38,6 +38,7 @@ interface Choice {
     | 'remove'
     | 'hear'
     | 'topic'
+    | 'startBot'
   readonly act: ButtonData
   /** Set if the button concerns the chat itself; then the bot acts in the chat, even in a group. */
   readonly ofChat?: true
@@ -51,7 +52,7 @@ export function buttonsOf(
   notice: Notice,
   { inChat, botUsername }: ButtonPlace,
 ): readonly (readonly MessageButton[])[] {
-  const row = choicesOf(notice).flatMap(({ text, act, ofChat, start }): MessageButton[] => {
+  const row = choicesOf(notice, inChat).flatMap(({ text, act, ofChat, start }): MessageButton[] => {
     const label = t(`notices:button.${text}`)
     if (inChat || ofChat) return [{ label, act }]
     if (botUsername === undefined || start === undefined) return []
@@ -65,7 +66,7 @@ const TOPUP: Choice = { text: 'topup', act: packed('topup'), start: 'topup' }
 const WATCHES: Choice = { text: 'watches', act: packed('watch.list', { page: 1 }), start: 'menu' }
 const MENU: Choice = { text: 'menu', act: packed('home'), start: 'menu' }
 
-function choicesOf(notice: Notice): readonly Choice[] {
+function choicesOf(notice: Notice, inChat: boolean): readonly Choice[] {
   switch (notice.kind) {
     case 'slots-end':
       return notice.renewal === null ? [...renewals(notice), SLOTS] : [TOPUP, SLOTS]
@@ -83,7 +84,7 @@ function choicesOf(notice: Notice): readonly Choice[] {
     case 'trial-ended':
       return [notice.watches.length === 0 ? SLOTS : getSlots(notice.watches.length), WATCHES]
     case 'destination-off':
-      return repairs(notice)
+      return repairs(notice, inChat)
     case 'refused':
       return [{ text: 'recipients', act: packed('rec.list'), start: 'menu' }]
     case 'topic-gone':
@@ -129,10 +130,20 @@ function getSlots(count: number): Choice {
   return { text: count === 1 ? 'getSlot' : 'getSlots', act, start: 'slots' }
 }
 
-function repairs({ id, channel }: Extract<Notice, { kind: 'destination-off' }>): readonly Choice[] {
+/** Reasons of a private chat that its person ends by starting the bot. */
+const ENDED_BY_START: ReadonlySet<string | null> = new Set(['blocked', 'not_started'])
+
+function repairs(
+  { id, channel, statusReason }: Extract<Notice, { kind: 'destination-off' }>,
+  inChat: boolean,
+): readonly Choice[] {
   const start = `r${id}`
   if (CHANNELS[channel].isChat) {
-    return [{ text: 'recipients', act: packed('rec.list'), start }]
+    const recipients: Choice = { text: 'recipients', act: packed('rec.list') }
+    // A mailbox gets the notice only if no private chat of the wallet is active, which could show its recipients.
+    return !inChat && ENDED_BY_START.has(statusReason)
+      ? [{ ...recipients, text: 'startBot', start: 'menu' }]
+      : [recipients]
   }
   if (CHANNELS[channel].needsConsent) {
     const status: Choice = { text: 'status', act: packed('status'), start: 'menu' }

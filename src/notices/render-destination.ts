@@ -10,6 +10,7 @@ import {
   typed,
 } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
+import { isNameOf, shownTarget } from '#src/recipients/rules.ts'
 import { type NoticeOf, type NoticeReader, type NoticeText, timeText } from './words.ts'
 
 /** Texts of a destination that is off: reason, time, retained deliveries. Pure. */
@@ -40,7 +41,7 @@ export function optedOutText(
 ): NoticeText {
   return {
     title: t('notices:refused.title', { name: typed(name ?? target) }),
-    lines: [t('notices:refused.removed', { target: typed(target) })],
+    lines: [t('notices:refused.removed', { target: typed(shownTarget({ name, target })) })],
   }
 }
 
@@ -99,17 +100,6 @@ function whoIsLinked(notice: NoticeOf<'linked'>, t: Translate): readonly [TextKe
   const rights = t(rightsKey(chat.scopes))
   const key = chat.isGroup ? 'notices:linked.group' : 'notices:linked.private'
   return [key, { name: typed(name), rights }]
-}
-
-/**
- * Whether a destination's name is its own address.
- * @param target the address, as it is shown: its middle may be replaced by `…`
- */
-function isNameOf(target: string, name: string): boolean {
-  const [start = '', ...rest] = target.split('…')
-  return rest.length === 0
-    ? name === target
-    : name.startsWith(start) && name.endsWith(rest.join('…'))
 }
 
 function rightsKey(scopes: readonly Scope[]): TextKey {

@@ -1,12 +1,15 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
-import { formatAmounts } from '#src/i18n/amounts.ts'
-import { formatPercent, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
-import { servedChain } from '#src/kernel/chains.ts'
+import { shortAddress } from '#src/i18n/format.ts'
+import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
-import { roundsGlyph, roundsText } from '#src/pictures/rounds-text.ts'
+import {
+  accountFields,
+  COUNTED,
+  type LookUpField,
+  providerTexts,
+} from '#src/pictures/look-up-text.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -32,17 +35,10 @@ interface Card {
   readonly href?: string
   readonly chip: { readonly tone: string; readonly text: string } | undefined
   readonly lines: readonly string[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly LookUpField[]
   readonly rounds: ReturnType<typeof roundsGrid>
   readonly main: Action | undefined
   readonly others: readonly Action[]
-}
-
-interface Field {
-  readonly label: string
-  readonly value: string
-  /** The value in US dollars. */
-  readonly usd?: string
 }
 
 interface Action {
@@ -56,9 +52,6 @@ interface Place {
   /** Address of the page on which the search box answers this text, in the reader's language. */
   hrefOf(text: string): string
 }
-
-/** Numbers of rounds whose problems are counted. */
-const COUNTED = [20, 100] as const
 
 /** The answer to a typed text. */
 export function answerView(
@@ -138,69 +131,32 @@ function providerFacts(
   view: ProviderView,
   { name, timezone }: { readonly name: string | undefined; readonly timezone: string },
 ) {
-  const [few, many] = COUNTED
+  const [few] = COUNTED
   const tone = toneOfRounds(countRounds(roundsWithin(view.rounds, few)), few)
   const title = name ?? shortAddress(view.provider)
-  const lines = [
-    view.rounds.length > few ? roundsText(t, view, many) : undefined,
-    epochText(t, view),
-    view.stale ? t('pages:home.answer.stored') : undefined,
-  ]
+  const { rounds, lines } = providerTexts(t, view)
   return {
     title,
-    chip: { tone, text: `${roundsGlyph(view, few)} ${roundsText(t, view, few)}` },
-    lines: lines.filter((line) => line !== undefined),
+    chip: { tone, text: rounds },
+    lines,
     fields: [],
     rounds: roundsGrid(t, view, { timezone, label: title }),
   }
 }
 
-export function epochText(t: Translate, view: ProviderView): string | undefined {
-  const { rewardEpoch, registered, inPolicy, weight } = view
-  if (rewardEpoch === null || registered === null || inPolicy === null) return undefined
-  const epoch = id(rewardEpoch)
-  if (inPolicy && weight !== null) {
-    const share = formatPercent(weight, t.locale)
-    return t('bot:provider.epoch.member', { epoch, weight: share })
-  }
-  return t(`bot:provider.epoch.${registered ? 'registered' : 'absent'}`, { epoch })
-}
-
 function accountCard(
   app: App,
   t: Translate,
-  { address, isContract, ...known }: Extract<LookUpAnswer, { kind: 'account' }>,
+  account: Extract<LookUpAnswer, { kind: 'account' }>,
 ): Card {
+  const { address } = account
   const [main, ...others] = watchesOf(app, t, address, 'address')
   return {
     ...emptyCard(address),
-    fields: [
-      { label: t('pages:home.answer.balance'), ...balanceTexts(t, known) },
-      {
-        label: t('pages:home.answer.kind'),
-        value: t(`pages:home.answer.${isContract ? 'contract' : 'wallet'}`),
-      },
-      { label: t('pages:home.answer.provider'), value: t('pages:home.answer.none') },
-    ],
+    fields: accountFields(t, account),
     main: main && { ...main, label: t('pages:home.answer.watch') },
     others,
   }
-}
-
-/** The balance, with its dollars unless they would read as none. */
-function balanceTexts(
-  t: Translate,
-  {
-    balanceWei,
-    usdCents,
-  }: Pick<Extract<LookUpAnswer, { kind: 'account' }>, 'balanceWei' | 'usdCents'>,
-): Omit<Field, 'label'> {
-  if (balanceWei === null) return { value: t('pages:home.answer.unread') }
-  const textOf = (units: bigint, decimals: number, symbol: string) =>
-    formatAmounts([{ units, decimals, symbol }], t.locale).join()
-  const value = textOf(balanceWei, 18, servedChain().symbol)
-  if (usdCents === null || usdCents === 0n) return { value }
-  return { value, usd: textOf(usdCents, 2, 'USD') }
 }
 
 /**

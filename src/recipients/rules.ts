@@ -186,3 +186,28 @@ export function linkScopes(
   if (missing !== undefined) return { ok: false, missing }
   return { ok: true, scopes }
 }
+
+/**
+ * Whether a destination's name is its own address, as that of a mailbox that nobody named.
+ * @param target the address, as it is shown: its middle may be replaced by `…`
+ */
+export function isNameOf(target: string, name: string): boolean {
+  const [start = '', ...rest] = target.split('…')
+  return rest.length === 0
+    ? name === target
+    : name.startsWith(start) && name.endsWith(rest.join('…'))
+}
+
+/**
+ * Address of a destination for its owner: masked, unless its name is the address. Then everything that names the
+ * destination shows the address in full, so that it is not masked beside it.
+ */
+export function shownTarget({
+  name,
+  target,
+}: {
+  readonly name: string | null
+  readonly target: string
+}): string {
+  return name !== null && isNameOf(target, name) ? name : target
+}

@@ -18,3 +18,21 @@ export function readWatchStart(
   const address = Address.safeParse(`0x${digits}`)
   return address.success && type !== undefined ? { type, address: address.data } : undefined
 }
+
+/** A group, and the topic in which a link into the private chat was pressed. */
+export interface GroupPlace {
+  readonly chatId: number
+  readonly threadId: number | undefined
+}
+
+/** The start parameter that sets up a group in the private chat. */
+export function groupStart({ chatId, threadId }: GroupPlace): string {
+  return threadId === undefined ? `group${chatId}` : `group${chatId}-${threadId}`
+}
+
+/** The group that a start parameter names; undefined for every other parameter. */
+export function readGroupStart(start: string): GroupPlace | undefined {
+  const [, chatId, threadId] = /^group(-[1-9]\d{0,13})(?:-([1-9]\d{0,8}))?$/.exec(start) ?? []
+  if (chatId === undefined) return undefined
+  return { chatId: Number(chatId), threadId: threadId === undefined ? undefined : Number(threadId) }
+}

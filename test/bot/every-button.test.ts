@@ -116,9 +116,11 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
     worlds.push(world)
     await world.giveSlots('alice', 20)
     chat = world.person(locale, directionOf(locale) === 'rtl' ? 'سلمى بنت عبد الرحمن' : 'Wolfgang')
-    await chat.say('/start')
-    check(chat.last())
-    await pressAll(world, chat, locale, new Map())
+    for (const text of [walletOf('bob'), '/start']) {
+      await chat.say(text)
+      check(chat.last())
+      await pressAll(world, chat, locale, new Map())
+    }
     // A second wallet, so that there is one to choose.
     await chat.say(`/start ${await world.linkCode('carol')}`)
     await chat.press(dataOf(chat.last()).find((one) => one.includes('link.yes')) ?? '')
@@ -132,6 +134,16 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
   })
 
   beforeEach(() => world.clock.advance(90))
+
+  test('every step of setting up a group has buttons that lead on and back', async () => {
+    const group = world.telegram.group({ title: HOSTILE, members: [chat.id], bot: 'left' })
+    world.telegram.addBot(group.id, { from: chat.id })
+    await world.settle()
+    await chat.say(`/start group${group.id}`)
+    check(chat.last())
+    for (const data of dataOf(chat.last())) await press(world, chat, data)
+    check(world.chat(group.id, chat.id).last())
+  })
 
   test('every step of every form has buttons that lead on and back', async () => {
     for (const type of GUIDED_TYPES) {
@@ -321,6 +333,6 @@ test('every verb that is handled stands on some screen', () => {
 /**
  * Verbs on messages that only events cause, and those of groups, money, status and several wallets.
  */
-/** `rec.default` occurs in messages of earlier releases. */
+/** `rec.default` and `test.press` occur in messages of earlier releases. */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status)\b|^(?:none|close|rec\.default|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/

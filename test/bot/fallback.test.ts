@@ -83,11 +83,11 @@ test('a text after an abandoned form of a watch offers to resume that form', asy
   await ann.say('/cancel')
 })
 
-test('a text in a chat that is not linked offers to connect a wallet, the menu and the help', async () => {
+test('a text in a chat that is not linked says what can be sent, and offers to connect a wallet', async () => {
   const ann = world.person()
-  for (const text of ['hello', walletOf('bob')]) {
+  for (const text of ['hello', 'hi', '/nonsense']) {
     await ann.say(text)
-    expect(ann.last().text).toMatch(/^Not understood\. Connect a wallet/)
+    expect(ann.last().text).toMatch(/^Not understood\. Send an address .*, or connect a wallet\./)
     expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu', 'Help']])
   }
 })
@@ -100,11 +100,19 @@ describe('an address without a command', () => {
       'in the link of an explorer',
       `https://flare-explorer.flare.network/address/${walletOf('bob')}?x`,
     ],
-  ])('%s can be watched, or looked at as a provider', async (_how, text) => {
+  ])('%s can be watched, or looked at as a provider, while the chain does not answer', async (_how, text) => {
     const ann = await linked()
     await ann.say(text)
-    expect(ann.last().text).toBe(`What do you want to do with ${walletOf('bob')}?`)
-    expect(ann.labels()).toEqual([['Watch its balance'], ['Provider status'], ['‹ Menu']])
+    const silent = '⚠️ The chain is not responding right now. Try again in a minute.'
+    expect(ann.last().text).toBe(`${walletOf('bob')}\n${silent}`)
+    expect(ann.labels()).toEqual([
+      ['Watch its balance'],
+      ['Provider status'],
+      ['Retry'],
+      ['‹ Menu'],
+    ])
+    await ann.press('Retry')
+    expect(ann.last().text).toBe(`${walletOf('bob')}\n${silent}`)
   })
 
   test('starts a balance watch of that address', async () => {
@@ -119,7 +127,7 @@ describe('an address without a command', () => {
   test('can only be looked up in a chat that only receives', async () => {
     const ann = await world.linked('carol', ['read'])
     await ann.say(walletOf('bob'))
-    expect(ann.labels()).toEqual([['Provider status'], ['‹ Menu']])
+    expect(ann.labels()).toEqual([['Provider status'], ['Retry'], ['‹ Menu']])
   })
 
   test('that is mistyped, or one of two, is refused with the reason', async () => {

@@ -95,7 +95,7 @@ describe('a group the bot joins', () => {
     expect(group.last().text).toContain('👋')
     expect(group.last().text).toContain('Ops <b>')
     expect(group.last().keyboard.flat()).toMatchObject([
-      { url: `https://t.me/${BOT_NAME}?start=group` },
+      { url: `https://t.me/${BOT_NAME}?start=group${id}` },
     ])
     expect(await findChat(world.app.db, id)).toMatchObject({ kind: 'group', locale: 'de' })
 

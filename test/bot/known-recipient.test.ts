@@ -43,7 +43,7 @@ describe('an address that the wallet already has', () => {
     await add('E-mail', '  OPS@Example.org ')
     await add('E-mail', 'Ops, on call <ops@example.org>')
     expect(ann.last().text).toBe(
-      `✓ You already have this recipient: ${iso('ops@example.org')}.\n⚠️ Waiting for ${iso('o…@example.org')} to confirm.`,
+      `✓ You already have this recipient: ${iso('ops@example.org')}.\n⚠️ Waiting for ${iso('ops@example.org')} to confirm.`,
     )
     expect(await ofChannel('email')).toHaveLength(1)
     await ann.press(`⚠️ ${iso('ops@example.org')}`)

@@ -126,3 +126,29 @@ test('a confirmation whose notification was lost is found by the clock', async (
   await follow()
   expect(shown(ann, id)).toBe(confirmed('lost@example.org'))
 })
+
+test('the test that a confirmation sends is not repeated by “Test” soon after, nor a pressed one by a second press', async () => {
+  const ann = await world.linked('alice')
+  await addMailbox(ann, 'once@example.org')
+  await confirm('once@example.org')
+  world.clock.advance(10)
+  await follow()
+  const tests = async () => {
+    const rows =
+      await world.sql`select 1 from deliveries d join recipients r on r.id = d.recipient_id
+      where d.test and r.name = 'once@example.org'`
+    return rows.length
+  }
+  expect(await tests()).toBe(1)
+  await ann.press('Test')
+  expect(ann.last().text).toMatch(
+    /✓ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d/,
+  )
+  expect(await tests()).toBe(1)
+  world.clock.advance(60)
+  await ann.press('Test')
+  expect(ann.last().text).toContain('⏳ \u2068once@example.org\u2069: on its way')
+  await ann.press('Test')
+  expect(ann.last().text).toContain('a test was sent a moment ago')
+  expect(await tests()).toBe(2)
+})

@@ -25,16 +25,21 @@ test('names the watch to open in the private chat for the recipients of a watch 
   expect(press && rightsTo(press.verb)?.privately(press)).toBe('w10')
 })
 
-test('lets chats without a link only connect, read the example and the help, choose a language and delete their data', () => {
+test('lets chats without a link only connect, look up addresses, set up a group, read the example and the help, choose a language and delete their data', () => {
   expect(verbs.filter((verb) => rightsTo(verb)?.unlinked === true)).toEqual([
     'home',
     'none',
     'close',
     'demo',
     'connect',
+    'connect.watch',
+    'look.up',
     'link.yes',
     'link.no',
     'test.press',
+    'test.try',
+    'test.help',
+    'rec.group',
     'settings.lang',
     'settings.langSet',
     'help',
@@ -46,7 +51,7 @@ test('lets chats without a link only connect, read the example and the help, cho
 
 test('lets members of a group only read, and every administrator link it and choose its language', () => {
   const of = (members: string) => verbs.filter((verb) => rightsTo(verb)?.members === members)
-  expect(of('all')).toEqual(['none', 'test.press', 'alert.help'])
+  expect(of('all')).toEqual(['none', 'test.press', 'test.try', 'test.help', 'alert.help'])
   expect(of('administrators')).toEqual(['link.yes', 'link.no', 'settings.lang', 'settings.langSet'])
 })
 

@@ -11,8 +11,10 @@ import { formatChance } from '#src/i18n/chance.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { watchStart } from '#src/telegram/links.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { connectWallet } from '../support/connect-page.ts'
 
 /** A provider's rounds in the chat: as a picture with a caption, or as text without a picture. */
 
@@ -40,6 +42,7 @@ beforeAll(async () => {
     FLARE_RPC_URLS: devnet.rpcUrl,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,
     PROVIDER_DATASET_URL: data.passesUrl,
+    PUBLIC_URL: 'https://watchdog.example.org',
   })
   setClock = (at) => world.clock.set(at)
   await simulation.playRounds(3)
@@ -152,7 +155,14 @@ describe('/status with a provider', () => {
   test('says that an address is not a provider’s, from a text, a button and a link', async () => {
     const { address } = devnet.people.bob.account
     await chat.say(address)
-    await chat.press('Provider status')
+    expect(chat.last().text).toContain('Data provider: none known')
+    expect(chat.labels()).toEqual([['Watch its balance'], ['‹ Menu']])
+    world.telegram.pressRaw(
+      chat.id,
+      chat.last().id,
+      packed('status.provider', { address, count: 20 }),
+    )
+    await world.settle()
     expect(chat.last().text).toContain('No data provider is known as')
     await chat.say(`/start p${address.slice(2)}`)
     expect(chat.last().text).toContain('No data provider is known as')
@@ -162,6 +172,55 @@ describe('/status with a provider', () => {
   test('a link with its address opens it', async () => {
     await chat.say(`/start p${identity('Alpine').slice(2).toLowerCase()}`)
     expect(chat.last().text).toContain(identity('Alpine'))
+  })
+})
+
+describe('a chat without a wallet', () => {
+  test('gets the facts of the start page about an account, and connects to watch it', async () => {
+    const { address } = devnet.people.bob.account
+    const ann = world.person()
+    await ann.say(address)
+    expect(ann.last().text.split('\n')[0]).toBe(address)
+    expect(ann.last().text).toMatch(
+      /\nBalance: [\d,.]+\sFLR( · [\d,.]+\sUSD)?\nKind: Wallet, not a contract\nData provider: none known$/,
+    )
+    expect(ann.labels()).toEqual([['Watch its balance'], ['Connect wallet'], ['‹ Menu']])
+    await ann.press('Watch its balance')
+    await world.giveSlots('carol', 1)
+    await connectWallet(world, ann, 'carol')
+    expect(ann.labels()[0]).toEqual(['Resume: Wallet balance'])
+    await ann.press('Resume: Wallet balance')
+    expect(ann.last().text).toContain(address)
+  })
+
+  test('gets them about a provider, by an address and by its name', async () => {
+    const ann = world.person()
+    for (const text of ['alpha o', simulation.provider('Alpha Oracle').accounts.submit.address]) {
+      await ann.say(text)
+      expect(ann.last().text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
+      expect(ann.last().text).toContain('Last 20 rounds: 2 OK, 2 with problems')
+      expect(ann.last().text).toMatch(/Reward epoch 452: registered, in the signing policy/)
+      expect(ann.labels()).toEqual([['Watch this provider'], ['Connect wallet'], ['‹ Menu']])
+    }
+  })
+
+  test('chooses when a name matches several', async () => {
+    const ann = world.person()
+    await ann.say('alp')
+    expect(ann.last().text).toContain('Several providers match')
+    expect(ann.labels()[0]).toEqual(['Alpha Oracle', 'Alpine'])
+    await ann.press('Alpine')
+    expect(ann.last().text).toContain(identity('Alpine'))
+    await ann.press('Watch this provider')
+    expect(ann.last().text).toMatch(/\d\d \d\d/)
+  })
+
+  test('is connected first by a link of the start page to a watch, and goes on with that watch', async () => {
+    const ann = world.person()
+    await ann.say(`/start ${watchStart('provider-eligibility', identity('Alpine'))}`)
+    await ann.press('New code')
+    await connectWallet(world, ann, 'carol')
+    expect(ann.labels()[0]).toEqual(['Resume: Eligibility'])
   })
 })
 

@@ -415,7 +415,7 @@ describe('a mailbox', () => {
     )
   })
 
-  test('is shown masked as code, which Telegram links to no account', async () => {
+  test('is shown in full by its name, or masked beside another name, as code, which Telegram links to no account', async () => {
     const chat = await linked('carol')
     await chat.say('/recipients')
     await chat.press('Add recipient')
@@ -429,8 +429,14 @@ describe('a mailbox', () => {
       .flat()
       .find((label) => label.includes('masked'))
     await chat.press(button ?? 'the mailbox')
+    expect(chat.last().text).toContain('Waiting for \u2068masked@example.org\u2069 to confirm.')
+    expect(chat.last().text).not.toContain('m…@example.org')
+    await chat.press('Rename…')
+    await chat.say('Night shift')
     const { text, entities } = chat.last()
-    expect(text).toContain('m…@example.org')
+    expect(text).not.toContain('masked@example.org')
+    expect(text).toContain('To: \u2068m…@example.org\u2069')
+    expect(text).toContain('Waiting for \u2068m…@example.org\u2069 to confirm.')
     const marked = entities.map(({ type, offset, length }) => [
       type,
       text.slice(offset, offset + length),

@@ -415,6 +415,26 @@ describe('Buy', () => {
       expect(says(ann)).toContain('New watch · Credits · 1/2')
     }))
 
+  test('inside of a form that had no slot leads back to that form, which keeps its answers', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/new')
+      await ann.press(packed('new.type', { type: 'credits-balance', address: undefined }))
+      await world.addWatch('alice', { label: 'Takes the slot' })
+      await ann.press('500')
+      await ann.press('Create')
+      await ann.press('1 slot: 500 · 0.50\u00a0USD')
+      await ann.press('+')
+      expect(ann.labels().at(-1)).toEqual(['‹ Back'])
+      await ann.press('‹ Back')
+      expect(says(ann)).toContain('No free slot · 1 of 1 used')
+      await world.giveSlots('alice', 1)
+      await ann.press('Continue')
+      expect(says(ann)).toContain('New watch · Credits · 2/2')
+      expect(says(ann)).toContain('below 500 credits')
+    }))
+
   test('inside of a form that had no slot returns to that form', () =>
     inFreshWorld(async () => {
       await withCredits('alice', 5000)

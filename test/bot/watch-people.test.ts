@@ -247,12 +247,25 @@ describe('a test', () => {
       expect(keyboard?.map((one) => one.text)).toEqual(['All recipients', `‹ ${iso('Treasury')}`])
     })
 
-    test('has the buttons of an alert, which say that it is a test', async () => {
+    test('has the buttons of an alert, which say what they would do and for whom, and open its help', async () => {
       await tested()
       await alertsIn(world).deliver()
-      expect(ann.last().text).toMatch(/^🧪 Test · 🟠 /)
-      const answer = await ann.press('Acknowledge')
-      expect(answer.text).toBe('This is a test. On a real alert, this button works.')
+      const before = ann.last()
+      expect(before.text).toMatch(/^🧪 Test · 🟠 /)
+      expect(await ann.press('Acknowledge')).toEqual({
+        text: 'This is a test. On a real alert, this stops its reminders for all recipients, who see who acknowledged it.',
+        box: true,
+      })
+      expect((await ann.press('Mute 1\u00a0h')).text).toContain(
+        'this mutes its watch in all chats and mailboxes for that time',
+      )
+      expect(ann.last()).toEqual(before)
+      await ann.press('Why?')
+      expect(ann.last().id).toBe(before.id)
+      expect(ann.last().text.length).toBeGreaterThan(before.text.length)
+      expect(ann.labels().flat()).toContain('✓ Why?')
+      await ann.press('✓ Why?')
+      expect(ann.last().text).toBe(before.text)
     })
 
     test('that did not arrive says why', async () => {
@@ -261,7 +274,7 @@ describe('a test', () => {
         where test and status = 'pending'`
       await look()
       expect(shown(messageId)).toContain(
-        '✕ \u2068this chat\u2069: not delivered · The bot was blocked in this chat.',
+        '✕ \u2068this chat\u2069: not delivered · The bot was blocked in the chat.',
       )
     })
 
@@ -271,6 +284,7 @@ describe('a test', () => {
       const card = shown(messageId)
       await look()
       expect(shown(messageId)).toBe(card)
+      world.clock.advance(60)
       await tested()
       await world.as('alice', deleteWatch, { params: { id: String(id) } })
       await look()

@@ -280,8 +280,36 @@ describe('a destination that is off', () => {
       {
         recipientId: mailbox,
         title: 'Delivery off: “\u2068Ann\u2069”',
-        body: expect.stringContaining('The bot was blocked in this chat.'),
+        body: expect.stringMatching(
+          /^The bot was blocked in the chat\. Delivery resumes when the bot is started there again\.\n/,
+        ),
+        buttons: [[{ label: 'Start the bot', url: 'https://t.me/watchdog_test_bot?start=menu' }]],
       },
+    ])
+  })
+
+  test('because a group removed the bot names the group in a mailbox, without a button that leads nowhere', async () => {
+    const mailbox = await mailboxOf(notified, owner)
+    await chatOf(notified, owner, { id: -1001 })
+    await forget()
+    await blockChat(room.deps, -1001, room.clock.now())
+    expect(await notices(notified)).toMatchObject([
+      {
+        recipientId: mailbox,
+        title: 'Delivery off: “\u2068Node crew\u2069”',
+        body: expect.stringContaining('an administrator of the group can turn alerts back on'),
+        buttons: [],
+      },
+    ])
+  })
+
+  test('because a group removed the bot leads a private chat to its recipients', async () => {
+    const chat = await chatOf(notified, owner)
+    await chatOf(notified, owner, { id: -1001 })
+    await forget()
+    await blockChat(room.deps, -1001, room.clock.now())
+    expect(await notices(notified)).toMatchObject([
+      { recipientId: chat, buttons: [[{ label: 'Recipients', act: '1:rec.list' }]] },
     ])
   })
 

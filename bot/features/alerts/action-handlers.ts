@@ -26,6 +26,7 @@ import {
   leaseDelivered,
   refresh,
   toggleHelp,
+  toggleHelpOfSent,
 } from './alert-lookup.ts'
 import { HELP_TOPIC_OF } from './card-view.ts'
 
@@ -175,6 +176,26 @@ onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
 onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
   boxed(ctx, () => toggleHelp(ctx, id, HELP_TOPIC_OF[part])),
 )
+
+/** Who may press the buttons of a test: everybody who sees it, because they change nothing. */
+const TEST = { unlinked: true, members: 'all' } as const
+
+/** What a button of a test would do on a real alert, and for whom. */
+const WOULD = {
+  ack: 'bot:test.acknowledge',
+  mute: 'bot:test.mute',
+  rec: 'bot:test.muteRecovered',
+} as const
+
+// Tests of earlier releases have this button alone.
+onPress(composer, 'test.press', TEST, (ctx) => ctx.answer(ctx.t('bot:test.press')))
+onPress(composer, 'test.try', TEST, (ctx, { what }) =>
+  ctx.answer(ctx.t(WOULD[what]), { box: true }),
+)
+onPress(composer, 'test.help', TEST, async (ctx, { part }) => {
+  const isShown = await toggleHelpOfSent(ctx, HELP_TOPIC_OF[part])
+  if (!isShown) await ctx.answer(ctx.t('bot:test.press'))
+})
 
 onPress(composer, 'close', { unlinked: true }, async (ctx) => {
   const messageId = ctx.callbackQuery?.message?.message_id

@@ -126,10 +126,17 @@ function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
 
 /** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
+  if (await toggleHelpOfSent(ctx, topic)) return
+  await refresh(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
+}
+
+/**
+ * The same for a sent message: an alert, or the test of one.
+ * @returns false if the pressed message is none, or is no longer stored
+ */
+export async function toggleHelpOfSent(ctx: BotContext, topic: HelpTopic): Promise<boolean> {
   const delivered = await findDelivered(ctx)
-  if (delivered === undefined) {
-    return refresh(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
-  }
+  if (delivered === undefined) return false
   const { link, state, messageId } = delivered
   const help = state.help === topic ? null : topic
   const body = { recipientId: link.recipientId, messageId, help }
@@ -137,6 +144,7 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
   if (shown !== undefined) {
     await redraw(ctx, deliveredMessage(ctx.reader, shown, rightsOf(link)))
   }
+  return true
 }
 
 /**

@@ -44,6 +44,13 @@ export function againData(asked: {
     // Asks for the right to spend as long as the chat lacks it.
     case 'topup.buy':
       return packed('topup.buy', argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args }))
+    case 'connect.watch':
+      return packed(
+        'connect.watch',
+        argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args }),
+      )
+    case 'rec.group':
+      return packed('rec.group', argumentsOf<'rec.group'>({ verb: press.verb, args: press.args }))
     default:
       return packed('connect', { spend: asked.spend })
   }

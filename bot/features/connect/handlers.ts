@@ -5,7 +5,7 @@ import type { Trial } from '#src/billing/subscriptions/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { Units } from '#src/kernel/units.ts'
+import { type Address, Units } from '#src/kernel/units.ts'
 import { acceptTerms, getTerms } from '#src/operations/account.ts'
 import { createConnectCode } from '#src/operations/chat.ts'
 import { resolveTarget } from '#src/operations/previews.ts'
@@ -16,8 +16,8 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { rewrite, show } from '../../core/show.ts'
-import { continueDraft, openWizard } from '../new/handlers.ts'
-import { watchCreated } from '../new/view.ts'
+import { continueDraft, openType, openWizard } from '../new/handlers.ts'
+import { GUIDED_TYPES, watchCreated } from '../new/view.ts'
 import { againData, askedFrom } from './again.ts'
 import { orderLines } from './order.ts'
 import { readTrialOffer, suggestedThreshold } from './trial.ts'
@@ -33,9 +33,19 @@ const composer = new Composer<BotContext>()
 
 onCommand(composer, 'connect', (ctx) => showConnect(ctx), CONNECT)
 onPress(composer, 'connect', CONNECT, (ctx, { spend }) => showConnect(ctx, { spend }))
+onPress(composer, 'connect.watch', CONNECT, (ctx, { type, address }) =>
+  openWatch(ctx, type, address),
+)
 onPress(composer, 'slots.allow', { privately: 'slots' }, (ctx, quote) =>
   showConnect(ctx, { spend: true, goesOn: packed('slots.quote', quote) }),
 )
+
+/** Starts a watch of a type on an address. A chat without a wallet connects one first. */
+export async function openWatch(ctx: BotContext, type: string, address: Address): Promise<void> {
+  if (ctx.links.length > 0) return openType(ctx, type, address)
+  const isKnown = GUIDED_TYPES.includes(type)
+  await showConnect(ctx, isKnown ? { goesOn: packed('connect.watch', { type, address }) } : {})
+}
 
 /** Shows a new code for the sign-in page, and invalidates the previous one. */
 export async function showConnect(

@@ -5,8 +5,8 @@
  */
 
 import type { Api } from 'grammy'
-import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
-import { translator } from '#src/i18n/translate.ts'
+import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import { type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
@@ -21,6 +21,7 @@ import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import type { Reader, View } from '../../views/view.ts'
+import { typeName } from '../../views/watch-facts.ts'
 import { againData } from './again.ts'
 import { postPurchase } from './purchase.ts'
 import { readTrialOffer } from './trial.ts'
@@ -124,22 +125,37 @@ async function connectedView(
       trial: mayStart ? readTrialOffer(app) : undefined,
       hasSlot: account.slots.available > 0,
       hasWatches: account.slots.used > 0,
-      quote: goesOn === undefined ? undefined : quoteData(goesOn),
+      next: goesOn === undefined ? undefined : nextStep(reader.t, goesOn),
     },
   )
 }
 
-/** Button data of the quote of a purchase; undefined for data of another version. */
-function quoteData(goesOn: string): ButtonData | undefined {
+/** Button of the step that waited for the wallet; undefined for data of another version. */
+function nextStep(t: Translate, goesOn: string) {
   const press = unpacked(goesOn)
-  if (press?.verb === 'slots.quote')
-    return packed('slots.quote', argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }))
-  if (press?.verb !== 'topup.buy') return undefined
-  const { quantity, periods, renew } = argumentsOf<'topup.buy'>({
-    verb: press.verb,
-    args: press.args,
-  })
-  return packed('slots.quote', { quantity, periods, renew })
+  switch (press?.verb) {
+    case 'connect.watch': {
+      const args = argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args })
+      const label = t('bot:button.resumeDraft', { type: typeName(t, args.type) })
+      return { label, data: packed('new.type', args) }
+    }
+    case 'rec.group': {
+      const args = argumentsOf<'rec.group'>({ verb: press.verb, args: press.args })
+      return { label: t('bot:button.setUpGroup'), data: packed('rec.group', args) }
+    }
+    case 'slots.quote': {
+      const args = argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args })
+      return { label: t('bot:button.addSlots'), data: packed('slots.quote', args) }
+    }
+    case 'topup.buy': {
+      const args = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
+      const { quantity, periods, renew } = args
+      const data = packed('slots.quote', { quantity, periods, renew })
+      return { label: t('bot:button.addSlots'), data }
+    }
+    default:
+      return undefined
+  }
 }
 
 /**

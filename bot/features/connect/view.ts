@@ -93,11 +93,11 @@ export function chatConnected(
     /** Whether there is a free slot. */
     readonly hasSlot: boolean
     readonly hasWatches: boolean
-    /** Button data of the quote that waits for the right to spend. */
-    readonly quote: ButtonData | undefined
+    /** Button that goes on with what the chat was connected for. */
+    readonly next: { readonly label: string; readonly data: ButtonData } | undefined
   },
 ): View {
-  const { trial, quote } = options
+  const { trial, next } = options
   const lines = [
     `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
     t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
@@ -110,14 +110,14 @@ export function chatConnected(
     trial === undefined
       ? []
       : [
-          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, quote ? undefined : 'primary')],
+          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, next ? undefined : 'primary')],
           [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
         ]
   const first =
-    quote === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
-  const isOffered = trial !== undefined || quote !== undefined
+    next === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []
+  const isOffered = trial !== undefined || next !== undefined
   return screen(lines, [
-    quote === undefined ? [] : [act(t('bot:button.addSlots'), quote, 'primary')],
+    next === undefined ? [] : [act(next.label, next.data, 'primary')],
     ...trialButtons,
     ...first,
     [

@@ -7,13 +7,14 @@ import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
+import { offerLookUp } from '../look-up/handlers.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
 import { offerMailbox } from '../recipients/add.ts'
 import { homeScreen } from '../start/home.ts'
 import { cardOf } from '../watches/screens.ts'
 import { offerPrice } from './price.ts'
-import { aboutAddress, notUnderstood } from './view.ts'
+import { notUnderstood } from './view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -48,18 +49,15 @@ inPrivate.on('message:text', async (ctx) => {
   const { reader, links } = ctx
   const { text } = ctx.message
   if (ctx.askAgain !== undefined) return ctx.askAgain()
-  const [link] = links
-  const state = { isLinked: link !== undefined }
-  if (link === undefined || text.startsWith('/')) {
-    await send(ctx, notUnderstood(reader, { why: 'text', ...state }))
-    return
-  }
+  const isLinked = links.length > 0
   const address = readAddress(text)
-  if (address.ok) {
-    const canWrite = link.caller.scopes.includes('write')
-    await send(ctx, aboutAddress(reader, address.value, { canWrite }))
-  } else if (address.reason !== 'no_address') {
-    await send(ctx, notUnderstood(reader, { why: address.reason, ...state }))
+  if (text.startsWith('/')) {
+    await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
+  } else if (!address.ok && address.reason !== 'no_address') {
+    await send(ctx, notUnderstood(reader, { why: address.reason, isLinked }))
+  } else if (address.ok || !isLinked) {
+    const isFound = await offerLookUp(ctx, text)
+    if (!isFound) await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
   } else if (
     !(await offerMailbox(ctx, text)) &&
     !(await offerPrice(ctx, text, { isWhole: true })) &&
@@ -68,7 +66,7 @@ inPrivate.on('message:text', async (ctx) => {
   ) {
     const draft = await waitingDraft(ctx)
     const resume = draft && { rev: draft.rev, type: draft.values.type }
-    await send(ctx, notUnderstood(reader, { why: 'text', ...state, resume }))
+    await send(ctx, notUnderstood(reader, { why: 'text', isLinked, resume }))
   }
 })
 

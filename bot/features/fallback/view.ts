@@ -1,7 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
-import type { Address } from '#src/kernel/units.ts'
 import { connectButton, WARNING } from '../../views/notices.ts'
-import { act, menuButton, type Reader, screen, type View, wholeAddress } from '../../views/view.ts'
+import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 
 /** Answer to an unknown message, with a link to the help. */
@@ -32,23 +31,6 @@ export function notUnderstood(
       resume === undefined ? [] : [resumeButton(t, resume, 'primary')],
       isLinked ? suggestions : [connectButton(t)],
       [menuButton(t), act(t('bot:button.help'), packed('help', { topic: undefined }))],
-    ],
-  )
-}
-
-/** Answer to an address without a command, with the possible uses of the address. */
-export function aboutAddress(
-  { t }: Reader,
-  address: Address,
-  options: { readonly canWrite: boolean },
-): View {
-  const watch = packed('new.type', { type: 'wallet-balance', address })
-  return screen(
-    [t.html('bot:unknown.address', { address: wholeAddress(address) })],
-    [
-      options.canWrite ? [act(t('bot:button.watchBalance'), watch, 'primary')] : [],
-      [act(t('bot:button.providerStatus'), packed('status.provider', { address, count: 20 }))],
-      [menuButton(t)],
     ],
   )
 }

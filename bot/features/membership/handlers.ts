@@ -4,9 +4,8 @@ import { blockChat, moveChat } from '#src/recipients/chats.ts'
 import { blockedLinks } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
-import { send } from '../../core/show.ts'
 import { moveKnownChat } from '../../core/store.ts'
-import { homeScreen } from '../start/home.ts'
+import { sendHome } from '../start/home.ts'
 import { comeBack, greetReturned } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()
@@ -24,7 +23,7 @@ composer.on('my_chat_member', async (ctx) => {
   const blocked = blockedLinks(ctx)
   // The person who added the bot may lack the right to configure the alerts.
   if (ctx.reader.isGroup) {
-    if (blocked.length > 0 || ctx.links.length === 0) await send(ctx, await homeScreen(ctx))
+    if (blocked.length > 0 || ctx.links.length === 0) await sendHome(ctx)
     return
   }
   await comeBack(ctx)

@@ -14,7 +14,13 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
 import { showStatus } from '../status/handlers.ts'
-import { findTypedProvider, providersNamed, readProvider, unknownProvider } from './search.ts'
+import {
+  findTypedProvider,
+  NAME_MIN,
+  providersNamed,
+  readProvider,
+  unknownProvider,
+} from './search.ts'
 import { showPicture } from './show-picture.ts'
 import { providerButtons, providerCaption, providerQuestion, providerText } from './view.ts'
 
@@ -72,9 +78,6 @@ async function showOrAsk(ctx: BotContext, address: Address, rounds: PictureRound
   if (await showProvider(ctx, address, rounds)) return
   await pick.open(ctx, {}, unknownProvider(ctx, shortAddress(address)))
 }
-
-/** Minimum length of a searched name; shorter texts match too many names. */
-const NAME_MIN = 3
 
 /**
  * Shows the provider with a typed public name, or the providers that match.

@@ -15,7 +15,9 @@ import { cut } from '../../views/fields.ts'
 /** Maximum number of suggestions. */
 const OFFERED_MAX = 4
 /** Maximum length of a searched text. */
-const TEXT_LENGTH_MAX = 200
+export const TEXT_LENGTH_MAX = 200
+/** Minimum length of a searched name; shorter texts match too many names. */
+export const NAME_MIN = 3
 
 /** The provider of a text, or the refusal with suggestions. */
 export type ProviderResult =

@@ -16,7 +16,7 @@ import {
   listDestinations,
 } from '#src/operations/chat-destinations.ts'
 import { createTelegramLink } from '#src/operations/recipients.ts'
-import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import { RECIPIENTS_MAX, type TelegramLink } from '#src/recipients/model.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
@@ -63,7 +63,7 @@ async function showChoice(ctx: BotContext): Promise<void> {
 }
 
 onPress(composer, 'rec.kind', PRIVATE, async (ctx, { type }) => {
-  if (type === 'chat-read' || type === 'chat-write') return showChatLink(ctx, type)
+  if (type === 'chat-read' || type === 'chat-write') return offerChatLink(ctx, type)
   const isLinked = CHANNEL_KEYS.some((key) => key === type && CHANNELS[key].kind === 'link')
   if (isLinked) return showChatChoice(ctx)
   const channel = TYPED_CHANNELS.find((key) => key === type)
@@ -103,16 +103,30 @@ export async function showChatChoice(ctx: BotContext): Promise<void> {
   await show(ctx, chatRights(ctx.reader))
 }
 
-async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): Promise<void> {
+async function offerChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): Promise<void> {
   const scopes = type === 'chat-read' ? ['read'] : ['read', 'write']
+  await showChatLink(ctx, await ctx.call(createTelegramLink, { body: { scopes } }))
+}
+
+/** Shows a link that sends the wallet's alerts to another chat. */
+export async function showChatLink(ctx: BotContext, link: TelegramLink): Promise<void> {
   const [membership] = ctx.links
   if (membership === undefined) return
-  const link = await ctx.call(createTelegramLink, { body: { scopes } })
-  const now = ctx.app.clock.now()
-  const options = { wallet: walletName(membership.wallet), now }
+  const options = { wallet: walletName(membership.wallet), now: ctx.app.clock.now() }
   const messageId = await show(ctx, chatLink(ctx.reader, link, options))
-  await putFollowUp(ctx.app.db, {
-    chatId: ctx.knownChat.id,
+  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
+}
+
+/** Changes a message once a chat was linked with the link that it is about. */
+export async function followChatLink(
+  { app, knownChat, links }: BotContext,
+  { messageId, expiresAt }: { readonly messageId: number; readonly expiresAt: Date },
+): Promise<void> {
+  const [membership] = links
+  if (membership === undefined) return
+  const now = app.clock.now()
+  await putFollowUp(app.db, {
+    chatId: knownChat.id,
     messageId,
     kind: 'chat',
     wallet: membership.wallet,
@@ -120,7 +134,7 @@ async function showChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'): 
     recipientId: membership.recipientId,
     shownAt: now,
     dueAt: new Date(now.getTime() + SOON_MS),
-    expiresAt: link.expiresAt,
+    expiresAt,
   })
 }
 

@@ -7,6 +7,7 @@ import { modernZone } from '#src/i18n/zones.ts'
 import { localeName } from '#src/kernel/locale.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { OFF_BY_MOVE, OFF_BY_OWNER, OFF_BY_READER } from '#src/recipients/model.ts'
+import { isNameOf, shownTarget } from '#src/recipients/rules.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { channelName, destinationName, knownReason } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
@@ -45,10 +46,7 @@ export function recipientCard(
   const name = typed(destinationName(t, destination, hereId))
   const lines = [
     t.html('bot:rec.cardTitle', { name, channel: channelName(t, destination.channel) }),
-    // A chat's address is a number that people do not know.
-    destination.chat === null
-      ? t.html('bot:rec.target', { target: typed(destination.target) })
-      : undefined,
+    targetLine(reader, destination),
     destination.chat === null
       ? undefined
       : t.html('bot:rec.rights', { rights: rightsText(t, destination.chat.scopes) }),
@@ -68,6 +66,12 @@ export function recipientCard(
   ])
 }
 
+/** The address. A chat's is a number that people do not know; a name that is the address already shows it. */
+function targetLine({ t }: Reader, { chat, name, target }: Destination): string | undefined {
+  if (chat !== null || isNameOf(target, name)) return undefined
+  return t.html('bot:rec.target', { target: typed(target) })
+}
+
 function yesNo(value: boolean): 'yes' | 'no' {
   return value ? 'yes' : 'no'
 }
@@ -78,7 +82,7 @@ function stateLines(reader: Reader, facts: RecipientCardData, now: Date): readon
   const { status, statusReason, lastSuccessAt, switchedAt } = destination
   const retainedLine = retained === 0 ? [] : [t.html('bot:rec.kept', { count: retained })]
   if (status === 'pending') {
-    const target = typed(destination.target)
+    const target = typed(shownTarget(destination))
     return [
       `⚠️ ${t.html('bot:rec.pending', { target })}`,
       ...reasonLines(reader, destination),

@@ -1,9 +1,10 @@
-import { packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
+import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { channelName, destinationName, isOn } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
@@ -149,9 +150,9 @@ export function alreadyAdded(
   now: Date,
 ): View {
   const { t } = reader
-  const { status, target, switchedAt } = destination
+  const { status, switchedAt } = destination
   const name = typed(destinationName(t, destination, hereId))
-  const waiting = t.html('bot:rec.pending', { target: typed(target) })
+  const waiting = t.html('bot:rec.pending', { target: typed(shownTarget(destination)) })
   const off = t.html('bot:rec.off', { time: nearTime(reader, switchedAt, now) })
   return screen(
     [
@@ -171,6 +172,41 @@ export function chatRights({ t }: Reader): View {
       [act(t('bot:button.receiveManage'), packed('rec.kind', { type: 'chat-write' }))],
       [backToList(t)],
     ],
+  )
+}
+
+/**
+ * Choice of the rights of a group.
+ * @param data of the button for these rights
+ */
+export function groupRights(
+  { t }: Reader,
+  title: string,
+  data: (manage: boolean) => ButtonData,
+): View {
+  return screen(
+    [t.html('bot:rec.groupQuestion', { name: typed(title) })],
+    [
+      [act(t('bot:button.onlyReceive'), data(false))],
+      [act(t('bot:button.receiveManage'), data(true))],
+      [backToList(t)],
+    ],
+  )
+}
+
+/** Says that the group shows the card of a link. */
+export function groupAsked(
+  reader: Reader,
+  link: { readonly title: string; readonly expiresAt: Date },
+  now: Date,
+): View {
+  const { t } = reader
+  return screen(
+    [
+      t.html('bot:rec.groupAsked', { name: typed(link.title) }),
+      t.html('bot:rec.linkOnce', { time: nearTime(reader, link.expiresAt, now) }),
+    ],
+    [[backToList(t)]],
   )
 }
 
@@ -194,12 +230,10 @@ export function chatLink(
 }
 
 /** Message about a new mailbox, whose reader is asked first. */
-export function mailAsked(
-  { t }: Reader,
-  { id: recipientId, name }: Pick<Destination, 'id' | 'name'>,
-): View {
+export function mailAsked({ t }: Reader, made: Pick<Destination, 'id' | 'name' | 'target'>): View {
+  const { id: recipientId } = made
   return screen(
-    [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(name) })}`],
+    [`📨 ${t.html('bot:rec.confirmAsked', { target: typed(shownTarget(made)) })}`],
     [
       [
         act(t('bot:button.sendAgain'), packed('rec.resend', { id: recipientId })),

@@ -1,5 +1,5 @@
 /** Destinations behind buttons: their wallets and card data. */
-import type { TestResult } from '#src/delivery/model.ts'
+import type { RecentTest, TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
@@ -94,11 +94,12 @@ export async function sendTest(
 export async function testOutcome(
   ctx: BotContext,
   status: Destination['status'],
-  send: () => Promise<TestResult>,
+  send: () => Promise<TestResult | RecentTest>,
 ): Promise<TestOutcome> {
   try {
     const result = await send()
     if (result.status === 'queued') return { kind: 'queued' }
+    if (result.status === 'recent') return { kind: 'recent', nextAt: result.nextAt }
     const { statusCode, latencyMs } = result
     return { kind: result.status, statusCode, latencyMs }
   } catch (error) {

@@ -21,6 +21,7 @@ import { waitingLabels } from '../../core/watches.ts'
 import { freeOfCharge } from '../../views/notices.ts'
 import { isDraftRecent } from '../new/draft.ts'
 import { continueDraft, waitingDraft } from '../new/handlers.ts'
+import { isInWizard } from '../new/origin.ts'
 import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsMark } from '../terms/terms.ts'
@@ -91,6 +92,7 @@ export async function showQuote(ctx: BotContext, asked: Asked, notice?: string):
     room,
     max: SLOTS_MAX,
     waiting: await waitingLabels(ctx),
+    isFromWizard: isInWizard(ctx),
     ...(notice !== undefined && { notice }),
   })
   await show(ctx, view, taskOf(ctx))
@@ -101,15 +103,9 @@ function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuo
   return ctx.call(quoteSubscription, { query })
 }
 
-/**
- * The task of the message: slots for which the wizard waits are bought in the wizard's message, which then
- * continues.
- */
-function taskOf({ callbackQuery, knownChat }: BotContext): Task {
-  const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === knownChat.currentMessages.wizard
-    ? 'wizard'
-    : 'navigation'
+/** The task of the message: slots for which the wizard waits are bought in its message, which then continues. */
+function taskOf(ctx: BotContext): Task {
+  return isInWizard(ctx) ? 'wizard' : 'navigation'
 }
 
 onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
@@ -150,7 +146,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
 async function isContinued(ctx: BotContext): Promise<boolean> {
   const [link] = ctx.links
   const isWaited =
-    taskOf(ctx) === 'wizard' || (link !== undefined && (await isDraftRecent(ctx, link.wallet)))
+    isInWizard(ctx) || (link !== undefined && (await isDraftRecent(ctx, link.wallet)))
   return isWaited && (await continueDraft(ctx))
 }
 

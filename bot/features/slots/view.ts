@@ -13,7 +13,7 @@ import { waitingLine } from '../../views/purchase-lines.ts'
 import { slotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
-import { resumeButton } from '../start/resume-view.ts'
+import { backFromPurchase, resumeButton } from '../start/resume-view.ts'
 
 const BPS = 10_000
 
@@ -116,15 +116,17 @@ export function quoteScreen(
     readonly max: number
     /** Labels of the suspended watches, oldest first. */
     readonly waiting: readonly string[]
+    /** Whether the wizard, which waits for a slot, led here. */
+    readonly isFromWizard: boolean
     readonly notice?: string
   },
 ): View {
   const { t } = reader
   const { renew, room, max } = options
   const { quantity, periods: count, totalCredits, shortfallCredits } = quote
-  const toSlots = back(t('bot:button.slots'), packed('slots'))
+  const before = backFromPurchase(t, options.isFromWizard)
   if (room < 1) {
-    return screen([options.notice, t.html('bot:noSlot.full', { max })], [[toSlots]])
+    return screen([options.notice, t.html('bot:noSlot.full', { max })], [[before]])
   }
   const asked = { quantity, periods: count, renew }
   const lines = [
@@ -156,7 +158,7 @@ export function quoteScreen(
     ),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
     first,
-    [toSlots],
+    [before],
   ])
 }
 

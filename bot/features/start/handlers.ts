@@ -6,27 +6,28 @@ import {
   peekTelegramLink,
   refuseTelegramLink,
 } from '#src/operations/chat.ts'
-import { readWatchStart } from '#src/telegram/links.ts'
-import { anonymousNotice, blockedLinks, isReceiveOnly } from '../../core/chat.ts'
+import { readGroupStart, readWatchStart } from '#src/telegram/links.ts'
+import { anonymousNotice, blockedLinks, isReceiveOnly, leaveGreeting } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
-import { ask, leave, send, show } from '../../core/show.ts'
+import { ask, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alert-lookup.ts'
-import { showConnect } from '../connect/handlers.ts'
+import { openWatch, showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
-import { openType, openWizard } from '../new/handlers.ts'
+import { openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
 import { followLinked } from '../recipients/follow-ups.ts'
+import { setUpGroup } from '../recipients/group.ts'
 import { showRecipient } from '../recipients/recipients.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { showCard } from '../watches/screens.ts'
-import { homeScreen } from './home.ts'
+import { homeScreen, sendHome } from './home.ts'
 import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
 import { askRetained, comeBack, returningScreen } from './returning.ts'
 
@@ -60,10 +61,12 @@ composer.command('start', async (ctx) => {
   if (payload === 'group' && isPrivate) {
     return isLinked ? showChatChoice(ctx) : showConnect(ctx)
   }
+  const group = readGroupStart(payload)
+  if (group !== undefined && isPrivate) return setUpGroup(ctx, group)
   const type = /^new(?:-([a-z-]{1,20}))?$/.exec(payload)
   if (type !== null && isLinked && !ctx.reader.isGroup) return openWizard(ctx, type[1] ?? '')
   const watch = readWatchStart(payload)
-  if (watch !== undefined && isLinked && isPrivate) return openType(ctx, watch.type, watch.address)
+  if (watch !== undefined && isPrivate) return openWatch(ctx, watch.type, watch.address)
   if (payload === 'topup' && isLinked && isPrivate) return openTopup(ctx)
   if (payload === 'slots' && isLinked && isPrivate) return showSlots(ctx)
   if (payload === 'help' && isPrivate) {
@@ -76,13 +79,13 @@ composer.command('start', async (ctx) => {
   if (blocked.length > 0) await send(ctx, await returningScreen(ctx))
   else {
     const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
-    await send(ctx, await homeScreen(ctx, notice))
+    await sendHome(ctx, notice)
   }
   if (isPlain) await askRetained(ctx, ctx.links)
 })
 
 onCommand(composer, 'menu', async (ctx) => {
-  await send(ctx, await homeScreen(ctx, anonymousNotice(ctx)))
+  await sendHome(ctx, anonymousNotice(ctx))
 })
 
 onPress(composer, 'home', { unlinked: true }, async (ctx) => show(ctx, await homeScreen(ctx)))
@@ -145,12 +148,7 @@ async function offerLink(ctx: BotContext, code: string): Promise<void> {
     username: chat?.type === 'private' ? chat.username : undefined,
     place: knownChat.kind === 'private' ? 'private' : inGroup,
   } as const
-  // The only screen of a group without links is the greeting, which the card replaces.
-  const greeting =
-    knownChat.kind === 'private' || ctx.links.length > 0
-      ? null
-      : knownChat.currentMessages.navigation
-  if (greeting !== null) await leave(ctx, greeting)
+  await leaveGreeting(ctx)
   await ask(ctx, linkCard(ctx.reader, offer, asked, code))
 }
 

@@ -2,8 +2,9 @@ import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import { blockedLinks, hasButtons, topicOf } from '../../core/chat.ts'
+import { blockedLinks, hasButtons, leaveGreeting, topicOf, unlinkedChat } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
+import { send } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { unlinkedHome } from '../../views/hello.ts'
 import type { View } from '../../views/view.ts'
@@ -21,7 +22,7 @@ import { groupHome, groupReturned, home } from './home-view.ts'
 export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
   const { reader, links, knownChat } = ctx
   const [link] = links
-  if (link === undefined) return unlinkedHome(reader, knownChat.title, notice)
+  if (link === undefined) return unlinkedHome(reader, unlinkedChat(ctx), notice)
   const blocked = blockedLinks(ctx)
   const [first] = blocked
   if (reader.isGroup && first !== undefined) {
@@ -55,6 +56,12 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
     managers: await managerNames(ctx),
   }
   return groupHome(reader, group, watches, { ...options, rows, buttons: hasButtons(ctx) })
+}
+
+/** Sends the home screen as a new message. In a group that is not linked it replaces the earlier greeting. */
+export async function sendHome(ctx: BotContext, notice?: string): Promise<void> {
+  await leaveGreeting(ctx)
+  await send(ctx, await homeScreen(ctx, notice))
 }
 
 /** The earliest renewal with its price. */

@@ -2,13 +2,17 @@ import { AppError } from '#src/kernel/errors.ts'
 import { getTerms } from '#src/operations/account.ts'
 import type { BotContext } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
+import { isInWizard } from '../new/origin.ts'
 import { termsMark } from './terms.ts'
 import { type AfterTerms, termsCard } from './view.ts'
 
 /** Shows the terms in force, with a button that accepts them. */
 export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void> {
   const { terms } = ctx.app.billing
-  await show(ctx, termsCard(ctx.reader, { ...terms, mark: termsMark(terms.version) }, next))
+  const isFromWizard = isInWizard(ctx)
+  const shown = { ...terms, mark: termsMark(terms.version) }
+  const view = termsCard(ctx.reader, shown, next, { isFromWizard })
+  await show(ctx, view, isFromWizard ? 'wizard' : 'navigation')
 }
 
 /** Whether the wallet has accepted the terms; if not, the terms are shown. */

@@ -17,8 +17,14 @@ export type AfterTerms = 'topup' | 'slots' | ArgumentsOf<'slots.quote'>
  * The terms, to be accepted before a purchase.
  *
  * @param next what continues: a short name, or the shown quote
+ * @param options `isFromWizard`: whether the wizard, which waits for a slot, led here
  */
-export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): View {
+export function termsCard(
+  { t }: Reader,
+  terms: ShownTerms,
+  next: AfterTerms,
+  options: { readonly isFromWizard: boolean },
+): View {
   const read = html(`<a href="${terms.url}">${t.html('bot:terms.read')}</a>`)
   const lines = [
     `📄 ${t.html('bot:terms.title', { version: id(terms.version) })}`,
@@ -28,8 +34,9 @@ export function termsCard({ t }: Reader, terms: ShownTerms, next: AfterTerms): V
     typeof next === 'string'
       ? packed('terms.yes', { next, terms: terms.mark })
       : packed('slots.agree', { ...next, terms: terms.mark })
+  const before = options.isFromWizard ? 'new.start' : next === 'topup' ? 'home' : 'slots'
   return screen(lines, [
     [act(t('bot:button.acceptTerms'), accept, 'primary')],
-    [back(t('bot:button.back'), packed(next === 'topup' ? 'home' : 'slots'))],
+    [back(t('bot:button.back'), packed(before))],
   ])
 }

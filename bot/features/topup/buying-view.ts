@@ -13,6 +13,7 @@ import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice, priceOnButton } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import { backFromPurchase } from '../start/resume-view.ts'
 import { amountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 import { chosenData, purchaseLines, type SlotPurchase } from './purchase-view.ts'
@@ -45,6 +46,8 @@ export function assetChoice(
     /** Number of credits, if it is already chosen. */
     readonly credits?: number
     readonly purchase?: SlotPurchase
+    /** Whether the wizard, which waits for a slot, led here. */
+    readonly isFromWizard?: boolean
     readonly open:
       | { readonly handle: `0x${string}`; readonly amount: string; readonly left: string }
       | undefined
@@ -87,7 +90,7 @@ export function assetChoice(
     goOn,
     ...inRows(buttons, 3),
     [act(t('bot:button.pastTopups'), packed('topup.history', { cursor: undefined }))],
-    [back(t('bot:button.slots'), packed('slots')), menuButton(t)],
+    [backFromPurchase(t, options.isFromWizard === true), menuButton(t)],
   ])
 }
 

@@ -20,7 +20,6 @@ import { deleteLive, findLive, listLive } from '../../core/live-store.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { keyboard, leave, show } from '../../core/show.ts'
-import type { Task } from '../../core/store.ts'
 import { readNumber } from '../../core/typed-input.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
@@ -28,6 +27,7 @@ import { freeOfCharge } from '../../views/notices.ts'
 import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
+import { isAskedByWizard, isInWizard } from '../new/origin.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { amountText, hashQuestion, leftText } from './amounts-view.ts'
@@ -102,16 +102,10 @@ async function showAssetsFor(
   const credits = Math.max(MIN_TOPUP_CREDITS, quote.shortfallCredits)
   const { totalCredits, balanceCredits } = quote
   const purchase = { ...then, totalCredits, balanceCredits, waiting: await waitingLabels(ctx) }
-  const view = await assetsView(ctx, { credits, purchase, ...(notice !== undefined && { notice }) })
-  await show(ctx, view, taskOfPurchase(ctx))
-}
-
-/** The task of a purchase's message. A purchase that began in the wizard continues there. */
-function taskOfPurchase({ callbackQuery, knownChat }: BotContext): Task {
-  const messageId = callbackQuery?.message?.message_id
-  return messageId !== undefined && messageId === knownChat.currentMessages.wizard
-    ? 'wizard'
-    : 'topup'
+  const isFromWizard = await isAskedByWizard(ctx)
+  const options = { credits, purchase, isFromWizard, ...(notice !== undefined && { notice }) }
+  // A purchase that began in the wizard continues there.
+  await show(ctx, await assetsView(ctx, options), isInWizard(ctx) ? 'wizard' : 'topup')
 }
 
 onPress(composer, 'topup.buy', PRIVATE, async (ctx, { asset, credits, ...asked }) => {
@@ -133,6 +127,7 @@ async function assetsView(
     readonly credits?: number
     readonly notice?: string
     readonly purchase?: SlotPurchase
+    readonly isFromWizard?: boolean
   },
 ): Promise<View> {
   const [assets, { balanceCredits }, open] = await Promise.all([

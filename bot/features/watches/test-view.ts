@@ -28,6 +28,8 @@ export type TestOutcome =
   /** The destination is off, its reader has not confirmed it, or its channel is unavailable. */
   | { readonly kind: 'off'; readonly status: RecipientStatus }
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
+  /** Not sent, because the same test was sent a moment ago. */
+  | { readonly kind: 'recent'; readonly nextAt: Date }
 
 /** Choice between a test to this chat, if the watch notifies it, and one to all recipients. */
 export function testChoice(
@@ -116,6 +118,10 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
         : `✕ ${t.html('bot:people.off', { name, reason: t(`bot:status.${outcome.status}`) })}`
     case 'tooMany':
       return `✕ ${t.html('bot:test.tooMany', { name, time: clockTime(reader, outcome.nextAt) })}`
+    case 'recent': {
+      const time = clockTime(reader, outcome.nextAt, { seconds: true })
+      return `✓ ${t.html('bot:test.recent', { name, time })}`
+    }
     default:
       return outcome satisfies never
   }

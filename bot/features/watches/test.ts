@@ -33,10 +33,6 @@ onPress(composer, 'watch.testTo', (ctx, { id, to }) =>
   }),
 )
 
-onPress(composer, 'test.press', { unlinked: true, members: 'all' }, (ctx) =>
-  ctx.answer(ctx.t('bot:test.press')),
-)
-
 /** Sends a test to these recipients and shows the outcomes; the message follows those that are on their way. */
 async function testWatch(
   ctx: BotContext,
@@ -55,8 +51,9 @@ async function testWatch(
   )
   const messageId = await show(ctx, testResults(ctx.reader, watch, { to, results }))
   const kinds = results.map(({ outcome }) => outcome.kind)
-  // The log of deliveries does not know of a test that was not allowed.
-  const isFollowed = kinds.includes('queued') && !kinds.includes('tooMany')
+  // The log of deliveries does not know of a test that was not sent now.
+  const isWhole = !kinds.includes('tooMany') && !kinds.includes('recent')
+  const isFollowed = kinds.includes('queued') && isWhole
   if (!isFollowed || ctx.reader.isGroup) return
   const message = { chatId: ctx.knownChat.id, messageId }
   const of = { kind: TEST_KINDS[to], id: watch.id, wallet: link.wallet, since }

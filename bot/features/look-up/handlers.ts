@@ -1,0 +1,52 @@
+import { Composer } from 'grammy'
+import { readAddress } from '#src/kernel/typed-address.ts'
+import { lookUp } from '#src/operations/previews.ts'
+import type { LookUpAnswer } from '#src/watches/look-up.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { send, show } from '../../core/show.ts'
+import { cut } from '../../views/fields.ts'
+import type { View } from '../../views/view.ts'
+import { NAME_MIN, TEXT_LENGTH_MAX } from '../provider/search.ts'
+import { type LookUpRights, lookUpCard, lookUpChoice } from './view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(composer, 'look.up', { unlinked: true }, async (ctx, { address }) => {
+  const view = viewOf(ctx, address, await find(ctx, address))
+  if (view !== undefined) await show(ctx, view)
+})
+
+/**
+ * Answers an address, or the name of a provider, with what the search box of the start page finds.
+ *
+ * @returns false when nothing is found
+ */
+export async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
+  const name = text.trim()
+  if (!readAddress(text).ok && name.length < NAME_MIN) return false
+  const view = viewOf(ctx, name, await find(ctx, name))
+  if (view === undefined) return false
+  await send(ctx, view)
+  return true
+}
+
+function find(ctx: BotContext, text: string): Promise<LookUpAnswer> {
+  const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
+  return ctx.call(lookUp, { query, limitKey: `telegram ${ctx.knownChat.id}` })
+}
+
+function viewOf(ctx: BotContext, input: string, answer: LookUpAnswer): View | undefined {
+  const { reader } = ctx
+  if (answer.kind === 'nothing') return undefined
+  if (answer.kind === 'several') return lookUpChoice(reader, cut(input), answer.providers)
+  return lookUpCard(reader, answer, rightsOf(ctx))
+}
+
+function rightsOf({ links }: BotContext): LookUpRights {
+  const [link] = links
+  if (link === undefined) return 'unlinked'
+  return link.caller.scopes.includes('write') ? 'write' : 'read'
+}
+
+export const lookUpFeature = defineFeature({ commands: [], composer })

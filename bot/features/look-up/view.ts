@@ -1,0 +1,103 @@
+import { packed } from '#src/actions/codec.ts'
+import { escapeHtml, type Html, html, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
+import type { Button } from '#src/telegram/buttons.ts'
+import type { AddressAnswer } from '#src/watches/look-up.ts'
+import type { NamedProvider } from '#src/watches/provider-names.ts'
+import { WARNING } from '../../views/notices.ts'
+import {
+  act,
+  inRows,
+  labelWithName,
+  menuButton,
+  type Reader,
+  screen,
+  type View,
+  wholeAddress,
+} from '../../views/view.ts'
+
+/** What a chat may do about an address: connect a wallet first, create watches, or only read. */
+export type LookUpRights = 'unlinked' | 'write' | 'read'
+
+const CHOICES_IN_ROW = 2
+
+/** What is known about an address, as on the start page, with the next steps. */
+export function lookUpCard({ t }: Reader, answer: AddressAnswer, rights: LookUpRights): View {
+  const address = answer.kind === 'provider' ? answer.view.provider : answer.address
+  const isKnown = answer.kind !== 'unavailable'
+  const again = act(t('bot:button.retry'), packed('look.up', { address }))
+  const rounds = act(
+    t('bot:button.providerStatus'),
+    packed('status.provider', { address, count: 20 }),
+  )
+  const connect = act(t('bot:button.connect'), packed('connect', { spend: false }))
+  const showsRounds = rights !== 'unlinked' && answer.kind !== 'account'
+  return screen(
+    [headOf(t, answer, wholeAddress(address)), ...linesOf(t, answer)],
+    [
+      rights === 'read' ? [] : [watchButton(t, answer, address, rights)],
+      showsRounds ? [rounds] : [],
+      isKnown ? [] : [again],
+      rights === 'unlinked' ? [connect] : [],
+      [menuButton(t)],
+    ],
+  )
+}
+
+function headOf(t: Translate, answer: AddressAnswer, address: Html): string {
+  const name = answer.kind === 'provider' ? answer.name : undefined
+  return name === undefined
+    ? address.html
+    : t.html('bot:provider.head', { name: typed(name), address })
+}
+
+function linesOf(t: Translate, answer: AddressAnswer): readonly string[] {
+  switch (answer.kind) {
+    case 'provider': {
+      const { rounds, lines } = providerTexts(t, answer.view)
+      return [rounds, ...lines].map(escapeHtml)
+    }
+    case 'account':
+      return accountFields(t, answer).map(({ label, value, usd }) => {
+        const shown = usd === undefined ? value : `${value} · ${usd}`
+        return t.html('messages:fieldLine', { label, value: html(escapeHtml(shown)) })
+      })
+    case 'unavailable':
+      return [`${WARNING} ${t.html('pages:home.answer.unavailable')}`]
+    default:
+      return answer satisfies never
+  }
+}
+
+/** Starts the watch that fits the address; a chat without a wallet connects one first. */
+function watchButton(
+  t: Translate,
+  { kind }: AddressAnswer,
+  address: Address,
+  rights: LookUpRights,
+): Button {
+  const isProvider = kind === 'provider'
+  const type = isProvider ? 'provider-fsp' : 'wallet-balance'
+  const label = t(isProvider ? 'bot:button.watchProvider' : 'bot:button.watchBalance')
+  const verb = rights === 'unlinked' ? 'connect.watch' : 'new.type'
+  return act(label, packed(verb, { type, address }), 'primary')
+}
+
+/** Providers to choose from. */
+export function lookUpChoice(
+  { t }: Reader,
+  input: string,
+  providers: readonly NamedProvider[],
+): View {
+  const buttons = providers.map(({ provider, name }) =>
+    act(
+      labelWithName(name, (label) => label, CHOICES_IN_ROW),
+      packed('look.up', { address: provider }),
+    ),
+  )
+  return screen(
+    [t.html('bot:provider.several', { input: typed(input) })],
+    [...inRows(buttons, CHOICES_IN_ROW), [menuButton(t)]],
+  )
+}

@@ -1,0 +1,116 @@
+/** Sets up a group from the private chat, to which the greeting of the group links. */
+import { Composer } from 'grammy'
+import { packed } from '#src/actions/codec.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { peekTelegramLink } from '#src/operations/chat.ts'
+import { createTelegramLink } from '#src/operations/recipients.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { isRefused } from '#src/telegram/errors.ts'
+import type { GroupPlace } from '#src/telegram/links.ts'
+import { post } from '#src/telegram/send.ts'
+import type { BotContext } from '../../core/context.ts'
+import { defineFeature, onPress } from '../../core/feature.ts'
+import { contentOf, remove, show } from '../../core/show.ts'
+import { findChat, type KnownChat } from '../../core/store.ts'
+import { WARNING } from '../../views/notices.ts'
+import { screen } from '../../views/view.ts'
+import { showConnect } from '../connect/handlers.ts'
+import { linkCard } from '../start/link-view.ts'
+import { followChatLink, showChatChoice, showChatLink } from './add.ts'
+import { backToList, groupAsked, groupRights } from './list-view.ts'
+
+const composer = new Composer<BotContext>()
+
+onPress(
+  composer,
+  'rec.group',
+  { privately: 'menu', unlinked: true },
+  (ctx, { chat, topic, manage }) => setUpGroup(ctx, { chatId: chat, threadId: topic }, manage),
+)
+
+/**
+ * Asks for the rights of a group, and then for the consent of an administrator in the group. A chat without a wallet
+ * connects one first.
+ *
+ * @param manage whether the group may manage watches; undefined asks for that
+ */
+export async function setUpGroup(
+  ctx: BotContext,
+  place: GroupPlace,
+  manage?: boolean,
+): Promise<void> {
+  const { app, links, reader } = ctx
+  const data = (rights?: boolean) =>
+    packed('rec.group', { chat: place.chatId, topic: place.threadId, manage: rights })
+  if (links.length === 0) return showConnect(ctx, { goesOn: data() })
+  const group = await findChat(app.db, place.chatId)
+  // A group that became a supergroup has another id.
+  if (group === undefined) return showChatChoice(ctx)
+  if (!(await isAdministrator(ctx, group))) {
+    const refused = `${WARNING} ${reader.t.html('bot:rec.groupAdmins')}`
+    await show(ctx, screen([refused], [[backToList(reader.t)]]))
+    return
+  }
+  if (manage === undefined) await show(ctx, groupRights(reader, group.title, data))
+  else await askInGroup(ctx, { group, topic: place.threadId, manage })
+}
+
+async function isAdministrator({ api, from }: BotContext, { id }: KnownChat): Promise<boolean> {
+  if (from === undefined) return false
+  try {
+    const { status } = await api.getChatMember(id, from.id)
+    return status === 'creator' || status === 'administrator'
+  } catch (error) {
+    if (isRefused(error, 400, 403)) return false
+    throw error
+  }
+}
+
+/** Shows the card of a new link in the group, and in the private chat what is left to do. */
+async function askInGroup(
+  ctx: BotContext,
+  asked: {
+    readonly group: KnownChat
+    readonly topic: number | undefined
+    readonly manage: boolean
+  },
+): Promise<void> {
+  const { group, manage } = asked
+  const [membership] = ctx.links
+  if (membership === undefined) return
+  const scopes = manage ? ['read', 'write'] : ['read']
+  const link = await ctx.call(createTelegramLink, { body: { scopes } })
+  if (!(await postCard(ctx, asked, new URL(link.groupUrl).searchParams.get('startgroup') ?? ''))) {
+    return showChatLink(ctx, link)
+  }
+  const now = ctx.app.clock.now()
+  const messageId = await show(ctx, groupAsked(ctx.reader, { ...link, title: group.title }, now))
+  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
+}
+
+/** @returns false if the bot may not write in the group */
+async function postCard(
+  ctx: BotContext,
+  { group, topic }: { readonly group: KnownChat; readonly topic: number | undefined },
+  code: string,
+): Promise<boolean> {
+  const { api, app } = ctx
+  const offer = await ctx.call(peekTelegramLink, { body: { code, chat: { id: group.id } } })
+  const reader = { ...ctx.reader, t: translator(group.locale), isGroup: true }
+  try {
+    const { is_forum: isForum } = await api.getChat(group.id)
+    const inGroup = isForum === true ? (topic === undefined ? 'forum' : 'topic') : 'group'
+    const asked = { title: group.title, username: undefined, place: inGroup } as const
+    const content = contentOf(linkCard(reader, offer, asked, code), group.locale)
+    await post(api, { chatId: group.id, topic, content: () => content })
+  } catch (error) {
+    if (!isRefused(error, 400, 403)) throw error
+    return false
+  }
+  const greeting = group.currentMessages.navigation
+  const isGreeting = greeting !== null && (await chatLinks(app, group.id)).length === 0
+  if (isGreeting) await remove(ctx, greeting, group.id)
+  return true
+}
+
+export const groupSetupFeature = defineFeature({ commands: [], composer })

@@ -1,0 +1,152 @@
+/** The way from the greeting of a group to a linked group, through the private chat. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packed } from '#src/actions/codec.ts'
+import { chatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { connectWallet } from '../support/connect-page.ts'
+import { BOT_NAME } from '../support/harness.ts'
+
+let world: BotWorld
+
+beforeAll(async () => {
+  world = await botWorld({ PUBLIC_URL: 'https://watchdog.example.org' })
+})
+afterAll(() => world.close())
+
+/** A group that just added the bot, as its owner sees it. */
+async function newGroup(
+  owner: Chatting,
+  { isForum = false, others = [] as readonly number[] } = {},
+): Promise<Chatting> {
+  const { id } = world.telegram.group({
+    title: 'Node crew',
+    members: [owner.id, ...others],
+    bot: 'left',
+    isForum,
+  })
+  world.telegram.addBot(id, { from: owner.id })
+  await world.settle()
+  return world.chat(id, owner.id)
+}
+
+/** The start parameter of the button *Set up*. */
+function payloadOf(group: Chatting): string {
+  const url = group.last().keyboard[0]?.[0]?.url ?? ''
+  return new URL(url).searchParams.get('start') ?? ''
+}
+
+const greetings = (group: Chatting) => group.all().filter(({ text }) => text.includes('👋'))
+
+describe('“Set up” in a group', () => {
+  test('asks in the private chat for the rights of that group, and in the group for consent', async () => {
+    const ann = await world.linked('alice')
+    const group = await newGroup(ann)
+    // A link is recognized by its time.
+    world.clock.advance(5)
+    await ann.say(`/start ${payloadOf(group)}`)
+    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
+    expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])
+    await ann.press('Receive and manage')
+    expect(ann.last().text).toMatch(/^One step left: confirm the link in \u2068Node crew\u2069\./)
+    expect(
+      ann
+        .last()
+        .keyboard.flat()
+        .filter(({ url }) => url !== undefined),
+    ).toEqual([])
+    expect(group.all()).toHaveLength(1)
+    expect(group.last().text).toContain('Link this chat?')
+
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([
+      { wallet: walletOf('alice'), name: 'Node crew', scopes: ['read', 'write'] },
+    ])
+    expect(greetings(group)).toEqual([])
+    expect(group.all()).toHaveLength(1)
+    expect(ann.last().text).toContain('\u2068Node crew\u2069 is linked. It can:')
+  })
+
+  test('with “Receive only” gives the group no right to manage', async () => {
+    const ann = await world.linked('alice')
+    const group = await newGroup(ann)
+    await ann.say(`/start ${payloadOf(group)}`)
+    await ann.press('Receive only')
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ scopes: ['read'] }])
+  })
+
+  test('shows the card in the topic in which it was pressed, for the alerts to arrive there', async () => {
+    const ann = await world.linked('alice')
+    const group = await newGroup(ann, { isForum: true })
+    const threadId = world.telegram.topic(group.id, 'Alerts')
+    world.telegram.send(group.id, `/start@${BOT_NAME}`, { from: ann.id, threadId })
+    await world.settle()
+    await ann.say(`/start ${payloadOf(group)}`)
+    await ann.press('Receive only')
+    expect(group.last()).toMatchObject({ threadId })
+    expect(group.last().text).toContain('Alerts go to this topic.')
+    await group.press('Link this chat')
+    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
+  })
+
+  test('connects a wallet first, and goes on with that group', async () => {
+    const ann = world.person()
+    const group = await newGroup(ann)
+    await ann.say(`/start ${payloadOf(group)}`)
+    await ann.press('New code')
+    await connectWallet(world, ann, 'alice')
+    expect(ann.labels()[0]).toEqual(['Set up the group'])
+    await ann.press('Set up the group')
+    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
+  })
+
+  test('is refused to people who do not administer the group, without its name', async () => {
+    const [ann, bo] = [world.person(), await world.linked('bob')]
+    const cy = await world.linked('carol')
+    const group = await newGroup(ann, { others: [bo.id] })
+    for (const other of [bo, cy]) {
+      await other.say(`/start ${payloadOf(group)}`)
+      expect(other.last().text).toBe(
+        '⚠️ Only an administrator of that group can set up alerts there.',
+      )
+      const data = packed('rec.group', { chat: group.id, topic: undefined, manage: true })
+      world.telegram.pressRaw(other.id, other.last().id, data)
+      await world.settle()
+      expect(other.last().text).not.toContain('Node crew')
+    }
+    expect(greetings(group)).toHaveLength(1)
+    expect(group.all()).toHaveLength(1)
+  })
+
+  test('offers the usual link where the bot may not write, or the group has another id now', async () => {
+    const ann = await world.linked('alice')
+    const group = await newGroup(ann)
+    const payload = payloadOf(group)
+    world.telegram.mute(group.id)
+    await ann.say(`/start ${payload}`)
+    await ann.press('Receive only')
+    expect(
+      ann
+        .last()
+        .keyboard.flat()
+        .some(({ url }) => url?.includes('startgroup=')),
+    ).toBe(true)
+    world.telegram.migrate(group.id)
+    await world.settle()
+    await ann.say(`/start ${payload}`)
+    expect(ann.last().text).toBe('What may the other chat do?')
+  })
+})
+
+test('a group is greeted once, however often it is asked to be', async () => {
+  const ann = world.person()
+  const group = await newGroup(ann)
+  for (const command of ['/start', '/menu', '/watches']) {
+    await group.say(`${command}@${BOT_NAME}`)
+    expect(greetings(group)).toHaveLength(1)
+  }
+  world.telegram.kick(group.id)
+  world.telegram.addBot(group.id, { from: ann.id })
+  await world.settle()
+  expect(greetings(group)).toHaveLength(1)
+})
