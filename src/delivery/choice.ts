@@ -9,7 +9,7 @@ import type { ChannelSending } from './sending.ts'
  * oldest would use more.
  */
 const RESERVED_SHARE = 1 / 4
-/** Time for which another process is expected to claim as well, after it claimed what this one had chosen. */
+/** Time for which another process counts as claiming, after it claimed a delivery that this one had selected. */
 const SHARED_MS = 10_000
 const RANDOM_STEPS = 2 ** 32
 
@@ -39,20 +39,21 @@ interface Offered {
  * wait behind many deliveries of recipients that do not answer. Backlogs and the newest deliveries have reserved
  * shares, so that backlogs, a long queue and new deliveries do not wait for each other.
  *
- * @param by `inHand`: deliveries that this process has already claimed; `isShared`: whether other processes claim
- * too. Deliveries of one urgency outside backlogs are then taken in random order, so that processes that read the
- * same ones choose different ones. They are the oldest `SCAN_MAX`, so that none waits long for its turn.
+ * @param options `claimedIds`: deliveries that this process has already claimed; `isSentSeparately`: whether the channel
+ * sends each delivery as a message of its own; `areOthersClaiming`: whether other processes claim, too. Deliveries of
+ * one urgency outside backlogs are then selected in random order, so that processes that read the same deliveries
+ * select different ones. These are the oldest `OLDEST_READ_MAX`, so that none waits long for its turn.
  */
 export function chooseAmong(
   { front, newest, backlog }: Offered,
-  by: {
+  options: {
     readonly limiter: ConcurrencyLimiter
     readonly inHand: ReadonlySet<string>
     readonly isEach: boolean
     readonly isShared: boolean
   },
 ): DeliveryChoice {
-  const { limiter, inHand, isEach, isShared } = by
+  const { limiter, inHand, isEach, isShared } = options
   const choice = limiter.choose()
   const firstOf = firstOfKeys([...front, ...newest, ...backlog])
   const seen = new Set<number>()
@@ -80,7 +81,7 @@ export function chooseAmong(
   return { taken, behind, left }
 }
 
-/** Records that another process has claimed deliveries that this one had chosen. */
+/** Records that another process has claimed deliveries that this one had selected. */
 export function markLost(sending: ChannelSending): void {
   sending.lostAt = performance.now()
 }
@@ -96,9 +97,9 @@ function urgencyOf({ urgency }: Candidate): number {
 
 function shuffled<T>(all: readonly T[]): readonly T[] {
   return all
-    .map((one) => ({ one, place: randomInt(RANDOM_STEPS) }))
+    .map((item) => ({ one: item, place: randomInt(RANDOM_STEPS) }))
     .toSorted((a, b) => a.place - b.place)
-    .map(({ one }) => one)
+    .map(({ one: item }) => item)
 }
 
 /** Ids of deliveries. */

@@ -266,7 +266,7 @@ export function createConcurrencyLimiter(
       countAgain(partition)
       return {
         ready,
-        state: state,
+        state,
         release(result) {
           partition.used -= 1
           recipient.taken -= 1
@@ -282,8 +282,8 @@ export function createConcurrencyLimiter(
           else pauseEnds.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
-            // The slow responses of a recipient that was slow before reduce only its own limit, not that of the
-            // other recipients of its partition.
+            // The slow response of a recipient that was slow before lowers only its own limit, not that of its
+            // partition.
             const next = nextLimit(partition.limit, result, isRoom ? limitMax : partition.limit)
             partition.limit = Math.max(next, Math.min(initialLimit, partition.limit))
           }

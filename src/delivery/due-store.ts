@@ -17,7 +17,7 @@ export const SCAN_MAX = 256
 const OWN_MAX = 4
 /** Maximum number of the newest due rows of one urgency that a claim reads beside the oldest. */
 const NEWEST_MAX = 64
-/** Number of due rows of one urgency that make a long queue. */
+/** Number of due rows of one urgency from which on its queue is long. */
 export const DEEP = 10_000
 /** Seconds after which the oldest due rows of a long queue are moved into the backlogs of their recipients. */
 const LATE_SECONDS = 30
@@ -211,8 +211,9 @@ export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<voi
 }
 
 /**
- * Where very many deliveries of an urgency are due outside backlogs: those of the oldest whose destination is stuck, so
- * that each claim skips them, and those that have waited for long, so that others wait behind them.
+ * Ids of deliveries outside backlogs that hold up a long queue, by urgency, among its oldest `LONG_QUEUE_MIN`. They are
+ * the deliveries to destinations that are stuck, which each claim reads and skips, and those that have waited for more
+ * than `LATE_SECONDS`. Empty for an urgency whose queue is not long.
  */
 export async function listInTheWay(
   db: Db,
@@ -265,7 +266,7 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * Like `catchUp`, for retries that are further away than the longest step, and for messages to be changed.
+ * Like `repairDueTimes`, for retries that are further away than the longest step, and for messages to be changed.
  */
 export async function catchUpRetries(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)

@@ -34,7 +34,7 @@ export async function leaseByName(
 }
 
 /**
- * Ends a lease of `leaseByName` after the message was changed by the holder. If its intended content
+ * Ends a lease of `leaseByMessageId` after the message was changed by the holder. If its intended content
  * changed after `version`, it stays outdated.
  */
 export async function recordShown(

@@ -296,15 +296,15 @@ export async function repairMessageTimes(
   now: Date,
   to: { readonly sentMax: Date; readonly waitMax: Date },
 ): Promise<void> {
-  const put = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
+  const repaired = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
     revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
   const { sentMax, waitMax } = to
   // An id starts with a time, so the ids determine which partitions are read.
   await db.execute(sql`
-    update sent_messages m set ${put}
+    update sent_messages m set ${repaired}
     where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
   await db.execute(sql`
-    update sent_messages m set ${put}
+    update sent_messages m set ${repaired}
     where m.revise_at is not null and m.revise_at > ${waitMax}`)
 }
 

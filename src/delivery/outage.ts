@@ -22,9 +22,8 @@ const RANDOM_STEPS = 2 ** 32
 /** Detects outages of a channel from the results of its attempts. */
 export interface OutageWatch {
   /**
-   * Finds unanswered deliveries before the first attempt of this process. Their destinations count as
-   * failed, so that the deliveries are resumed after the first success, as if the process had seen the
-   * outage begin.
+   * Reads the unanswered deliveries of earlier runs, before the first attempt of this process. Their
+   * destinations count as failed, so that the deliveries are resumed after the first success.
    */
   recall(): Promise<void>
   /**

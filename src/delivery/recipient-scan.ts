@@ -19,8 +19,8 @@ export interface ScanProgress {
 }
 
 /**
- * Runs the next step of a scan, if it is time. If a step reaches the last recipient before its limit, the
- * next step starts from the beginning.
+ * Runs the next step of a scan, if it is time. After a step that reached the last recipient, the next step
+ * starts from the beginning.
  *
  * @param options `none`: the result if it is not time yet
  * @throws errors of the step; the next step runs after a second

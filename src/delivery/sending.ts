@@ -1,4 +1,4 @@
-/** State of sending in a process, which is kept between runs. */
+/** What a process remembers of sending between two runs of `deliverDue`. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
@@ -25,11 +25,11 @@ export interface ChannelSending {
   readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
   readonly stale: RecipientScan
-  /** Time of the last check for very long queues, by a monotonic clock. */
+  /** Time of the last look for very long queues, by a monotonic clock. */
   tidiedAt: number
   /** Whether new deliveries were notified since the newest were last read. */
   isNotified: boolean
-  /** Time of the last claim that lost deliveries to another process, by a monotonic clock. */
+  /** Time of the last claim in which another process had claimed a selected delivery first, by a monotonic clock. */
   lostAt: number
   readonly outage: ChannelOutage
 }
@@ -57,7 +57,7 @@ export interface RecipientScan {
   quiet: boolean
 }
 
-/** State of the outage detection. */
+/** What the detector of outages of a channel remembers. */
 export interface ChannelOutage {
   /** Partitions that responded before and have not responded since the last success. */
   readonly failed: Set<string>
@@ -72,7 +72,7 @@ export interface ChannelOutage {
 }
 
 /**
- * Number of recipients of the first step of a round, and the maximum to which it grows while nothing is
+ * Number of recipients of the first step of a scan, and the maximum to which it grows while nothing is
  * found.
  */
 export const SCAN_STEP_RECIPIENTS = { first: 32, max: 256 } as const

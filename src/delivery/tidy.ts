@@ -6,20 +6,19 @@ import { type DeliveryChoice, idsOf } from './choice.ts'
 import * as due from './due-store.ts'
 import type { ChannelSending } from './sending.ts'
 
-/** Minimum interval between two looks at very long queues: a look reads up to `DEEP` deliveries of each urgency. */
+/** Minimum interval between two looks at long queues: a look reads up to `LONG_QUEUE_MIN` deliveries of each urgency. */
 const TIDY_MS = 5000
 
 /** Urgencies of which a claim has read as many deliveries outside backlogs as it may. */
 export function crowdedIn(front: readonly due.Candidate[]): readonly number[] {
   return SEVERITIES.map((_severity, urgency) => urgency).filter(
-    (one) => front.filter(({ urgency }) => urgency === one).length >= due.SCAN_MAX,
+    (level) => front.filter(({ urgency }) => urgency === level).length >= due.SCAN_MAX,
   )
 }
 
 /**
  * Moves the deliveries of recipients that do not answer if they fill what a claim reads; and, from time to time, those
- * that are in the way in very long queues. The others stay: to move a delivery costs nearly as much as to record its
- * result.
+ * that hold up a long queue. The others stay: moving a delivery costs nearly as much as recording its result.
  *
  * @param claim `front`: the deliveries outside backlogs that the claim has read
  * @returns whether any were moved
@@ -44,11 +43,11 @@ export async function tidy(
   const stuck = sending.limiter.stuck()
   const mayBeLong = crowded.length + stuck.partitions.length + stuck.recipients.length > 0
   if (!mayBeLong || performance.now() - sending.tidiedAt < TIDY_MS) return unanswered.length > 0
-  // Set before, so that a look that fails each time fails one claim in a while, not all of them.
+  // Set before the look: a look that always fails then fails only one claim in `QUEUE_CHECK_MS`.
   sending.tidiedAt = performance.now()
   const inTheWay = await due.listInTheWay(claimsDb, channel, { stuck, now })
   await due.moveToBacklog(db, inTheWay)
-  // If most are in the way, those behind them are looked at by the next claim.
+  // If most of them hold up the queue, the next claim looks at the deliveries behind them.
   if (inTheWay.length >= due.DEEP / 2) sending.tidiedAt = Number.NEGATIVE_INFINITY
   return unanswered.length + inTheWay.length > 0
 }

@@ -37,7 +37,7 @@ export interface WorkerDeps extends RecordDeps {
 
 /** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 5
-/** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
+/** Longest pause between two claims, while messages are in progress and while none are. */
 const CLAIM_PAUSE_MS = { busy: 50, idle: 250 } as const
 /** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
@@ -72,13 +72,13 @@ export interface Worker {
 
 /** Creates the worker of a channel. Long because claiming, sending and stopping share its queues. */
 export function createWorker(
-  given: WorkerDeps,
+  workerDeps: WorkerDeps,
   channel: ServiceChannel,
   sending: ChannelSending,
   stop: AbortSignal,
 ): Worker {
-  const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
-  const deps = { claimsDb: given.db, ...given, stateOf }
+  const stateOf = isolatingStateReader(workerDeps.stateOf, workerDeps.quarantine)
+  const deps = { claimsDb: workerDeps.db, ...workerDeps, stateOf }
   const { limiter, inHand, waker } = sending
   const outage = watchOutage(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
@@ -90,7 +90,7 @@ export function createWorker(
   /** Number of recordings when the scans were last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
-  /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
+  /** Whether each delivery is a message of its own. If not, a recipient gets one message at a time. */
   const isEach = !CHANNELS[channel.key].groups
   const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
@@ -194,7 +194,7 @@ export function createWorker(
     })
   }
 
-  /** Next step of the round over recipients with a backlog. */
+  /** Runs the next step of the scan over recipients with a backlog. */
   async function scanBacklogs(
     full: FullDestinations,
     context: ClaimContext,
