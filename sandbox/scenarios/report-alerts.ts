@@ -86,7 +86,7 @@ function listenForAlerts(
     receiver.subscribe(() => {
       for (const { headers, hook } of receiver.deliveries.slice(deliveriesBefore)) {
         const event = `${headers['x-watchdog-event']}`
-        if (events.some((one) => event.startsWith(one))) found(`at the hook “${hook}”`)
+        if (events.some((prefix) => event.startsWith(prefix))) found(`at the hook “${hook}”`)
       }
     }),
   ]

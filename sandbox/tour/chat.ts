@@ -44,8 +44,8 @@ export function createTourChat(api: TelegramApi, chatId: number): TourChat {
       api.send(chatId, text)
     },
     press: async (label) => {
-      const message = await find(`a message with the button “${label}”`, (one) =>
-        hasButton(one, label),
+      const message = await find(`a message with the button “${label}”`, (message) =>
+        hasButton(message, label),
       )
       const data = buttonOf(message, label)?.callback_data ?? ''
       await api.press(chatId, message.id, data).answer(PATIENCE_MS)

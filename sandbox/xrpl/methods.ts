@@ -126,8 +126,8 @@ function tx(view: ServerView, parameters: Parameters, apiVersion: number): JsonO
   const hash = transaction.toUpperCase()
   const { min, max } = view.range()
   const isHeld = ({ ledger: { index } }: PlacedTransaction) => index >= min && index <= max
-  const placed = history.placed.find((one) => one.transaction.hash === hash && isHeld(one))
-  const waiting = history.waiting.find((one) => one.hash === hash)
+  const placed = history.placed.find((entry) => entry.transaction.hash === hash && isHeld(entry))
+  const waiting = history.waiting.find((transaction) => transaction.hash === hash)
   if (placed === undefined && waiting === undefined) throw new XrplRefusal('txnNotFound')
   return transactionOf(placed ?? waiting, history.address, apiVersion)
 }
