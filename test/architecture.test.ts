@@ -196,7 +196,8 @@ describe('the source tree', () => {
     const wrong = sources
       .filter(
         ({ path, imports }) =>
-          imports.some((one) => one === name || one.startsWith(`${name}/`)) && !allowed.test(path),
+          imports.some((path) => path === name || path.startsWith(`${name}/`)) &&
+          !allowed.test(path),
       )
       .map(({ path }) => path)
     expect(wrong).toEqual([])

@@ -91,7 +91,7 @@ describe('the examples of operations', () => {
 
   test('are shown at every body and answer of the description', () => {
     const media = allOf('content', describeIn('en')).flatMap((content) =>
-      Object.values(Tree.parse(content)).map((one) => Tree.parse(one)),
+      Object.values(Tree.parse(content)).map((media) => Tree.parse(media)),
     )
     expect(media.length).toBeGreaterThan(REGISTRY.length)
     expect(media.filter(({ example }) => example === undefined)).toEqual([])
@@ -164,7 +164,7 @@ describe('the journey of the examples', () => {
     const text = JSON.stringify(describeIn('en'))
     const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(([one]) => one)
     expect(addresses.length).toBeGreaterThan(20)
-    expect(addresses.filter((one) => one !== getAddress(one))).toEqual([])
+    expect(addresses.filter((address) => address !== getAddress(address))).toEqual([])
   })
 
   test('contains no well-formed token or secret in any language', () => {
@@ -186,8 +186,8 @@ describe('the journey of the examples', () => {
 /** The problem that the description shows for each status. */
 function problemsIn(locale: Locale): ReadonlyMap<number, z.output<typeof Problem>> {
   const { responses } = Tree.parse(describeIn(locale)['components'])
-  const problems = allOf('example', responses).map((one) =>
-    z.strictObject(Problem.shape).parse(one),
+  const problems = allOf('example', responses).map((example) =>
+    z.strictObject(Problem.shape).parse(example),
   )
   return new Map(problems.map((problem) => [problem.status, problem]))
 }

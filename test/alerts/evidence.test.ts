@@ -81,7 +81,7 @@ function check(evidence: unknown, endpoints: readonly string[] | Rpc = rpc) {
 async function alertOf(event: string, name?: string): Promise<RaisedAlert> {
   const own =
     name === undefined ? raised : ((await world.alerts(name)) as unknown as readonly RaisedAlert[])
-  const found = own.find((one) => one.event === event)
+  const found = own.find((alert) => alert.event === event)
   if (found === undefined) throw new Error(`${event} was not raised`)
   return found
 }
@@ -363,7 +363,7 @@ test('the script reports an endpoint that returns false data or has pruned old b
   const contradicting = await through(
     missing,
     ofBlocks((block) => {
-      for (const one of block.transactions) one.from = `0x${'11'.repeat(20)}`
+      for (const transaction of block.transactions) transaction.from = `0x${'11'.repeat(20)}`
     }),
     [world.devnet.rpcUrl],
   )

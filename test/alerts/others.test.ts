@@ -36,7 +36,7 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const { message, others, outage } = await pageOfMail()
   expect(message.severity).toBe('critical')
   expect(others).toEqual([])
-  expect(outage?.alerts.map((one) => one.message.event)).toEqual([REVEAL, COMMIT])
+  expect(outage?.alerts.map((alert) => alert.message.event)).toEqual([REVEAL, COMMIT])
   expect(outage?.alerts[1]?.state.recoveredAt).toBeUndefined()
   world.clock.advance(60)
   await world.record(watch, { event: `${COMMIT}.recovered` })

@@ -19,12 +19,12 @@ export interface CostModel {
 }
 
 /** Fits a model to the costs of one and of two processes. */
-export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
-  const each = combine(two.idle, one.idle, (more, less) => Math.max(0, more - less))
+export function fitModel(costs: UnitCosts, two: UnitCosts): CostModel {
+  const each = combine(two.idle, costs.idle, (more, less) => Math.max(0, more - less))
   return {
     each,
-    fixed: combine(one.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
-    units: record((unit) => combine(one.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
+    fixed: combine(costs.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
+    units: record((unit) => combine(costs.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
   }
 }
 

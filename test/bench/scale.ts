@@ -51,7 +51,7 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
           predictions.push({ measured: spent, predicted: predict(fitModel(one, two), load) })
         }
       } finally {
-        await Promise.all(processes.map((one) => one.stop()))
+        await Promise.all(processes.map((child) => child.stop()))
       }
     }
     rounds.push(costs)

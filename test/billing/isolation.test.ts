@@ -41,7 +41,7 @@ function failingFor(wallet: Address): PayWorld['app'] {
 }
 
 const quarantined = (kind: string) =>
-  world.app.quarantine.read().find((one) => one.kind === kind)?.rows ?? 0
+  world.app.quarantine.read().find((row) => row.kind === kind)?.rows ?? 0
 
 async function buy(client: Client, autoRenew: boolean) {
   const { balance } = await ledgerOf(client)

@@ -64,7 +64,7 @@ async function alerted(chat: Chatting, watchId: number, ...events: readonly stri
 }
 
 function message(chat: Chatting, id: number) {
-  const found = chat.all().find((one) => one.id === id)
+  const found = chat.all().find((message) => message.id === id)
   if (found === undefined) throw new Error('the message is gone')
   return found
 }

@@ -64,7 +64,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   await world.follow()
   look(chat)
   // The remainder can be paid from there.
-  const data = dataOf(chat.last()).filter((one) => one.includes('topup.hash'))
+  const data = dataOf(chat.last()).filter((data) => data.includes('topup.hash'))
   expect(data).toHaveLength(1)
 }
 
@@ -102,7 +102,7 @@ test.each(SCREEN_LOCALES)('in %s leads somewhere and is answered', async (locale
 test('nothing was refused by Telegram', () => {
   const HARMLESS = /not modified|no text in the message|message to (?:edit|delete) not found/
   const refusals = world.telegram.calls.flatMap(({ refused }) => refused?.description ?? [])
-  expect(refusals.filter((one) => !HARMLESS.test(one))).toEqual([])
+  expect(refusals.filter((refusal) => !HARMLESS.test(refusal))).toEqual([])
 })
 
 test('each of their verbs stands on some screen', () => {

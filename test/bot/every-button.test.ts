@@ -121,12 +121,12 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
     await pressAll(world, chat, locale, new Map())
     // A second wallet, so that there is one to choose.
     await chat.say(`/start ${await world.linkCode('carol')}`)
-    await chat.press(dataOf(chat.last()).find((one) => one.includes('link.yes')) ?? '')
+    await chat.press(dataOf(chat.last()).find((data) => data.includes('link.yes')) ?? '')
     check(chat.last())
     for (const answer of ['link.no', 'link.yes']) {
       await chat.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
       check(chat.last())
-      await chat.press(dataOf(chat.last()).find((one) => one.includes(answer)) ?? '')
+      await chat.press(dataOf(chat.last()).find((data) => data.includes(answer)) ?? '')
       check(chat.last())
     }
   })
@@ -149,7 +149,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       }
       for (const verb of ['new.back', 'new.cancel'] as const) {
         await press(world, chat, packed('new.type', { type, address: undefined }))
-        const data = dataOf(chat.last()).find((one) => unpacked(one)?.verb === verb)
+        const data = dataOf(chat.last()).find((data) => unpacked(data)?.verb === verb)
         await press(world, chat, data ?? '')
       }
     }
@@ -245,7 +245,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
 /** Presses the actions below an alert, and those that undo them. */
 async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
   const { id } = chat.last()
-  const message = () => chat.all().find((one) => one.id === id) ?? chat.last()
+  const message = () => chat.all().find((message) => message.id === id) ?? chat.last()
   for (const round of ['there', 'back']) {
     check(message())
     for (const data of dataOf(message())) {
@@ -308,7 +308,7 @@ async function pressStep(world: BotWorld, chat: Chatting): Promise<void> {
     await press(world, chat, data)
     if (isBeside) await pressStep(world, chat)
     const leave = isBeside ? 'new.next' : verb === 'new.ask' ? 'new.back' : undefined
-    const back = dataOf(chat.last()).find((one) => unpacked(one)?.verb === leave)
+    const back = dataOf(chat.last()).find((data) => unpacked(data)?.verb === leave)
     if (back !== undefined) await press(world, chat, back)
   }
 }

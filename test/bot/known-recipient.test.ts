@@ -34,7 +34,9 @@ async function add(button: string, address: string) {
 }
 
 const ofChannel = async (channel: string) =>
-  (await world.as('alice', listDestinations)).filter((one) => one.channel === channel)
+  (await world.as('alice', listDestinations)).filter(
+    (destination) => destination.channel === channel,
+  )
 const iso = (text: string) => `\u2068${text}\u2069`
 
 describe('an address that the wallet already has', () => {

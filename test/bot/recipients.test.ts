@@ -57,7 +57,7 @@ async function recipientsOf(name: Name) {
 }
 
 async function recipientOf(name: Name, called: string) {
-  const found = (await recipientsOf(name)).find((one) => one.name === called)
+  const found = (await recipientsOf(name)).find((recipient) => recipient.name === called)
   if (found === undefined) throw new Error(`nobody is called ${called}`)
   return found
 }
@@ -223,7 +223,7 @@ describe('a webhook', () => {
     await chat.say('/menu')
     world.clock.advance(590)
     await follow()
-    const text = () => chat.all().find((one) => one.id === id)?.text
+    const text = () => chat.all().find((message) => message.id === id)?.text
     expect(text()).toContain('whsec_')
     world.clock.advance(20)
     await follow()
@@ -472,7 +472,7 @@ describe('a mailbox', () => {
     await chat.press('Choose alerts…')
     await chat.press('Only some')
     await chat.press('‹ \u2068Night <b>shift\u2069')
-    expect((await recipientsOf('carol')).find((one) => one.id === id)).toMatchObject({
+    expect((await recipientsOf('carol')).find((recipient) => recipient.id === id)).toMatchObject({
       name: 'Night <b>shift',
       locale: 'de',
       timezone: 'America/New_York',

@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 async function signal(name: string) {
   const { signals } = await world.as('alice', getWatch, { params: { id: String(id) } })
-  return signals.find((one) => one.id === name)
+  return signals.find((signal) => signal.id === name)
 }
 
 async function fires(name: string, streak: number): Promise<void> {

@@ -109,12 +109,12 @@ describe('/status', () => {
       ])
     }
     const texts = async () => {
-      const both: string[] = []
+      const texts: string[] = []
       for (const command of ['/menu', '/status']) {
         await bob.say(command)
-        both.push(says(bob))
+        texts.push(says(bob))
       }
-      return both
+      return texts
     }
     await fires(ids[0] ?? 0, 'warning')
     for (const text of await texts()) expect(text).toContain('🟠 1 active')
@@ -195,7 +195,7 @@ describe('a pinned status', () => {
     expect(edits()).toBe(before)
     await follow(31)
     expect(edits()).toBe(before + 1)
-    const pinned = () => ann.all().find((one) => one.id === id)
+    const pinned = () => ann.all().find((message) => message.id === id)
     expect(pinned()?.text).toMatch(/⏸️ \u2068?Pinned one/)
     await ann.say('/menu')
     await world.as('alice', updateWatch, { ...change, body: { status: 'active' } })

@@ -549,7 +549,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    const older = ann.all().find((one) => one.id === id)
+    const older = ann.all().find((message) => message.id === id)
     expect(older?.text).toContain('10,000 credits (10\u00a0USD) added')
     expect(older?.keyboard).toEqual([])
   })

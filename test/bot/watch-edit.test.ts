@@ -142,7 +142,7 @@ describe('a typed value', () => {
     )
     await ann.say('250')
     expect(ann.last().id).toBeGreaterThan(card)
-    expect(ann.all().some((one) => one.id === card)).toBe(false)
+    expect(ann.all().some((message) => message.id === card)).toBe(false)
     expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
   })
 

@@ -180,7 +180,7 @@ describe('a test', () => {
         checks: LIVE_CHECKS,
       })
     }
-    const shown = (messageId: number) => ann.all().find((one) => one.id === messageId)?.text
+    const shown = (messageId: number) => ann.all().find((message) => message.id === messageId)?.text
 
     async function tested(reach?: string): Promise<number> {
       await ann.say(`/watches ${id}`)
@@ -242,9 +242,12 @@ describe('a test', () => {
       await ann.press('Again')
       const keyboard = ann
         .all()
-        .find((one) => one.id === messageId)
+        .find((message) => message.id === messageId)
         ?.keyboard.flat()
-      expect(keyboard?.map((one) => one.text)).toEqual(['All recipients', `‹ ${iso('Treasury')}`])
+      expect(keyboard?.map((button) => button.text)).toEqual([
+        'All recipients',
+        `‹ ${iso('Treasury')}`,
+      ])
     })
 
     test('has the buttons of an alert, which say that it is a test', async () => {

@@ -328,13 +328,13 @@ describe('the card', () => {
   })
 
   test('of each wallet of the chat opens, whichever is chosen', async () => {
-    const both = await linked('alice')
-    await both.say(`/start ${await world.linkCode('carol')}`)
-    await both.press('Link this chat')
+    const groupChat = await linked('alice')
+    await groupChat.say(`/start ${await world.linkCode('carol')}`)
+    await groupChat.press('Link this chat')
     const id = await world.addWatch('alice', { label: 'First wallet' })
-    await openCard(both, id)
-    expect(both.last().text).toContain('First wallet')
-    await both.press('Pause')
+    await openCard(groupChat, id)
+    expect(groupChat.last().text).toContain('First wallet')
+    await groupChat.press('Pause')
     expect((await watchOf('alice', id)).status).toBe('paused')
   })
 

@@ -68,7 +68,10 @@ describe('a chat that refuses everything', () => {
     const bad = await chats.link(BAD)
     for (let part = 0; part < 3; part += 1) {
       await chats.notify(
-        backlogOf(bad, 900, 'info', 1).map((one) => ({ ...one, alert: one.alert + part * 900 })),
+        backlogOf(bad, 900, 'info', 1).map((delivery) => ({
+          ...delivery,
+          alert: delivery.alert + part * 900,
+        })),
       )
       await chats.deliver()
       outbox.clock.advance(600)

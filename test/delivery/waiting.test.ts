@@ -61,7 +61,7 @@ function rowsRead(node: Node): number {
   const own = node['Node Type'].endsWith('Scan')
     ? node['Actual Loops'] * (node['Actual Rows'] + node['Rows Removed by Filter'])
     : 0
-  return own + node.Plans.reduce((sum, one) => sum + rowsRead(one), 0)
+  return own + node.Plans.reduce((sum, child) => sum + rowsRead(child), 0)
 }
 
 test('of a recipient with thousands of deliveries no more are read than are counted', async () => {

@@ -359,8 +359,8 @@ describe('watches that lose their slot', () => {
     await buy(1)
     await runJobs()
     await runJobs()
-    const both = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
-    expect(both).toMatchObject([
+    const others = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
+    expect(others).toMatchObject([
       {
         title: '2 watches suspended',
         severity: 'warning',

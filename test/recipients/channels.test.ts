@@ -223,18 +223,18 @@ describe('results of deliveries', () => {
     expect(await record([failed(id, 290)])).toMatchObject([{ id, status: 'disabled' }])
   })
   test('switch off a destination at once if it no longer exists, and mark a chat that blocked the bot', async () => {
-    const [one, two] = [await hook(), await hook()]
+    const [first, second] = [await hook(), await hook()]
     const stopped = await record([
-      failed(one.id, 0, { reason: 'gone', disable: 'disabled' }),
-      failed(two.id, 0, { reason: 'blocked', disable: 'blocked' }),
+      failed(first.id, 0, { reason: 'gone', disable: 'disabled' }),
+      failed(second.id, 0, { reason: 'blocked', disable: 'blocked' }),
     ])
     expect(stopped.map(({ status, statusReason }) => [status, statusReason])).toEqual([
       ['disabled', 'gone'],
       ['blocked', 'blocked'],
     ])
-    await record([ok(two.id, 1), ok(one.id, 1)])
-    expect(await read(two.id)).toMatchObject({ status: 'active', statusReason: null })
-    expect(await read(one.id)).toMatchObject({ status: 'disabled', statusReason: 'gone' })
+    await record([ok(second.id, 1), ok(first.id, 1)])
+    expect(await read(second.id)).toMatchObject({ status: 'active', statusReason: null })
+    expect(await read(first.id)).toMatchObject({ status: 'disabled', statusReason: 'gone' })
   })
   test('skip deleted recipients', async () => {
     expect(await record([ok(999_999, 0), failed(999_998, 0)])).toEqual([])
@@ -316,7 +316,7 @@ describe('settings', () => {
   })
   test('accept one of many concurrent changes of a version', async () => {
     const works = Array.from({ length: 8 }, () => refusal(replace(defaults, 1)))
-    const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
+    const done = (await Promise.all(works)).filter((answer) => answer === 'nothing was refused')
     expect(done).toHaveLength(1)
   })
   test('are listed for many wallets in one call', async () => {

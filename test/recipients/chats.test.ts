@@ -188,7 +188,7 @@ describe('a link code', () => {
     const works = Array.from({ length: 10 }, (_, index) =>
       refusal(claim(code, { id: 9000 + index })),
     )
-    const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
+    const done = (await Promise.all(works)).filter((answer) => answer === 'nothing was refused')
     expect(done).toHaveLength(1)
     expect((await listRecipients(room.deps, caller, {})).data).toHaveLength(1)
   })
@@ -216,7 +216,7 @@ describe('a link code', () => {
     const code = await makeGroupCode()
     const groups = Array.from({ length: 10 }, (_, index) => -(chatId * 100 + index))
     const shown = await Promise.all(groups.map((id) => refusal(peek(code, id))))
-    expect(shown.filter((one) => one === 'nothing was refused')).toHaveLength(1)
+    expect(shown.filter((answer) => answer === 'nothing was refused')).toHaveLength(1)
   })
   test('for a private chat is used up if it is opened in a group', async () => {
     const code = await makeCode()
@@ -227,9 +227,9 @@ describe('a link code', () => {
     const made = await createTelegramLink(room.deps, caller, {})
     const code = codeIn(made.url, 'start')
     const groupCode = codeIn(made.groupUrl, 'startgroup')
-    const both = [claim(code), claim(groupCode, { id: -chatId })]
-    const done = (await Promise.all(both.map(refusal))).filter(
-      (one) => one === 'nothing was refused',
+    const claims = [claim(code), claim(groupCode, { id: -chatId })]
+    const done = (await Promise.all(claims.map(refusal))).filter(
+      (answer) => answer === 'nothing was refused',
     )
     expect(done).toHaveLength(1)
   })
@@ -318,14 +318,14 @@ describe('a linked chat', () => {
     expect(await links()).toMatchObject([{ status: 'disabled' }])
   })
   test('has one language, time zone and topic for all its wallets', async () => {
-    const one = await link()
+    const linked = await link()
     await link({}, stranger())
     const input = { chatId, locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 } as const
     await updateChat(room.deps, input)
     const chosen = { locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 }
     expect(await links()).toMatchObject([chosen, chosen])
     await updateChat(room.deps, { chatId, threadId: null })
-    const { id } = one.recipient
+    const { id } = linked.recipient
     const opened = (await openDestinations(room.deps, [id])).get(id)
     expect(opened?.destination).toEqual({ chatId })
     expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])

@@ -92,8 +92,8 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
 const links = () => chatLinks(room.deps, chatId)
 async function news(): Promise<ConnectOutcome[]> {
   const notified: ConnectOutcome[] = []
-  await forEachConnectOutcome(deps, async (one) => void notified.push(one))
-  return notified.filter((one) => one.chatId === chatId)
+  await forEachConnectOutcome(deps, async (outcome) => void notified.push(outcome))
+  return notified.filter((outcome) => outcome.chatId === chatId)
 }
 
 describe('a code', () => {
@@ -178,8 +178,8 @@ describe('a signed challenge', () => {
 
   test('requests the right to spend for the wallet that the chat has selected', async () => {
     const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
-    for (const one of wallets) {
-      wallet = one
+    for (const ownWallet of wallets) {
+      wallet = ownWallet
       const { code } = await makeCode()
       await claimConnectCode(deps, { code, ...(await signed()) })
     }
@@ -194,8 +194,8 @@ describe('a signed challenge', () => {
 
   test('requests it for the first wallet if the release before stored the code over another', async () => {
     const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
-    for (const one of wallets) {
-      wallet = one
+    for (const ownWallet of wallets) {
+      wallet = ownWallet
       const { code } = await makeCode()
       await claimConnectCode(deps, { code, ...(await signed()) })
     }

@@ -66,13 +66,14 @@ export async function pressAll({ world, chat, only, sameMax }: Pressing): Promis
     done.add(data)
     pressed.set(verb, count + 1)
     world.clock.advance(5)
-    const message = chat.all().findLast((one) => dataOf(one).includes(data ?? '')) ?? chat.last()
+    const message =
+      chat.all().findLast((message) => dataOf(message).includes(data ?? '')) ?? chat.last()
     const answer = world.telegram.pressRaw(chat.id, message.id, data)
     await world.settle()
     expect((await answer.answer()).text.length).toBeLessThanOrEqual(TOAST_MAX)
     for (const shown of [chat.last(), chat.all().find(({ id }) => id === message.id)]) {
       if (shown === undefined) continue
-      for (const one of checkScreen(shown)) seen.add(one)
+      for (const verb of checkScreen(shown)) seen.add(verb)
       waiting.push(...dataOf(shown))
     }
   }

@@ -21,12 +21,15 @@ async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<vo
 function hideTransactionsOf(name: string, proxy: RpcProxy): void {
   const { accounts } = world.simulation().provider(name)
   const own = new Set(
-    Object.values(accounts).map((one) => String(Object(one).address ?? '').toLowerCase()),
+    Object.values(accounts).map((account) => String(Object(account).address ?? '').toLowerCase()),
   )
   proxy.rewrite('eth_getBlockByNumber', (block) => {
     const { transactions, ...rest } = Object(block)
     if (!Array.isArray(transactions)) return block
-    return { ...rest, transactions: transactions.filter((one) => !own.has(one.from)) }
+    return {
+      ...rest,
+      transactions: transactions.filter((transaction) => !own.has(transaction.from)),
+    }
   })
 }
 

@@ -394,8 +394,8 @@ describe('two processes', () => {
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
     await publishTip(deps, signal)
-    const given = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
-    const [former, next] = [createSlices(given), createSlices(given)]
+    const slicesDeps = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
+    const [former, next] = [createSlices(slicesDeps), createSlices(slicesDeps)]
     await former.share()
     await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
     await next.share()

@@ -93,7 +93,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   }
   const chain = {
     confirmedBlock: async () => tip,
-    blockAt: async (number: number) => read.find((one) => one.number === number)?.ref ?? tip,
+    blockAt: async (number: number) => read.find((block) => block.number === number)?.ref ?? tip,
     rounds,
   } as unknown as FspChain
   const { db } = database
