@@ -58,15 +58,15 @@ const ids = (alerts: readonly OpenAlert[] | undefined) => alerts?.map(({ id }) =
 
 describe('a recovery', () => {
   test('ends the episode of every open alert of its signal and has the worst of their severities', () => {
-    const one = recovery(9)
+    const recovered = recovery(9)
     const open = [
       openAlert(1),
       openAlert(5, { severity: 'critical' }),
       openAlert(2, { watchId: 2 }),
     ]
-    const { effects, ends, open: rest } = applyChanges([one], open)
-    expect(ids(effects.get(one)?.episode)).toEqual([1, 5])
-    expect(effects.get(one)?.effectiveSeverity).toBe('critical')
+    const { effects, ends, open: rest } = applyChanges([recovered], open)
+    expect(ids(effects.get(recovered)?.episode)).toEqual([1, 5])
+    expect(effects.get(recovered)?.effectiveSeverity).toBe('critical')
     expect(ends).toEqual([{ alertIds: [1, 5], at: at(9) }])
     expect(ids(rest)).toEqual([2])
   })
@@ -77,14 +77,14 @@ describe('a recovery', () => {
   })
 
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
-    const one = recovery(9, { episodeSeverity: 'critical' })
-    const effect = applyChanges([one], []).effects.get(one)
+    const recovered = recovery(9, { episodeSeverity: 'critical' })
+    const effect = applyChanges([recovered], []).effects.get(recovered)
     expect(effect).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
   test('of nothing is only info', () => {
-    const one = recovery(9)
-    expect(applyChanges([one], []).effects.get(one)).toEqual({
+    const recovered = recovery(9)
+    expect(applyChanges([recovered], []).effects.get(recovered)).toEqual({
       episode: [],
       effectiveSeverity: 'info',
     })
@@ -93,28 +93,28 @@ describe('a recovery', () => {
 
 describe('an alert', () => {
   test('increases the severity of an open episode when it is worse than all before', () => {
-    const one = change(9, { severity: 'critical' })
+    const fired = change(9, { severity: 'critical' })
     const { effects, ends, open } = applyChanges(
-      [one],
+      [fired],
       [openAlert(1), openAlert(9, { severity: 'critical' })],
     )
-    expect(ids(effects.get(one)?.episode)).toEqual([1])
+    expect(ids(effects.get(fired)?.episode)).toEqual([1])
     expect(ends).toEqual([])
     expect(ids(open)).toEqual([1, 9])
   })
 
   test('that is no worse starts a new alert and ends the abandoned one without a message', () => {
-    const one = change(9)
-    const { effects, ends, open } = applyChanges([one], [openAlert(1), openAlert(9)])
-    expect(effects.get(one)?.episode).toEqual([])
+    const fired = change(9)
+    const { effects, ends, open } = applyChanges([fired], [openAlert(1), openAlert(9)])
+    expect(effects.get(fired)?.episode).toEqual([])
     expect(ends).toEqual([{ alertIds: [1], at: at(9) }])
     expect(ids(open)).toEqual([9])
   })
 
   test('of another event of the signal stands beside it', () => {
-    const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
+    const fired = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
-    expect(applyChanges([one], [before]).ends).toEqual([])
+    expect(applyChanges([fired], [before]).ends).toEqual([])
   })
 })
 
@@ -133,12 +133,14 @@ describe('votes of a provider', () => {
     } as const
   }
   const notified = (...all: readonly ReturnType<typeof vote>[]) => {
-    const changes = all.map((one) => change(one.position, one))
+    const changes = all.map((alert) => change(alert.position, alert))
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
-      .map(({ position, ...one }) => openAlert(position, one))
+      .map(({ position, ...rest }) => openAlert(position, rest))
     const { ends, open: rest, effects } = applyChanges(changes, open)
-    const increases = changes.filter((one) => !one.isRecovery && effects.get(one)?.episode.length)
+    const increases = changes.filter(
+      (candidate) => !candidate.isRecovery && effects.get(candidate)?.episode.length,
+    )
     return {
       ended: ends.map(({ alertIds }) => alertIds),
       open: ids(rest),
@@ -211,8 +213,8 @@ test('the episode of an alert ends at most once and never by an earlier change',
       for (const end of ends) {
         for (const id of end.alertIds) expect(at(id) < end.at).toBe(true)
       }
-      for (const [one, { episode, effectiveSeverity: weight }] of effects) {
-        if (one.isRecovery)
+      for (const [changed, { episode, effectiveSeverity: weight }] of effects) {
+        if (changed.isRecovery)
           expect(weight).toBe(worstSeverity(['info', ...episode.map((e) => e.severity)]))
       }
     }),

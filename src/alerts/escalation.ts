@@ -73,7 +73,9 @@ export async function escalateDue(
   ]
   const recipientsOf = (key: string) => {
     const ids = escalated.flatMap((row) => (keyOf(row) === key ? [row.id] : []))
-    return notified.flatMap((one) => (ids.includes(one.alertId) ? [one.recipientId] : []))
+    return notified.flatMap((recipient) =>
+      ids.includes(recipient.alertId) ? [recipient.recipientId] : [],
+    )
   }
   await escalationStore.markEscalated(
     tx,

@@ -20,8 +20,8 @@ function noticeOf(title: string, buttons: readonly MessageButton[], severity: Se
 const labelsOf = ({ buttons = [] }: Envelope) => buttons.flat().map(({ label }) => label)
 
 test('one notice stays as it is', () => {
-  const one = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
-  expect(noticesTogether(t, [one], AS)).toEqual({ ...one, deliveryId: 'id' })
+  const notice = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
+  expect(noticesTogether(t, [notice], AS)).toEqual({ ...notice, deliveryId: 'id' })
 })
 
 test('several have the content of all, the worst first', () => {
@@ -41,12 +41,12 @@ function countedOf(
   facts: Partial<NoticeFacts> & { readonly count: number },
   body = 'In a sentence.',
 ): Envelope {
-  const one = noticeOf(`${event} ${facts.count}`, [])
+  const notice = noticeOf(`${event} ${facts.count}`, [])
   return {
-    ...one,
+    ...notice,
     data: { facts: { endsAt: null, stopping: null, ...facts } },
     timezone: 'UTC',
-    message: { ...one.message, event: `notice.${event}`, body },
+    message: { ...notice.message, event: `notice.${event}`, body },
   }
 }
 
@@ -54,9 +54,9 @@ const NOV_20 = new Date('2026-11-20T12:00:00.000Z')
 const DEC_27 = '2026-12-27T12:00:00.000Z'
 
 test('slots that end on one day are added up, with the watches of all', () => {
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['FLR/USD'] })
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['FLR/USD'] })
   const two = countedOf('slots-end', { count: 2, endsAt: DEC_27, stopping: ['Alpha', 'FLR/USD'] })
-  const { message } = noticesTogether(t, [one, two], AS)
+  const { message } = noticesTogether(t, [notice, two], AS)
   expect(message.title).toBe('3 slots end on Dec 27, 2026')
   expect(message.body).toBe(
     'Without renewal, these watches will be suspended: \u2068Alpha\u2069 and \u2068FLR/USD\u2069.',
@@ -66,7 +66,7 @@ test('slots that end on one day are added up, with the watches of all', () => {
     endsAt: '2026-12-29T12:00:00.000Z',
     stopping: [],
   })
-  expect(noticesTogether(t, [one, other], AS).message.title).toBe('slots-end 1 · 1 more message')
+  expect(noticesTogether(t, [notice, other], AS).message.title).toBe('slots-end 1 · 1 more message')
 })
 
 test('renewals of one day are added up, with their whole price', () => {
@@ -160,23 +160,23 @@ test('suspended watches are added up beside a receipt, unless some run again', (
 
 test('a reminder that is sent after the end says that the end is over', () => {
   const late = { ...AS, now: new Date(DEC_27) }
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
   const over = 'The term of 1 slot ended on Dec 27, 2026'
   const delayed = 'This message was delayed. Your current slots are listed under Slots.'
-  expect(noticesTogether(t, [one], late).message).toMatchObject({ title: over, body: delayed })
-  expect(noticesTogether(t, [one, one], late).message.title).toBe(
+  expect(noticesTogether(t, [notice], late).message).toMatchObject({ title: over, body: delayed })
+  expect(noticesTogether(t, [notice, notice], late).message.title).toBe(
     'The term of 2 slots ended on Dec 27, 2026',
   )
   const trial = countedOf('trial-ends', { count: 1, endsAt: DEC_27 })
-  expect(noticesTogether(t, [trial, one], late).message.body).toBe(
+  expect(noticesTogether(t, [trial, notice], late).message.body).toBe(
     `▪️ Your trial has ended\n${delayed}\n\n▪️ ${over}\n${delayed}`,
   )
 })
 
 test('facts that are no facts leave the notice as it is', () => {
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
-  const broken = { ...one, data: { facts: { count: 'x', endsAt: 'soon' } } }
-  const { title, body } = noticesTogether(t, [broken, one], { ...AS, now: new Date(0) }).message
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const broken = { ...notice, data: { facts: { count: 'x', endsAt: 'soon' } } }
+  const { title, body } = noticesTogether(t, [broken, notice], { ...AS, now: new Date(0) }).message
   expect(title).toBe('slots-end 1 · 1 more message')
   expect(body).toContain('▪️ slots-end 1\nIn a sentence.')
 })
@@ -205,9 +205,9 @@ test('no message of several notices is cut, and none is lost or moved', () => {
   fc.assert(
     fc.property(lengths, (all) => {
       const rows = all.map((length, index) => {
-        const one = noticeOf(`N${index}`, [])
+        const notice = noticeOf(`N${index}`, [])
         const body = `${'x'.repeat(length)} end of ${index}.`
-        return { index, envelope: { ...one, message: { ...one.message, body } } }
+        return { index, envelope: { ...notice, message: { ...notice.message, body } } }
       })
       const messages = inMessages(rows)
       expect(messages.flat()).toEqual(rows)

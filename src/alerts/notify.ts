@@ -288,7 +288,8 @@ function envelopeOf(
   const render = (alert: RecordedAlert, notes: readonly Note[]) =>
     how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(notification, [...held, ...(notification.notes ?? [])])
-  const title = answers === undefined ? '' : titleOf(deps, answers, (one) => render(one, []).title)
+  const title =
+    answers === undefined ? '' : titleOf(deps, answers, (alert) => render(alert, []).title)
   return {
     deliveryId: how.deliveryId,
     type,

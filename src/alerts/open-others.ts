@@ -56,12 +56,12 @@ export function oneOfEachEpisode(
   return [...byEpisode.values()]
 }
 
-/** Whether nobody has acknowledged it, and it is not over. */
+/** Whether the alert is open and not acknowledged. */
 export function mayBeAcknowledged(row: store.AlertRow): boolean {
   return row.acknowledgedAt === null && row.recoveredAt === null
 }
 
-/** Whether somebody has acknowledged it, and it is not over. */
+/** Whether the alert is open and acknowledged. */
 export function isAcknowledged(row: store.AlertRow): boolean {
   return row.acknowledgedAt !== null && row.recoveredAt === null
 }

@@ -104,11 +104,11 @@ export async function describeOthers(
     shown.map(({ id }) => id),
   )
   const outages = await outagesOf(deps.db, shown)
-  return shown.flatMap((one): OtherAlert[] => {
+  return shown.flatMap((row): OtherAlert[] => {
     try {
-      const message = messageOf(deps, one, reader)
-      const state = states.get(one.id) ?? {}
-      const outage = outages.get(one.id) ?? { from: one.firedAt, to: null }
+      const message = messageOf(deps, row, reader)
+      const state = states.get(row.id) ?? {}
+      const outage = outages.get(row.id) ?? { from: row.firedAt, to: null }
       return [{ message, state, startedAt: outage.from, recoveredAfter: lengthOf(outage) }]
     } catch {
       return []

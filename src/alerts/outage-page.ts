@@ -58,7 +58,7 @@ export async function readOutage(
   const rows = await asOfNow(deps.db, newestOfEach(together))
   const ids = rows.map(({ id }) => id)
   const states = await messageStates(deps, ids)
-  const parts = rows.flatMap((one) => partOf(deps, one, reader))
+  const parts = rows.flatMap((row) => partOf(deps, row, reader))
   if (parts.length < 2) return undefined
   const now = deps.clock.now()
   const fate = currentContent(
@@ -85,9 +85,12 @@ export async function readOutage(
 }
 
 /** Whether two outages have a moment in common. */
-function areTogether(one: OutageTimes | undefined, other: OutageTimes | undefined): boolean {
-  if (one === undefined || other === undefined) return false
-  return (one.to === null || other.from <= one.to) && (other.to === null || one.from <= other.to)
+function areTogether(times: OutageTimes | undefined, otherTimes: OutageTimes | undefined): boolean {
+  if (times === undefined || otherTimes === undefined) return false
+  return (
+    (times.to === null || otherTimes.from <= times.to) &&
+    (otherTimes.to === null || times.from <= otherTimes.to)
+  )
 }
 
 /** The newest alert of each episode, newest first. */

@@ -58,7 +58,7 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
-  /** End of what the alert reports: of its outage, or of an event that nothing ends once it is past; null while it is open. */
+  /** End of the outage, or of the watch, or of an event without a recovery that is past; null while the alert is open. */
   readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null

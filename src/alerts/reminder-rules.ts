@@ -75,8 +75,8 @@ export function stepFor(
 const ESCALATED_REST_MS = MINUTE_MS
 
 /**
- * Whether the recipients of an alert's escalation get a reminder that was due at `dueAt`: not one that was due before
- * they were told, or in the same minute. An escalation in the future was written before the clock was set back. Pure.
+ * Whether the recipients of an alert's escalation get the reminder that was due at `dueAt`: only if it was due at least
+ * `ESCALATED_REST_MS` after the escalation. An escalation in the future was written before the clock was set back. Pure.
  */
 export function isForEscalated(
   escalatedAt: Date,

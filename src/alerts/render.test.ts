@@ -44,12 +44,12 @@ test('a renderer does not mix up alerts with different content', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const event = 'wallet-balance.moved'
   const { data } = alertOf(event, '')
-  const one = render(alertOf(event, 'First'), reader)
+  const message = render(alertOf(event, 'First'), reader)
   const other = render(
     alertOf(event, 'First', { data: { ...data, currentAmount: '7000000000000000000' } }),
     reader,
   )
-  expect(one.body).not.toContain(' to 7\u00a0FLR')
+  expect(message.body).not.toContain(' to 7\u00a0FLR')
   expect(other.body).toContain(' to 7\u00a0FLR')
 })
 
@@ -67,16 +67,16 @@ test('money that arrives asks for nothing; money that leaves may need a hand', (
     currentAmount: previousAmount,
     changeAmount: changeAmount.replace('-', ''),
   }
-  const said = (direction: 'incoming' | 'outgoing') =>
+  const titleFor = (direction: 'incoming' | 'outgoing') =>
     renderMessage(
       direction === 'outgoing' ? alert : { ...alert, data: { ...alert.data, ...incoming } },
       reader,
     )
-  expect(said('incoming').title).toContain('arrived')
-  expect(said('incoming').body).toContain('No action needed.')
-  expect(said('incoming').body).not.toContain('secure')
-  expect(said('outgoing').title).toContain('left the wallet')
-  expect(said('outgoing').body).toContain('secure the wallet now')
+  expect(titleFor('incoming').title).toContain('arrived')
+  expect(titleFor('incoming').body).toContain('No action needed.')
+  expect(titleFor('incoming').body).not.toContain('secure')
+  expect(titleFor('outgoing').title).toContain('left the wallet')
+  expect(titleFor('outgoing').body).toContain('secure the wallet now')
 })
 
 test.each([

@@ -126,13 +126,13 @@ export function createRenderer(): typeof renderMessage {
 }
 
 /** Whether two alerts of an event have the same values, all of them plain, and no notes. */
-function saysSame(one: Renderable, other: Renderable): boolean {
-  if ((one.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
-  if (one.firedAt.getTime() !== other.firedAt.getTime()) return false
+function saysSame(alert: Renderable, other: Renderable): boolean {
+  if ((alert.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
+  if (alert.firedAt.getTime() !== other.firedAt.getTime()) return false
   const keys = Object.keys(other.data)
   return (
-    keys.length === Object.keys(one.data).length &&
-    keys.every((key) => Object.hasOwn(one.data, key) && one.data[key] === other.data[key])
+    keys.length === Object.keys(alert.data).length &&
+    keys.every((key) => Object.hasOwn(alert.data, key) && alert.data[key] === other.data[key])
   )
 }
 
@@ -188,11 +188,11 @@ function wordsOf(
     { event, severity, data, firedAt },
     reader,
   )
-  const write = (given: TextValues) => ({
-    title: t(builtKey(`messages:${key}.title`), given),
+  const write = (values: TextValues) => ({
+    title: t(builtKey(`messages:${key}.title`), values),
     body: [
-      t(builtKey(`messages:${key}.body`), given),
-      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), given)]),
+      t(builtKey(`messages:${key}.body`), values),
+      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), values)]),
     ].join('\n'),
   })
   const { title, body } = write(values)

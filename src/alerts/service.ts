@@ -51,13 +51,15 @@ export async function recordAlerts(
   })
   logRecorded(deps, fired.filter(isNewAlert))
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
-  const alone = fired.filter((one) => !isEpisode(one)).filter(isNewAlert)
-  const ofEpisodes = fired.filter((one) => isEpisode(one) && (isNewAlert(one) || one.isRecovery))
+  const alone = fired.filter((alert) => !isEpisode(alert)).filter(isNewAlert)
+  const ofEpisodes = fired.filter(
+    (alert) => isEpisode(alert) && (isNewAlert(alert) || alert.isRecovery),
+  )
   const notifications =
     ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
   await notify(deps, tx, [
-    ...alone.map((one) =>
-      toNotification(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
+    ...alone.map((alert) =>
+      toNotification(alert, { kind: 'alert', effectiveSeverity: alert.severity }, now),
     ),
     ...notifications,
   ])
@@ -80,19 +82,19 @@ async function updateEpisodes(
   const settled = await settleFlapping(tx, before, result)
   const flapping = await findFlapping(
     tx,
-    fired.filter((one) => !isSeverityIncrease(one, result)),
+    fired.filter((alert) => !isSeverityIncrease(alert, result)),
   )
   const ids = fresh.map(({ alertId }) => alertId)
   const causes = await liveCauses(tx, result.open, ids)
   const inhibitedAlerts = result.open.filter((alert) => findCause(alert, causes) !== undefined)
   const inhibited = new Set(
-    fresh.filter((one) => inhibitedAlerts.some(({ id }) => id === one.alertId)),
+    fresh.filter((alert) => inhibitedAlerts.some(({ id }) => id === alert.alertId)),
   )
-  const marks = fresh.flatMap((one) => {
-    const isInhibited = inhibited.has(one)
-    const anchor = flapping.get(one)
-    const mark = toEpisodeMark(one, result)
-    const own = settings.get(one.candidate.watch.wallet) ?? DEFAULT_SETTINGS
+  const marks = fresh.flatMap((alert) => {
+    const isInhibited = inhibited.has(alert)
+    const anchor = flapping.get(alert)
+    const mark = toEpisodeMark(alert, result)
+    const own = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
       {
@@ -100,7 +102,7 @@ async function updateEpisodes(
         ...(isInhibited && { notifiedAt: null }),
         ...(anchor !== undefined && !isInhibited && { flappingAlertId: anchor.id }),
         remindAt:
-          isInhibited || isMuted ? undefined : remindAt(one, anchor !== undefined, own, now),
+          isInhibited || isMuted ? undefined : remindAt(alert, anchor !== undefined, own, now),
       },
     ]
   })
@@ -112,10 +114,10 @@ async function updateEpisodes(
     ...settled,
     ...[...flapping.values()].map(({ id }) => id),
   ])
-  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnnotified(one, result))
+  const notified = fresh.filter((alert) => !inhibited.has(alert) && !isUnnotified(alert, result))
   return [
-    ...notified.map((one) =>
-      episodeNotification(one, result, { isFlappingSignal: flapping.has(one), now }),
+    ...notified.map((alert) =>
+      episodeNotification(alert, result, { isFlappingSignal: flapping.has(alert), now }),
     ),
     ...released,
   ]
@@ -202,7 +204,7 @@ async function findFlapping(
   fired: readonly RecordedFiring[],
 ): Promise<ReadonlyMap<RecordedFiring, { readonly id: number }>> {
   const flapping = new Map<RecordedFiring, { readonly id: number }>()
-  const last = new Map(fired.map((one) => [`${one.watchId} ${one.signal}`, one]))
+  const last = new Map(fired.map((alert) => [`${alert.watchId} ${alert.signal}`, alert]))
   const keys = [...last.values()].map(({ watchId, signal, firedAt }) => ({
     watchId,
     signal,
@@ -216,18 +218,18 @@ async function findFlapping(
     keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
   const wanted = overLimit.map((changes) => ({ ...changes, after: afterOf(changes) }))
   const anchors = await episodes.findAnchors(tx, wanted, fresh)
-  for (const one of fired) {
+  for (const alert of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>
-      watchId === one.watchId && signal === one.signal
+      watchId === alert.watchId && signal === alert.signal
     const [count, anchor] = [overLimit.find(isSame), anchors.find(isSame)]
     if (count === undefined || anchor === undefined) continue
     const before = anchor.flapping
     await episodes.saveFlapping(tx, anchor.id, {
       changes: before === null ? count.changes : before.changes + 1,
       since: before?.since ?? count.since,
-      recoveredAt: one.isRecovery ? one.firedAt : null,
+      recoveredAt: alert.isRecovery ? alert.firedAt : null,
     })
-    flapping.set(one, anchor)
+    flapping.set(alert, anchor)
   }
   return flapping
 }

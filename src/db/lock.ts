@@ -228,7 +228,7 @@ function createTries(client: Sql, lose: () => Promise<void>): Batcher<string, Tr
     itemsMax: TRIES_MAX * TRIES_MAX,
     isAlike: () => true,
     processTogether: async (groups) =>
-      (await tryAll(groups.map(([name]) => name))).map((one) => [one]),
+      (await tryAll(groups.map(([name]) => name))).map((lock) => [lock]),
     processAlone: ([name]) => tryAll([name]),
   })
 }

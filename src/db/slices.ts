@@ -152,7 +152,7 @@ export function createSlices({
     const numbers = new Map(held)
     const isHeld = (slice: number) => numbers.has(slice) && held.get(slice) === numbers.get(slice)
     return {
-      held: () => [...numbers.keys()].filter(isHeld).sort((one, other) => one - other),
+      held: () => [...numbers.keys()].filter(isHeld).sort((a, b) => a - b),
       isHeld,
       fenceOf: (slices) => ({
         transact: (of, work) =>

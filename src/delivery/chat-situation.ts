@@ -93,11 +93,11 @@ async function orderKeysIn(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const near = recent.filter(({ recipientId, watchId, openedAt }) =>
     waiting.some(
-      (one) =>
-        one.recipientId === recipientId &&
-        one.watchId === watchId &&
+      (delivery) =>
+        delivery.recipientId === recipientId &&
+        delivery.watchId === watchId &&
         watchId !== null &&
-        isWithinGroupTime(one.createdAt, openedAt),
+        isWithinGroupTime(delivery.createdAt, openedAt),
     ),
   )
   if (near.length === 0) return new Map()

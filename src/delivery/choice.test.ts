@@ -78,7 +78,10 @@ describe('processes that claim at the same time', () => {
   })
 
   test('take only the first delivery of a key', () => {
-    const keyed = window.map((one, number) => ({ ...one, orderKey: `key ${number % 8}` }))
+    const keyed = window.map((candidate, number) => ({
+      ...candidate,
+      orderKey: `key ${number % 8}`,
+    }))
     const chosen = choose(keyed, { isShared: true })
     expect(chosen.toSorted()).toEqual(idsOf(keyed.slice(0, 8)).toSorted())
   })

@@ -191,7 +191,7 @@ describe('an outage of a provider to which other signals are added', () => {
   })
 
   test('is still silent when another signal has recovered, fast updates too, unless it is a vote', () => {
-    const all = [...duties, parts[5], lowGas].flatMap((one) => one ?? [])
+    const all = [...duties, parts[5], lowGas].flatMap((part) => part ?? [])
     for (const alertId of [OTHER, FAST_UPDATES]) {
       const text = shown(all, new Map([[alertId, over(60)]]))
       expect(text).toContain(heading)
@@ -274,7 +274,7 @@ describe('transfers in both directions', () => {
     )
     return { alertId, envelope: { ...envelopeOf({ data, timezone: 'UTC' }), message } }
   }
-  const both = [moved(1, '-500'), moved(2, '499.999979')]
+  const movements = [moved(1, '-500'), moved(2, '499.999979')]
   const fateOf = (parts: readonly ShownPart[]) => {
     const sent = { id: 'd', kind: 'group', help: null, sentAt: SENT_AT } as const
     const fate = currentContent(sent, parts, new Map())
@@ -291,7 +291,7 @@ describe('transfers in both directions', () => {
   }
 
   test('say both amounts, what they come to, and of each the time, the account and the transaction', () => {
-    expect(lines(both)).toEqual([
+    expect(lines(movements)).toEqual([
       '🟠 Savings sent 500 FLR and received 499.999979 FLR',
       'Warning · at 09:13:01 UTC',
       '',
@@ -303,7 +303,7 @@ describe('transfers in both directions', () => {
   })
 
   test('link each transaction by a name, in every channel that has links', () => {
-    const { envelope, state } = fateOf(both)
+    const { envelope, state } = fateOf(movements)
     for (const text of [
       alertView(envelope, state).html,
       alertMail(envelope, READER).html,
@@ -311,7 +311,7 @@ describe('transfers in both directions', () => {
       slackBody(envelope),
       discordBody(envelope),
     ]) {
-      for (const { envelope: part } of both) {
+      for (const { envelope: part } of movements) {
         expect(text).toContain(`/tx/${part.data['transactionHash']}`)
       }
       expect(text.match(/Transaction/g)).toHaveLength(2)
@@ -333,9 +333,9 @@ describe('transfers in both directions', () => {
         const sums = isTwice ? [units + less, units * 2n] : [units + less, units]
         const known = [...sums, ...amounts].map(String)
         expect(shown).toHaveLength(known.length)
-        for (const [one, amount] of known.entries()) {
-          for (const [other, value] of known.entries()) {
-            expect(shown[one] === shown[other]).toBe(amount === value)
+        for (const [place, amount] of known.entries()) {
+          for (const [otherPlace, value] of known.entries()) {
+            expect(shown[place] === shown[otherPlace]).toBe(amount === value)
           }
         }
       }),

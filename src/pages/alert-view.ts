@@ -237,7 +237,7 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
   })
-  const one = (answer: 'ack' | 'unack'): Act => ({
+  const single = (answer: 'ack' | 'unack'): Act => ({
     answer,
     isPrimary: false,
     label: t(`pages:alert.act.${answer}One`),
@@ -251,8 +251,8 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
   if (all.length === 0) return [...seen, ...quiet]
-  if (page.openOthers.length === 0) return [...all, one('unack'), ...quiet]
-  return [...all, ...(mayAcknowledge(page) ? [one('ack')] : seen), ...quiet]
+  if (page.openOthers.length === 0) return [...all, single('unack'), ...quiet]
+  return [...all, ...(mayAcknowledge(page) ? [single('ack')] : seen), ...quiet]
 }
 
 /**

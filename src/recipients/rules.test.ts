@@ -236,11 +236,11 @@ describe('combined outcomes', () => {
     })
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 20 }), fc.infiniteStream(fc.nat()), (all, mix) => {
-        const timed = all.map((one, index) => ({ ...one, at: minute(index) }))
+        const timed = all.map((outcome, index) => ({ ...outcome, at: minute(index) }))
         const mixed = timed
-          .map((one) => ({ one, key: mix.next().value }))
+          .map((outcome) => ({ outcome, key: mix.next().value }))
           .sort((a, b) => a.key - b.key)
-          .map(({ one }) => one)
+          .map(({ outcome }) => outcome)
         expect(sumOutcomes(mixed)).toEqual(sumOutcomes(timed))
       }),
     )

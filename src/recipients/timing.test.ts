@@ -185,10 +185,10 @@ describe('a digest', () => {
   })
 
   test('that falls into quiet hours is sent at their end', () => {
-    const both = { digest: '1h', quietHours: NIGHT } as const
-    expect(timing(both, '2026-11-20T20:30:00Z')).toBe('2026-11-21T06:00:00.000Z')
-    expect(timing(both, '2026-11-21T01:20:00Z')).toBe('2026-11-21T06:00:00.000Z')
-    expect(timing({ ...both, digest: 'daily' }, '2026-11-21T01:20:00Z')).toBe(
+    const digestAndQuietHours = { digest: '1h', quietHours: NIGHT } as const
+    expect(timing(digestAndQuietHours, '2026-11-20T20:30:00Z')).toBe('2026-11-21T06:00:00.000Z')
+    expect(timing(digestAndQuietHours, '2026-11-21T01:20:00Z')).toBe('2026-11-21T06:00:00.000Z')
+    expect(timing({ ...digestAndQuietHours, digest: 'daily' }, '2026-11-21T01:20:00Z')).toBe(
       '2026-11-21T08:00:00.000Z',
     )
   })

@@ -190,7 +190,7 @@ export async function markTargetStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
-/** Wakes the observer of the wallet's ledger, as new ledger entries do. */
+/** Wakes the job that judges the wallet's ledger, as new ledger entries do. */
 export async function notifyLedgerJudge(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }

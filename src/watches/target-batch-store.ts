@@ -30,7 +30,7 @@ export interface ObservedTarget {
 /** `saveObservation` for several targets. */
 export async function saveObservations(db: Db, seen: readonly ObservedTarget[]): Promise<void> {
   if (seen.length === 0) return
-  const column = <T>(read: (one: ObservedTarget) => T) => sql.param(seen.map(read))
+  const column = <T>(read: (target: ObservedTarget) => T) => sql.param(seen.map(read))
   await db.execute(sql`
     update targets t set observation = r.observation, observed_at = r.observed_at,
       summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, stale = false, no_data_since = null

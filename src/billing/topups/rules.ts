@@ -237,7 +237,7 @@ const PAYER_PROBLEMS = [
  * codes
  */
 export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0] | undefined {
-  return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]
+  return PAYER_PROBLEMS.find(([, problem]) => problem.test(reason))?.[0]
 }
 
 /**

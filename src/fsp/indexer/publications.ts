@@ -198,9 +198,9 @@ export function createPublicationFetcher(source: PublicationSource): Publication
   ): Promise<void> {
     const own: progress.PublishedReward[] = []
     let unreadable = 0
-    for (const [index, one] of (owners === undefined ? [] : rewardClaims).entries()) {
+    for (const [index, rewardClaim] of (owners === undefined ? [] : rewardClaims).entries()) {
       if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
-      const claim = PublishedClaim.safeParse(one)
+      const claim = PublishedClaim.safeParse(rewardClaim)
       if (!claim.success) {
         unreadable += 1
         continue

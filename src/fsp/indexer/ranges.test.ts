@@ -20,9 +20,9 @@ describe('ranges of blocks', () => {
       fc.property(fc.array(range), (added) => {
         const ranges = added.reduce(addRange, [] as readonly Range[])
         expect(blocksOf(ranges)).toEqual(blocksOf(added))
-        for (const [index, one] of ranges.entries()) {
+        for (const [index, range] of ranges.entries()) {
           const next = ranges[index + 1]
-          if (next !== undefined) expect(next.fromBlock).toBeGreaterThan(one.toBlock + 1)
+          if (next !== undefined) expect(next.fromBlock).toBeGreaterThan(range.toBlock + 1)
         }
       }),
     )

@@ -49,11 +49,11 @@ function block(number: number, isUpdated = false): ProtocolBlock {
 function remembered(
   over: Partial<Parameters<typeof forgetOtherProviders>[1]> = {},
 ): Parameters<typeof forgetOtherProviders>[1] {
-  const both = new Set([ALPHA, BRAVO])
+  const providers = new Set([ALPHA, BRAVO])
   return {
-    members: both,
-    active: both,
-    watched: both,
+    members: providers,
+    active: providers,
+    watched: providers,
     nodeIds: undefined,
     nowSeconds: 1_790_000_000,
     ...over,

@@ -282,7 +282,7 @@ export function createVoteFacts({
 function providerVote(
   voter: Address,
   kind: VoteKind,
-  given: {
+  evidence: {
     readonly votes: EpochVotes
     readonly stored: readonly store.StoredSignature[]
     readonly shares: ReadonlyMap<Address, number>
@@ -290,12 +290,14 @@ function providerVote(
     readonly winners: ReadonlyMap<Address, VoterSignedAt> | null
   },
 ): ProviderVote {
-  const { openedAt, hash, concludedAt } = given.votes[kind]
-  const ofKind = given.stored.filter((signature) => signature.kind === kind)
+  const { openedAt, hash, concludedAt } = evidence.votes[kind]
+  const ofKind = evidence.stored.filter((signature) => signature.kind === kind)
   const ofVoter = ofKind.filter((signature) => signature.voter === voter)
-  if (hash === null || given.winners === null) {
-    const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
-    const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
+  if (hash === null || evidence.winners === null) {
+    const total = [...evidence.shares.values()].reduce((sum, weight) => sum + weight, 0)
+    const signed = [...evidence.shares].filter(([signer]) =>
+      ofKind.some((vote) => vote.voter === signer),
+    )
     return {
       openedAt,
       concludedAt: null,
@@ -303,14 +305,14 @@ function providerVote(
       signedAt: ofVoter[0]?.signedAt ?? null,
       firstSignedAt: ofVoter[0]?.signedAt ?? null,
       signedOther: false,
-      isKnown: given.isComplete || ofVoter.length > 0,
+      isKnown: evidence.isComplete || ofVoter.length > 0,
       weightSigned:
-        given.isComplete && total > 0
+        evidence.isComplete && total > 0
           ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
           : null,
     }
   }
-  const signing = given.winners.get(voter)
+  const signing = evidence.winners.get(voter)
   return {
     openedAt,
     concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,

@@ -28,8 +28,8 @@ const PART_OF = {
 } as const
 const FUNCTIONS = ['submit1', 'submit2', 'submitSignatures'] as const
 
-/** Whether a provider's evidence has anything of a function. */
-const HAS_ANY: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) => boolean>> = {
+/** For each submit function: whether a provider called it in the round. */
+const HAS_CALLED: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) => boolean>> = {
   submit1: ({ commit, strayCommit }) => isSeen(commit) || strayCommit !== undefined,
   submit2: ({ reveal, bitVote }) => isSeen(reveal) || isSeen(bitVote),
   submitSignatures: ({ signatures, earlySignature }) =>
@@ -77,7 +77,7 @@ function heaviest(
   name: SubmitFunction,
 ): string | undefined {
   const weights = [...contracts].map(([address, all]) => {
-    const submitting = [...all].filter(([, evidence]) => HAS_ANY[name](evidence))
+    const submitting = [...all].filter(([, evidence]) => HAS_CALLED[name](evidence))
     return {
       address,
       weight: submitting.reduce((sum, [index]) => sum + (providers[index]?.weight ?? 0), 0),
@@ -101,7 +101,7 @@ function assembled(
       const partOf = <Name extends SubmitFunction>(name: Name) => {
         const found = contractsOf(name)
           .flatMap((all) => all?.get(index) ?? [])
-          .find(HAS_ANY[name])
+          .find(HAS_CALLED[name])
         return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
       }
       return [

@@ -65,10 +65,10 @@ function payloadOf({ key, twist, v, noise, tail }: Deed, protocol: typeof FTSO |
   const signature = twisted(own.signature, twist, noise)
   const recid = twist === 'high-s' || twist === 'other-recovery' ? 1 - own.recid : own.recid
   const recovery = typeof v === 'number' ? v : Number(v) + recid
-  const said =
+  const reported =
     twist === 'said-other' ? { ...result, isSecureRandom: !result.isSecureRandom } : result
   const message =
-    twist === 'said' || twist === 'said-other' ? toBytes(signedBytesOf(said)) : undefined
+    twist === 'said' || twist === 'said-other' ? toBytes(signedBytesOf(reported)) : undefined
   return Buffer.concat([
     message === undefined ? Buffer.from([1]) : Buffer.concat([Buffer.from([0]), message]),
     Buffer.from([recovery]),
@@ -120,11 +120,13 @@ function evidenceOf(deeds: readonly (readonly Deed[])[]): RoundEvidence {
         reveal: {},
         bitVote: {},
         signatures: {
-          [FTSO]: own.map((one, tx) => sent(payloadOf(one, FTSO), tx)),
-          [FDC]: own.map((one, tx) => sent(payloadOf(one, FDC), tx)),
+          [FTSO]: own.map((signature, tx) => sent(payloadOf(signature, FTSO), tx)),
+          [FDC]: own.map((signature, tx) => sent(payloadOf(signature, FDC), tx)),
         },
         earlySignature: {},
-        signaturesWithReveals: own.slice(0, 1).map((one) => sent(payloadOf(one, FDC), 9)),
+        signaturesWithReveals: own
+          .slice(0, 1)
+          .map((signature) => sent(payloadOf(signature, FDC), 9)),
       },
     ]),
   )
@@ -141,8 +143,8 @@ const round = fc.array(fc.array(deed, { maxLength: 3 }), {
 describe('the signer of a result', () => {
   test('equals the one that plain JavaScript recovers, for valid and for altered signatures', () => {
     fc.assert(
-      fc.property(deed, fc.constantFrom(FTSO, FDC), (one, protocol) => {
-        const signed = decodeSigned(payloadOf(one, protocol))
+      fc.property(deed, fc.constantFrom(FTSO, FDC), (signature, protocol) => {
+        const signed = decodeSigned(payloadOf(signature, protocol))
         if (signed === undefined) return
         for (const digest of Object.values(digestsOf(RESULTS[protocol], CHAIN_ID))) {
           const expected = plainSigner(signed.signature, signed.recovery, digest)

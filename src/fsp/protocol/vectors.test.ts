@@ -146,13 +146,13 @@ describe('calldata framing', () => {
   })
 
   test('decodes encoded frames to the same frames', () => {
-    const one = fc.record({
+    const anyFrame = fc.record({
       protocol: fc.integer({ min: 0, max: 255 }),
       round: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       payload: fc.uint8Array({ maxLength: 80 }),
     })
     fc.assert(
-      fc.property(fc.uniqueArray(one, { selector: ({ protocol }) => protocol }), (frames) => {
+      fc.property(fc.uniqueArray(anyFrame, { selector: ({ protocol }) => protocol }), (frames) => {
         const body = frames.map(({ protocol, round, payload }) => {
           const head = Buffer.alloc(7)
           head.writeUInt8(protocol, 0)

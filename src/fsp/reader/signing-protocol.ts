@@ -272,8 +272,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const { isSure } = await endpoints.askForMost(
         async (client) => {
           const answers = await ask(client, MANAGER, views, block.number)
-          for (const [index, one] of views.entries()) {
-            const answer = one.of(answers?.[index])
+          for (const [index, view] of views.entries()) {
+            const answer = view.of(answers?.[index])
             if (answer !== undefined) heard[index] = instant(answer[0]) ?? heard[index] ?? null
           }
         },

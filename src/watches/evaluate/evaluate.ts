@@ -136,7 +136,7 @@ export function startFolding(
     // Candidates of one observation are in the order of the signals.
     const fired = folds
       .flatMap(({ folded }) => folded.candidates)
-      .toSorted((one, other) => one.place - other.place)
+      .toSorted((a, b) => a.place - b.place)
     const deferrals = folds.flatMap(({ folded }) => folded.deferredUntil?.getTime() ?? [])
     return {
       settings,

@@ -59,13 +59,13 @@ export interface PassDeps extends Omit<ObserveDeps, 'progress'> {
  *
  * @throws AppError upstream when no target could be read; database errors
  */
-export async function observeSlices(given: PassDeps, signal: AbortSignal): Promise<void> {
-  const slices = given.slices.hold()
-  const progress = createPassProgress({ db: given.db, slices })
-  const tip = await store.findPublishedBlock(given.db)
+export async function observeSlices(passDeps: PassDeps, signal: AbortSignal): Promise<void> {
+  const slices = passDeps.slices.hold()
+  const progress = createPassProgress({ db: passDeps.db, slices })
+  const tip = await store.findPublishedBlock(passDeps.db)
   if (tip === undefined) return
   try {
-    await observeTypes({ ...given, slices, progress }, tip, signal)
+    await observeTypes({ ...passDeps, slices, progress }, tip, signal)
   } finally {
     await progress.write()
   }

@@ -80,11 +80,11 @@ function furthest(
 
 /** Progress of a pass that is not written yet. */
 export interface PassProgress {
-  /** Adds progress of a group; it replaces what is not written yet, except a block if it has none. */
+  /** Adds progress of a group. It replaces unwritten progress of the group; without a new block the earlier block stays. */
   add(seen: store.ObservedSlices): void
   /** Writes the progress of the slices that this process still holds, if the oldest waits for long. */
   writeSoon(): Promise<void>
-  /** Writes it at once. */
+  /** Writes the progress at once. */
   write(): Promise<void>
 }
 

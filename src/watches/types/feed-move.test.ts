@@ -17,7 +17,9 @@ interface Seen {
 /** Observations: the oldest price inside the window, of those so far. */
 function observations(seen: readonly Seen[], windowSeconds: number) {
   return seen.map(({ seconds, value, decimals = 5 }, index) => {
-    const inside = seen.slice(0, index + 1).find((one) => one.seconds >= seconds - windowSeconds)
+    const inside = seen
+      .slice(0, index + 1)
+      .find((point) => point.seconds >= seconds - windowSeconds)
     const oldest = inside ?? { seconds, value, decimals }
     return {
       position: index + 1,

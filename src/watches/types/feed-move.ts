@@ -194,8 +194,8 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
   },
 }
 
-function least(one: Date | null, other: Date): Date {
-  return one === null || other < one ? other : one
+function least(time: Date | null, otherTime: Date): Date {
+  return time === null || otherTime < time ? otherTime : time
 }
 
 function presentPriceMove(_event: string, data: JsonObject): Presentation {

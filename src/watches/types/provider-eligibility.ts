@@ -200,12 +200,12 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
     },
     'provider.recovered': { ...example, recovered: ['registered'] },
   },
-  ownExample: ({ target, event, example: given, observation, at }) => {
+  ownExample: ({ target, event, example: typicalData, observation, at }) => {
     const seen = observation && dataOf({ ...observation, at }, [])
-    const { lost, passes, failures } = Status.parse(given)
+    const { lost, passes, failures } = Status.parse(typicalData)
     const isEligibility = event === LOSSES.eligible
     return {
-      ...(seen ?? { ...given, providerName: null }),
+      ...(seen ?? { ...typicalData, providerName: null }),
       provider: target.provider,
       ...(lost && { lost, [lost]: false }),
       ...(isEligibility && { passes, failures }),

@@ -193,10 +193,10 @@ const rewardSigningSignal = defineSignal<
       weightSignedPercent: 49.3,
     },
   },
-  ownExample: ({ target, example: given, observation }) => {
+  ownExample: ({ target, example: typicalData, observation }) => {
     const last = observation?.epochs.at(-1)
-    if (last === undefined) return { ...given, provider: target.provider }
-    const { vote, publishedAt, concludedAt } = SigningData.parse(given)
+    if (last === undefined) return { ...typicalData, provider: target.provider }
+    const { vote, publishedAt, concludedAt } = SigningData.parse(typicalData)
     const seen = SigningData.parse(voteData(target.provider, last, vote))
     return z.encode(SigningData, {
       ...seen,

@@ -197,7 +197,7 @@ function lowUptime(
     }),
   )
   const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
-    const polls = counts.reduce((sum, [, one]) => sum + one, 0)
+    const polls = counts.reduce((sum, [, polled]) => sum + polled, 0)
     return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: shareOf(counts) }]
   })
   const worst = rates.toSorted((a, b) => a.rate - b.rate)[0]
