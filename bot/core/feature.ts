@@ -118,9 +118,10 @@ type PressHandler<V extends Verb> = (ctx: BotContext, args: ArgumentsOf<V>) => P
 export function onPress<V extends Verb>(
   composer: Composer<BotContext>,
   verb: V,
-  ...given: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
+  ...rightsAndHandler: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
 ): void {
-  const [rights, handle] = given.length === 1 ? [{}, given[0]] : given
+  const [rights, handle] =
+    rightsAndHandler.length === 1 ? [{}, rightsAndHandler[0]] : rightsAndHandler
   registerVerb(verb, rights)
   composer.use(async (ctx, next) => {
     const { press } = ctx

@@ -157,12 +157,12 @@ export async function startInbox(
     if (isLate) await keep()
     const places = AT_ONCE_MAX - inHand.size
     const claimed = places > 0 ? await claimNext(deps, places, [...inHand.keys()]) : []
-    for (const one of claimed) {
-      const work = handleClaimed(deps, handler, one).finally(() => {
-        inHand.delete(one.updateId)
+    for (const update of claimed) {
+      const work = handleClaimed(deps, handler, update).finally(() => {
+        inHand.delete(update.updateId)
         waker.wake()
       })
-      inHand.set(one.updateId, { claim: one, work })
+      inHand.set(update.updateId, { claim: update, work })
     }
     return places > 0 && claimed.length === places
   }

@@ -25,8 +25,8 @@ export function mountWebhook(
   secret: string,
 ): void {
   server.post(WEBHOOK_PATH, { bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    const given = request.headers['x-telegram-bot-api-secret-token']
-    if (typeof given !== 'string' || !isSame(given, secret)) return reply.code(401).send()
+    const token = request.headers['x-telegram-bot-api-secret-token']
+    if (typeof token !== 'string' || !isSame(token, secret)) return reply.code(401).send()
     const update = parseUpdate(request.body)
     if (update === undefined) return reply.code(400).send()
     await putUpdates(app, [update])

@@ -177,7 +177,9 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   const { card, link } = await getAlertOfChat(ctx, id)
   const { recipientId: hereId, caller } = link
   const all = await ctx.call(listDestinations, {}, link)
-  const names = new Map(all.map((one) => [one.id, destinationName(ctx.t, one, hereId)]))
+  const names = new Map(
+    all.map((destination) => [destination.id, destinationName(ctx.t, destination, hereId)]),
+  )
   const rights = { scopes: caller.scopes, hereId }
   await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now(), rights }))
 })

@@ -15,8 +15,8 @@ const composer = new Composer<BotContext>()
 onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
   const pressed = pressedPart(args.part)
   const state = stateAfter({ ...args, ...pressed }, ctx.app.clock.now())
-  const said = sentenceOf(ctx, pressed.part, state)
-  if (said !== undefined) await ctx.answer(said)
+  const sentence = sentenceOf(ctx, pressed.part, state)
+  if (sentence !== undefined) await ctx.answer(sentence)
   const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
   await show(ctx, exampleAlert(ctx.reader, state, options))
 })

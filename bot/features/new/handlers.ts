@@ -124,7 +124,9 @@ onStep('new.who', async (ctx, draft, { id }) => {
   if (!isThere) return showStep(ctx, draft)
   const before =
     draft.values.recipientIds ?? notifiedBy(null, people).flatMap((person) => person.id ?? [])
-  const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
+  const after = before.includes(id)
+    ? before.filter((recipientId) => recipientId !== id)
+    : [...before, id]
   if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
   const recipientIds = after.length === 0 ? null : after
   await showStep(ctx, await changeDraft(ctx, draft, { recipientIds }))

@@ -25,7 +25,7 @@ export function choiceBy(
         ? { asking: null }
         : { parts: { ...values.parts, asset: value }, asking: null }
     case 'pre': {
-      const name = RULE_PRESETS.find((one) => one === value)
+      const name = RULE_PRESETS.find((preset) => preset === value)
       const chosen = name && formOf(values.type)?.presets?.[name]
       return chosen && { settings: { ...values.settings, ...chosen }, asking: null }
     }
@@ -39,7 +39,7 @@ export function choiceBy(
       return { step: 'people' }
     case 'sig': {
       if (value === 'choose') return { step: 'choose', page: 1 }
-      const choice = (['all', 'crt', 'def'] as const).find((one) => one === value)
+      const choice = (['all', 'crt', 'def'] as const).find((option) => option === value)
       return choice && { signals: [...chosenSignals(getWatchType(values.type).signals, choice)] }
     }
     default:

@@ -51,7 +51,7 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
 
 /** The link with which a draft was started; the wallet may have been unlinked meanwhile. */
 export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
-  const link = ctx.links.find((one) => one.wallet === wallet)
+  const link = ctx.links.find((membership) => membership.wallet === wallet)
   if (link === undefined) throw new AppError('not_found', 'not_found')
   return link
 }

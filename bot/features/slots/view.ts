@@ -151,7 +151,9 @@ export function quoteScreen(
       ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
     ],
     ...inRows(
-      UI_DURATIONS.map((one) => change(durationLabel(t, one, one === count), { periods: one })),
+      UI_DURATIONS.map((periods) =>
+        change(durationLabel(t, periods, periods === count), { periods }),
+      ),
       2,
     ),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
@@ -313,7 +315,7 @@ export function subscriptionList(
   ]
   return screen(lines, [
     ...inRows(
-      subscriptions.slice(0, SWITCHES_MAX).map((one) => renewSwitch(t, one)),
+      subscriptions.slice(0, SWITCHES_MAX).map((subscription) => renewSwitch(t, subscription)),
       2,
     ),
     options.canSpend || subscriptions.length === 0

@@ -93,8 +93,9 @@ async function setValue(
   value: string,
 ): Promise<void> {
   const { owner, field } = owned
-  const given = settingValue(field, value)
-  const changes = owner === 'watch' ? { [field.key]: given } : { settings: { [field.key]: given } }
+  const newValue = settingValue(field, value)
+  const changes =
+    owner === 'watch' ? { [field.key]: newValue } : { settings: { [field.key]: newValue } }
   const done = (changed: Watch) =>
     ctx.t.html('bot:edit.done', {
       field: fieldLabel(ctx.t, owned),

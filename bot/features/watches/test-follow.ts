@@ -156,7 +156,9 @@ export function idOf(
   { id, channel }: RecipientChoice,
   destinations: readonly Destination[],
 ): number | undefined {
-  return id ?? destinations.find((one) => one.own && one.channel === channel)?.id
+  return (
+    id ?? destinations.find((destination) => destination.own && destination.channel === channel)?.id
+  )
 }
 
 function outcomeOf(entry: LogEntry, channel: Destination['channel']): TestOutcome {
