@@ -26,7 +26,7 @@ import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending.ts'
 import { forgetMessageIds } from '#src/delivery/service.ts'
 import { withFsp } from '#src/fsp/chain.ts'
 import { storedContracts } from '#src/fsp/indexer/round-facts.ts'
@@ -224,7 +224,7 @@ export function createApp(
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
-    sending: createSending(channels),
+    sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads: createHeads({ ...config.chain, log, meters }),
     slices:

@@ -1,5 +1,5 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { hasMessage, isFollowed } from '#src/delivery/service.ts'
+import { isAlertMessage, isFollowedByMessage } from '#src/delivery/service.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { coverConnectMessage } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
@@ -85,7 +85,7 @@ async function pressedScreen(ctx: BotContext, isNextForm: boolean): Promise<numb
 async function isAbove({ app, knownChat, links }: BotContext, messageId: number): Promise<boolean> {
   if (knownChat.kind !== 'private') return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
-  return isFollowed(app.db, recipientIds, messageId)
+  return isFollowedByMessage(app.db, recipientIds, messageId)
 }
 
 /** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
@@ -99,7 +99,7 @@ export async function isDelivered({
   if (messageId === undefined || Object.values(knownChat.currentMessages).includes(messageId))
     return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
-  return hasMessage(app.db, recipientIds, String(messageId))
+  return isAlertMessage(app.db, recipientIds, String(messageId))
 }
 
 /**

@@ -185,7 +185,7 @@ function muting(deps: ActDeps, caller: Caller, muted: boolean): Act {
 
 /** Schedules alerts that were never sent to a recipient because of a mute. */
 async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
-  const unsent = await delivery.listMutedOnly(tx, ids)
+  const unsent = await delivery.listOnlyMutedRecipients(tx, ids)
   const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
   await acting.remindAgain(
     tx,

@@ -96,6 +96,6 @@ export async function openHelp(
 ): Promise<ChatMessageState | undefined> {
   const { recipientId, messageId, help } = input
   if ((await findMessage(deps, caller, input)) === undefined) return undefined
-  await delivery.openHelp(deps.db, [recipientId], messageId, help)
+  await delivery.setOpenHelp(deps.db, [recipientId], messageId, help)
   return await findMessage(deps, caller, input)
 }

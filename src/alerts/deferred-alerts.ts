@@ -32,7 +32,7 @@ export async function readDeferred(
   const recoveries = notifications.filter(({ isRecovery }) => isRecovery)
   const answered = recoveries.flatMap(({ answers }) => answers?.alertId ?? [])
   const episodes = recoveries.flatMap(({ episode = [] }) => episode)
-  const unnotified = await delivery.listUnnotified(tx, [...new Set(answered)])
+  const unnotified = await delivery.listUnnotifiedRecipients(tx, [...new Set(answered)])
   const wallets = [...new Set(recoveries.map(({ watch }) => watch.wallet))]
   const deferred = await delivery.listDeferred(tx, wallets, [...new Set(episodes)])
   const known = new Map(deferred.map((row) => [`${row.alertId} ${row.recipientId}`, row]))

@@ -140,7 +140,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
     ]),
   )
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
-  const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
+  const unsent = await delivery.listOnlyMutedRecipients(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
   await notify(deps, tx, [
     ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
@@ -214,7 +214,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const settings = await listSettings(tx, [...new Set(wallets)])
   const rowIds = rows.map(({ id }) => id)
   const overtaken = new Set(await reminderStore.listOvertaken(tx, rowIds))
-  const unsent = await delivery.listMutedOnly(tx, rowIds)
+  const unsent = await delivery.listOnlyMutedRecipients(tx, rowIds)
   const answered = await listRepliedTo(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)

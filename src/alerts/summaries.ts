@@ -75,7 +75,8 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
     (id) => reschedule(deps, id, { keepDue: true }),
   )
   await each(
-    (after) => delivery.listWithDeferred(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
+    (after) =>
+      delivery.listRecipientsWithDeferred(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
     async (id) => {
       const isLater = await transact(deps.db, (tx) => summarize(deps, tx, id))
       if (isLater) await reschedule(deps, id, { keepDue: false })

@@ -117,7 +117,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
   return defineChannel<WebhookDestination>({
     destination: WebhookDestination,
     form: webhookForm(deps.allowPrivate),
-    limits: { room: 256, initialLimit: 8, limitMax: 64 },
+    limits: { capacity: 256, initialLimit: 8, limitMax: 64 },
     available: () => true,
     mask: ({ url }) => maskUrl(url),
     partitionKey: ({ url }) => URL.parse(url)?.host ?? url,

@@ -44,7 +44,7 @@ interface Claimed {
 }
 
 /** Claims the next message of each of these recipients. */
-export async function claimChats(
+export async function claimChatMessages(
   deps: ClaimDeps,
   channel: ServiceChannel,
   recipientIds: readonly number[],
@@ -85,7 +85,7 @@ async function claimPlanned(
   const targetOf = (plan: Planned) =>
     plan.how === 'join' ? leased.find(({ id }) => id === plan.messageId) : undefined
   const possible = planned.filter((plan) => plan.how !== 'join' || targetOf(plan) !== undefined)
-  const claimed = await chatStore.claimRows(
+  const claimed = await chatStore.claimDeliveries(
     db,
     possible.flatMap(({ ids }) => ids),
     context,
@@ -110,7 +110,7 @@ async function claimPlanned(
       tasks.push(...built)
     } else {
       // Another worker claimed some of them; the next plan takes that into account.
-      if (all.length > 0) await due.releaseAborted(db, all.map(toAttempt))
+      if (all.length > 0) await due.releaseAbortedDeliveries(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
@@ -167,7 +167,7 @@ async function build(
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
     const others = rows.filter((row) => row !== alone)
-    if (others.length > 0) await due.releaseAborted(db, others.map(toAttempt))
+    if (others.length > 0) await due.releaseAbortedDeliveries(db, others.map(toAttempt))
     return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
   }
   if (target !== undefined && plan.how === 'join') {
@@ -206,7 +206,9 @@ function sendTask(
   const isMany = kind === 'rollup' || parts.length > 1
   const envelope = isMany ? groupEnvelope(kind, first.id, parts) : first.envelope
   const names = new Set(
-    rows.map(({ envelope: { answers } }) => answers && situations.nameOf(recipientId, answers)),
+    rows.map(
+      ({ envelope: { answers } }) => answers && situations.messageIdOf(recipientId, answers),
+    ),
   )
   const [answersMessageId] = names
   const { message } = first.envelope

@@ -1,8 +1,8 @@
 /** Selection of due deliveries. */
 import { randomInt } from 'node:crypto'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { Candidate } from './due-store.ts'
-import type { ChannelSending } from './sending.ts'
+import type { DueDelivery } from './due-store.ts'
+import type { ChannelSendingState } from './sending.ts'
 
 /**
  * Share of the free places that is reserved for backlogs, and for the newest deliveries behind a long queue, while the
@@ -10,26 +10,26 @@ import type { ChannelSending } from './sending.ts'
  */
 const RESERVED_SHARE = 1 / 4
 /** Time for which another process counts as claiming, after it claimed a delivery that this one had selected. */
-const SHARED_MS = 10_000
+const CLAIMS_COLLIDE_MS = 10_000
 const RANDOM_STEPS = 2 ** 32
 
 /** Result of a selection. */
-export interface DeliveryChoice {
-  readonly taken: readonly Candidate[]
+export interface DeliverySelection {
+  readonly selected: readonly DueDelivery[]
   /** Deliveries behind an earlier delivery of their key. */
-  readonly behind: readonly Candidate[]
+  readonly behind: readonly DueDelivery[]
   /** Deliveries for which no place is available. */
-  readonly left: readonly Candidate[]
+  readonly withoutPlace: readonly DueDelivery[]
 }
 
 /** Due deliveries, in the order of selection. */
-interface Offered {
+interface DueDeliveries {
   /** The oldest deliveries outside backlogs. */
-  readonly front: readonly Candidate[]
+  readonly front: readonly DueDelivery[]
   /** The newest deliveries outside backlogs, one of each recipient that has none in `front`. */
-  readonly newest: readonly Candidate[]
+  readonly newest: readonly DueDelivery[]
   /** Deliveries in backlogs, by recipient, each in the order of selection. */
-  readonly backlog: readonly Candidate[]
+  readonly backlog: readonly DueDelivery[]
 }
 
 /**
@@ -44,54 +44,55 @@ interface Offered {
  * one urgency outside backlogs are then selected in random order, so that processes that read the same deliveries
  * select different ones. These are the oldest `OLDEST_READ_MAX`, so that none waits long for its turn.
  */
-export function chooseAmong(
-  { front, newest, backlog }: Offered,
+export function selectDeliveries(
+  { front, newest, backlog }: DueDeliveries,
   options: {
     readonly limiter: ConcurrencyLimiter
-    readonly inHand: ReadonlySet<string>
-    readonly isEach: boolean
-    readonly isShared: boolean
+    readonly claimedIds: ReadonlySet<string>
+    readonly isSentSeparately: boolean
+    readonly areOthersClaiming: boolean
   },
-): DeliveryChoice {
-  const { limiter, inHand, isEach, isShared } = options
-  const choice = limiter.choose()
+): DeliverySelection {
+  const { limiter, claimedIds, isSentSeparately, areOthersClaiming } = options
+  const reservation = limiter.startReservation()
   const firstOf = firstOfKeys([...front, ...newest, ...backlog])
   const seen = new Set<number>()
-  const taken: Candidate[] = []
-  const behind: Candidate[] = []
-  const left: Candidate[] = []
-  const offer = (candidate: Candidate | undefined) => {
-    if (candidate === undefined || inHand.has(candidate.id)) return
-    if (isEach && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
-    else if (!isEach && seen.has(candidate.recipientId)) return
-    else if (choice.take(candidate)) {
+  const selected: DueDelivery[] = []
+  const behind: DueDelivery[] = []
+  const withoutPlace: DueDelivery[] = []
+  const offer = (candidate: DueDelivery | undefined) => {
+    if (candidate === undefined || claimedIds.has(candidate.id)) return
+    if (isSentSeparately && firstOf.get(candidate.orderKey) !== candidate) behind.push(candidate)
+    else if (!isSentSeparately && seen.has(candidate.recipientId)) return
+    else if (reservation.reserve(candidate)) {
       seen.add(candidate.recipientId)
-      taken.push(candidate)
-    } else left.push(candidate)
+      selected.push(candidate)
+    } else withoutPlace.push(candidate)
   }
-  const mixed = (all: readonly Candidate[]) => inTurn(isShared ? shuffled(all) : all, urgencyOf)
-  const share = Math.ceil(choice.left() * RESERVED_SHARE)
-  const others = [inTurn(backlog, () => 0), mixed(newest)].flatMap((all) => {
-    const before = choice.left()
+  const mixed = (all: readonly DueDelivery[]) =>
+    inTurn(areOthersClaiming ? shuffled(all) : all, urgencyOf)
+  const share = Math.ceil(reservation.placesLeft() * RESERVED_SHARE)
+  const remaining = [inTurn(backlog, () => 0), mixed(newest)].flatMap((all) => {
+    const before = reservation.placesLeft()
     const rest = [...all]
-    while (rest.length > 0 && before - choice.left() < share) offer(rest.shift())
+    while (rest.length > 0 && before - reservation.placesLeft() < share) offer(rest.shift())
     return rest
   })
-  for (const candidate of [...mixed(front), ...others]) offer(candidate)
-  return { taken, behind, left }
+  for (const candidate of [...mixed(front), ...remaining]) offer(candidate)
+  return { selected, behind, withoutPlace }
 }
 
 /** Records that another process has claimed deliveries that this one had selected. */
-export function markLost(sending: ChannelSending): void {
-  sending.lostAt = performance.now()
+export function recordLostClaim(sending: ChannelSendingState): void {
+  sending.claimLostAt = performance.now()
 }
 
 /** Whether other processes claim deliveries of the channel at the same time. */
-export function hasRivals({ lostAt }: ChannelSending): boolean {
-  return performance.now() - lostAt < SHARED_MS
+export function isAnotherProcessClaiming({ claimLostAt }: ChannelSendingState): boolean {
+  return performance.now() - claimLostAt < CLAIMS_COLLIDE_MS
 }
 
-function urgencyOf({ urgency }: Candidate): number {
+function urgencyOf({ urgency }: DueDelivery): number {
   return urgency
 }
 
@@ -103,12 +104,12 @@ function shuffled<T>(all: readonly T[]): readonly T[] {
 }
 
 /** Ids of deliveries. */
-export function idsOf(all: readonly Candidate[]): readonly string[] {
+export function idsOfDeliveries(all: readonly DueDelivery[]): readonly string[] {
   return all.map(({ id }) => id)
 }
 
-function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> {
-  const keys = new Map<string, Candidate>()
+function firstOfKeys(all: readonly DueDelivery[]): ReadonlyMap<string, DueDelivery> {
+  const keys = new Map<string, DueDelivery>()
   for (const candidate of all) {
     const first = keys.get(candidate.orderKey)
     if (first === undefined || compare(candidate, first) < 0)
@@ -122,9 +123,9 @@ function firstOfKeys(all: readonly Candidate[]): ReadonlyMap<string, Candidate> 
  * then the second of each, and so on.
  */
 function inTurn(
-  candidates: readonly Candidate[],
-  rankOf: (candidate: Candidate) => number,
-): readonly Candidate[] {
+  candidates: readonly DueDelivery[],
+  rankOf: (candidate: DueDelivery) => number,
+): readonly DueDelivery[] {
   const counts = new Map<string, number>()
   return candidates
     .map((candidate) => {
@@ -139,7 +140,7 @@ function inTurn(
 }
 
 /** Compares two candidates by their order within a key. */
-function compare(a: Candidate, b: Candidate): number {
+function compare(a: DueDelivery, b: DueDelivery): number {
   return (
     a.firedAt.getTime() - b.firedAt.getTime() ||
     a.position - b.position ||

@@ -1,6 +1,6 @@
 import { loggableError } from '#src/kernel/loggable-error.ts'
-import { catchUp, catchUpRetries } from './due-store.ts'
-import { createSending, type SendingState } from './sending.ts'
+import { repairDueTimes, repairRetryTimes } from './due-store.ts'
+import { createSendingState, type SendingState } from './sending.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 /** Wait after a failed claim, multiplied by the number of failed claims in a row. */
@@ -30,9 +30,9 @@ export async function deliverDue(
       channel.available() && (byOne === undefined || byOne === (channel.isSentByOne ?? false)),
   )
   if (channels.length === 0) return
-  const sending = deps.sending ?? createSending(deps.channels)
+  const sending = deps.sending ?? createSendingState(deps.channels)
   await readClock(deps, sending)
-  await catchUp(deps.db, deps.clock.now())
+  await repairDueTimes(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
@@ -116,6 +116,6 @@ async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Prom
   await clock.sync?.()
   const now = clock.now()
   const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await catchUpRetries(db, now)
+  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await repairRetryTimes(db, now)
   sending.time = { now, ms }
 }

@@ -16,7 +16,7 @@ export interface ChatMessageRef {
  *
  * @returns the end of the lease; undefined if there is none
  */
-export async function leaseByName(
+export async function leaseByMessageId(
   db: Db,
   { wallet, recipientId, messageId }: ChatMessageRef,
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },

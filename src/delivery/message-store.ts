@@ -77,7 +77,7 @@ export async function listMessages(db: Db, ids: readonly string[]): Promise<Sent
 }
 
 /** The message with this id at the destination of one of these recipients. */
-export async function findByName(
+export async function findByMessageId(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
@@ -94,7 +94,7 @@ export async function findByName(
 }
 
 /** Id at its destination of the newest message to any of these recipients. */
-export async function findNewestName(
+export async function findNewestMessageId(
   db: Db,
   recipientIds: readonly number[],
 ): Promise<string | undefined> {
@@ -332,7 +332,7 @@ export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]):
 }
 
 /** Alerts in a message, by its id at the destination of any of these recipients. */
-export async function listAlertsOf(
+export async function listAlertsInMessage(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,

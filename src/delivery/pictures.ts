@@ -26,7 +26,7 @@ import type { StateReader } from './chat-situation.ts'
 import {
   findPicture,
   type OutagePictureRow,
-  putPicture,
+  planPicture,
   takePlannedPictures,
 } from './picture-store.ts'
 import type { SendTaskResult } from './send-task.ts'
@@ -46,7 +46,7 @@ export async function planPictures(
     if (messageId === undefined || alertId === undefined) continue
     const about = { recipientId, watchId: stored.watchId, ...stored.picture }
     if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
-    await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
+    await planPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }
 }
 

@@ -104,10 +104,10 @@ export function createResultQueue(
   /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
   function keepUnrecorded(results: readonly SendTaskResult[]): void {
     const now = performance.now()
-    for (const ended of results) {
-      const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
-      untilOf.set(ended, until)
-      unrecorded.push({ ended, nextAt: now + REWRITE_MS.max, until })
+    for (const result of results) {
+      const until = untilOf.get(result) ?? now + LEASE_SECONDS * 1000
+      untilOf.set(result, until)
+      unrecorded.push({ result: result, nextAt: now + REWRITE_MS.max, until })
     }
   }
 
@@ -122,11 +122,11 @@ export function createResultQueue(
       const now = performance.now()
       for (const failed of unrecorded.filter(({ nextAt }) => nextAt <= now)) {
         unrecorded.splice(unrecorded.indexOf(failed), 1)
-        const { ended, until } = failed
-        if (until <= now) on.release(ended)
+        const { result, until } = failed
+        if (until <= now) on.release(result)
         else {
-          untilOf.set(ended, until)
-          add(ended)
+          untilOf.set(result, until)
+          add(result)
         }
       }
     },

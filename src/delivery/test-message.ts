@@ -17,7 +17,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
-import { retainUnsent } from './record.ts'
+import { retainUnsentAndNotify } from './record.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -145,17 +145,17 @@ async function sendNow(
   const statusCode = result.statusCode ?? null
   const status = error === undefined ? 'delivered' : 'failed'
   await transact(deps.db, async (tx) => {
-    await store.insertFinished(tx, {
+    await store.insertFinishedDelivery(tx, {
       ...test,
       status,
       statusCode,
       error: error?.reason ?? null,
       deliveredAt: error === undefined ? at : null,
     })
-    const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
+    const isWoken = error === undefined && (await store.makeRetriesDue(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = destinationOutcomesOf(recipientId, at, result)
-    await retainUnsent(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
+    await retainUnsentAndNotify(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })
   return { deliveryId: test.id, status, statusCode, latencyMs }
 }

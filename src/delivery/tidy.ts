@@ -2,17 +2,17 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { type DeliveryChoice, idsOf } from './choice.ts'
+import { type DeliverySelection, idsOfDeliveries } from './choice.ts'
 import * as due from './due-store.ts'
-import type { ChannelSending } from './sending.ts'
+import type { ChannelSendingState } from './sending.ts'
 
 /** Minimum interval between two looks at long queues: a look reads up to `LONG_QUEUE_MIN` deliveries of each urgency. */
-const TIDY_MS = 5000
+const QUEUE_CHECK_MS = 5000
 
 /** Urgencies of which a claim has read as many deliveries outside backlogs as it may. */
-export function crowdedIn(front: readonly due.Candidate[]): readonly number[] {
+export function crowdedUrgencies(front: readonly due.DueDelivery[]): readonly number[] {
   return SEVERITIES.map((_severity, urgency) => urgency).filter(
-    (level) => front.filter(({ urgency }) => urgency === level).length >= due.SCAN_MAX,
+    (level) => front.filter(({ urgency }) => urgency === level).length >= due.OLDEST_READ_MAX,
   )
 }
 
@@ -23,31 +23,32 @@ export function crowdedIn(front: readonly due.Candidate[]): readonly number[] {
  * @param claim `front`: the deliveries outside backlogs that the claim has read
  * @returns whether any were moved
  */
-export async function tidy(
+export async function moveStuckToBacklog(
   { db, claimsDb }: { readonly db: Db; readonly claimsDb: Db },
   channel: ChannelKey,
-  sending: ChannelSending,
+  sending: ChannelSendingState,
   claim: {
-    readonly front: readonly due.Candidate[]
-    readonly chosen: DeliveryChoice
+    readonly front: readonly due.DueDelivery[]
+    readonly chosen: DeliverySelection
     readonly now: Date
   },
 ): Promise<boolean> {
   const { front, chosen, now } = claim
-  const crowded = crowdedIn(front)
-  const unanswered = chosen.left.filter(
+  const crowded = crowdedUrgencies(front)
+  const unanswered = chosen.withoutPlace.filter(
     ({ backlog, urgency, recipientId }) =>
       !backlog && crowded.includes(urgency) && sending.limiter.isSuspect(recipientId),
   )
-  await due.moveToBacklog(db, idsOf(unanswered))
+  await due.moveToBacklog(db, idsOfDeliveries(unanswered))
   const stuck = sending.limiter.stuck()
   const mayBeLong = crowded.length + stuck.partitions.length + stuck.recipients.length > 0
-  if (!mayBeLong || performance.now() - sending.tidiedAt < TIDY_MS) return unanswered.length > 0
+  if (!mayBeLong || performance.now() - sending.queueCheckedAt < QUEUE_CHECK_MS)
+    return unanswered.length > 0
   // Set before the look: a look that always fails then fails only one claim in `QUEUE_CHECK_MS`.
-  sending.tidiedAt = performance.now()
-  const inTheWay = await due.listInTheWay(claimsDb, channel, { stuck, now })
+  sending.queueCheckedAt = performance.now()
+  const inTheWay = await due.listStuckInLongQueues(claimsDb, channel, { stuck, now })
   await due.moveToBacklog(db, inTheWay)
   // If most of them hold up the queue, the next claim looks at the deliveries behind them.
-  if (inTheWay.length >= due.DEEP / 2) sending.tidiedAt = Number.NEGATIVE_INFINITY
+  if (inTheWay.length >= due.LONG_QUEUE_MIN / 2) sending.queueCheckedAt = Number.NEGATIVE_INFINITY
   return unanswered.length + inTheWay.length > 0
 }

@@ -6,7 +6,7 @@ import { retainAlerts } from '#src/alerts/retention.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
@@ -56,6 +56,6 @@ export async function createYearOfPartitions({ db }: Connection, now: Date): Pro
     const at = new Date(now.getTime() - days * DAY_MS)
     const deps = { db, clock: { now: () => at }, log: silentLogger }
     await retainAlerts(deps)
-    await retainDeliveries(deps)
+    await dropOldDeliveries(deps)
   }
 }

@@ -5,7 +5,12 @@ import { listAlertLines } from '#src/alerts/history-view.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
-import { claimDue, listBacklogs, listDue, releaseAborted } from '#src/delivery/due-store.ts'
+import {
+  claimDueDeliveries,
+  listDueDeliveries,
+  listDueInBacklogs,
+  releaseAbortedDeliveries,
+} from '#src/delivery/due-store.ts'
 import { countFailures, listDeliveryLog } from '#src/delivery/log.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -115,7 +120,7 @@ export const CALLS: readonly Call[] = [
   {
     name: 'look at backlogs',
     run: (db, row) =>
-      listBacklogs(db, 'webhook', {
+      listDueInBacklogs(db, 'webhook', {
         after: recipientOf(row),
         recipientsMax: HOPS,
         full: NONE_FULL,
@@ -132,14 +137,14 @@ export const CALLS: readonly Call[] = [
 
 async function claim(db: Db): Promise<void> {
   const now = systemClock.now()
-  const found = await listDue(db, 'webhook', { full: NONE_FULL, now })
+  const found = await listDueDeliveries(db, 'webhook', { full: NONE_FULL, now })
   const ids = found.slice(0, CLAIMED).map(({ id }) => id)
-  const { claimed } = await claimDue(db, ids, {
+  const { claimed } = await claimDueDeliveries(db, ids, {
     now,
     leasedUntil: new Date(now.getTime() + 60_000),
   })
   if (claimed.length === 0) throw new Error('nothing was due')
-  await releaseAborted(
+  await releaseAbortedDeliveries(
     db,
     claimed.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )

@@ -36,7 +36,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
   }
   const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
-    limits: { room: 30, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
     partitionKey: ({ chatId }) => String(chatId),

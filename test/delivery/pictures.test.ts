@@ -6,7 +6,7 @@ import {
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -199,6 +199,6 @@ test('the records of pictures are deleted after 30 days', async () => {
   await runJob()
   expect(await count()).toBeGreaterThan(0)
   world.clock.advance(31 * DAY_SECONDS)
-  await retainDeliveries(world.service.app)
+  await dropOldDeliveries(world.service.app)
   expect(await count()).toBe(0)
 })

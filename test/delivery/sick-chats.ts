@@ -1,7 +1,7 @@
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { toStored } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
@@ -21,7 +21,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
   const edits: string[] = []
   const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
-    limits: { room: 30, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
@@ -40,7 +40,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
   })
   const telegram = { key: 'telegram', ...defined } as const
   const channels = { ...outbox.channels, telegram }
-  const deps = { ...outbox.deps, channels, sending: createSending(channels) }
+  const deps = { ...outbox.deps, channels, sending: createSendingState(channels) }
   return {
     deps,
     tries,
