@@ -8,7 +8,7 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { CANARY_WALLET, DISCARD_URL } from '#src/kernel/canary.ts'
 import { configureChannel } from '#src/recipients/destinations.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { listPart } from './part-store.ts'
+import { listAlertPart } from './part-store.ts'
 import { recordAlerts } from './service.ts'
 
 type Deps = Parameters<typeof recordAlerts>[0] & Parameters<typeof configureChannel>[0]
@@ -61,7 +61,7 @@ export async function raiseCanary(deps: Deps): Promise<void> {
 
 /** The last synthetic alert that arrived; undefined if none of the newest alerts arrived. */
 export async function findCanary({ db }: Pick<Deps, 'db'>): Promise<CanaryArrival | undefined> {
-  const { rows } = await listPart(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
+  const { rows } = await listAlertPart(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
   const entries = await delivery.listForAlerts(
     db,
     rows.map(({ id }) => id),

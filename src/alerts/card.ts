@@ -9,11 +9,11 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type ActedAlert, alertStatus } from './act.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
-import { lengthOf, outagesOf } from './outage-times.ts'
+import { outageSeconds, readOutageTimes } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
@@ -50,8 +50,8 @@ export async function getAlert(
   }
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
-  const outage = (await outagesOf(deps.db, [row])).get(id)
-  const [current = row] = await asOfNow(deps.db, [row])
+  const outage = (await readOutageTimes(deps.db, [row])).get(id)
+  const [current = row] = await withCurrentFigures(deps.db, [row])
   const { type, signal, group, data } = recordedFromRow(current)
   const message = messageOf(deps, current, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
@@ -59,7 +59,7 @@ export async function getAlert(
   return {
     alert: {
       ...toAlert(deps, current, reader, deliveries.get(id) ?? []),
-      durationSeconds: outage === undefined ? null : lengthOf(outage),
+      durationSeconds: outage === undefined ? null : outageSeconds(outage),
     },
     status: await alertStatus(deps, caller, id),
     envelope: { deliveryId: randomUUID(), ...place, message },

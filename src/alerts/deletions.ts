@@ -42,6 +42,6 @@ export async function deleteChatData(
       gone.map(({ id }) => id),
     )
     const wallets = gone.map(({ wallet }) => wallet)
-    if (who.name !== null) await acting.forgetName(tx, wallets, who.name)
+    if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
   })
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { applyChanges, type Change, type OpenAlert } from './episodes.ts'
+import { applyFirings, type EpisodeFiring, type OpenAlert } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
 const at = (position: number) => new Date(BASE + position * 1000)
@@ -33,7 +33,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
   }
 }
 
-function change(position: number, over: Partial<Change> = {}): Change {
+function change(position: number, over: Partial<EpisodeFiring> = {}): EpisodeFiring {
   return {
     alertId: position,
     watchId: 1,
@@ -47,7 +47,7 @@ function change(position: number, over: Partial<Change> = {}): Change {
     ...over,
   }
 }
-const recovery = (position: number, over: Partial<Change> = {}) =>
+const recovery = (position: number, over: Partial<EpisodeFiring> = {}) =>
   change(position, {
     event: 'fsp.ftso-commit.recovered',
     severity: 'info',
@@ -64,7 +64,7 @@ describe('a recovery', () => {
       openAlert(5, { severity: 'critical' }),
       openAlert(2, { watchId: 2 }),
     ]
-    const { effects, ends, open: rest } = applyChanges([recovered], open)
+    const { effects, ends, open: rest } = applyFirings([recovered], open)
     expect(ids(effects.get(recovered)?.episode)).toEqual([1, 5])
     expect(effects.get(recovered)?.effectiveSeverity).toBe('critical')
     expect(ends).toEqual([{ alertIds: [1, 5], at: at(9) }])
@@ -73,18 +73,18 @@ describe('a recovery', () => {
 
   test('leaves other signals, and what fired after it, open', () => {
     const open = [openAlert(10), openAlert(1, { signal: 'ftso-reveal' })]
-    expect(applyChanges([recovery(9)], open).ends).toEqual([])
+    expect(applyFirings([recovery(9)], open).ends).toEqual([])
   })
 
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
     const recovered = recovery(9, { episodeSeverity: 'critical' })
-    const effect = applyChanges([recovered], []).effects.get(recovered)
+    const effect = applyFirings([recovered], []).effects.get(recovered)
     expect(effect).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
   test('of nothing is only info', () => {
     const recovered = recovery(9)
-    expect(applyChanges([recovered], []).effects.get(recovered)).toEqual({
+    expect(applyFirings([recovered], []).effects.get(recovered)).toEqual({
       episode: [],
       effectiveSeverity: 'info',
     })
@@ -94,7 +94,7 @@ describe('a recovery', () => {
 describe('an alert', () => {
   test('increases the severity of an open episode when it is worse than all before', () => {
     const fired = change(9, { severity: 'critical' })
-    const { effects, ends, open } = applyChanges(
+    const { effects, ends, open } = applyFirings(
       [fired],
       [openAlert(1), openAlert(9, { severity: 'critical' })],
     )
@@ -105,7 +105,7 @@ describe('an alert', () => {
 
   test('that is no worse starts a new alert and ends the abandoned one without a message', () => {
     const fired = change(9)
-    const { effects, ends, open } = applyChanges([fired], [openAlert(1), openAlert(9)])
+    const { effects, ends, open } = applyFirings([fired], [openAlert(1), openAlert(9)])
     expect(effects.get(fired)?.episode).toEqual([])
     expect(ends).toEqual([{ alertIds: [1], at: at(9) }])
     expect(ids(open)).toEqual([9])
@@ -114,7 +114,7 @@ describe('an alert', () => {
   test('of another event of the signal stands beside it', () => {
     const fired = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
-    expect(applyChanges([fired], [before]).ends).toEqual([])
+    expect(applyFirings([fired], [before]).ends).toEqual([])
   })
 })
 
@@ -137,7 +137,7 @@ describe('votes of a provider', () => {
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
       .map(({ position, ...rest }) => openAlert(position, rest))
-    const { ends, open: rest, effects } = applyChanges(changes, open)
+    const { ends, open: rest, effects } = applyFirings(changes, open)
     const increases = changes.filter(
       (candidate) => !candidate.isRecovery && effects.get(candidate)?.episode.length,
     )
@@ -180,7 +180,7 @@ describe('votes of a provider', () => {
 test('changes of one pass count one after another', () => {
   const [back, again] = [recovery(2), change(3, { severity: 'critical' })]
   const open = [openAlert(1), openAlert(3, { severity: 'critical' })]
-  const { effects, open: rest } = applyChanges([change(1), back, again], open)
+  const { effects, open: rest } = applyFirings([change(1), back, again], open)
   expect(ids(effects.get(back)?.episode)).toEqual([1])
   expect(effects.get(again)?.episode).toEqual([])
   expect(ids(rest)).toEqual([3])
@@ -204,7 +204,7 @@ test('the episode of an alert ends at most once and never by an earlier change',
       const open = changes
         .filter(({ isRecovery }) => !isRecovery)
         .map(({ position, severity, signal }) => openAlert(position, { severity, signal }))
-      const { ends, open: rest, effects } = applyChanges(changes, open)
+      const { ends, open: rest, effects } = applyFirings(changes, open)
       const ended = ends.flatMap(({ alertIds }) => alertIds)
       expect(new Set(ended).size).toBe(ended.length)
       expect([...ended, ...rest.map(({ id }) => id)].sort()).toEqual(

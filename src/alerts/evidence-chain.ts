@@ -17,9 +17,9 @@ import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { AlertEvidence, EvidenceSources, EvidenceTransaction } from './evidence-model.ts'
 import {
   accountsOf,
-  beginningOf,
+  claimBeginning,
+  claimSources,
   selectorsOf,
-  sourcesOf,
   transactionHashesIn,
 } from './evidence-sources.ts'
 
@@ -103,7 +103,7 @@ async function readBlocks(
 ): Promise<AlertEvidence['blocks']> {
   const to = await chain.blockAt(claim.kind === 'failed-call' ? claim.block : position, signal)
   if (to === undefined) return null
-  const beginning = beginningOf(claim, data)
+  const beginning = claimBeginning(claim, data)
   if (beginning === undefined) return { first: null, last: to }
   const from: BlockRef | undefined =
     'block' in beginning
@@ -117,7 +117,7 @@ async function readSources(
   { claim, data }: Asked,
   signal: AbortSignal,
 ): Promise<EvidenceSources> {
-  const { contracts, functions, events } = sourcesOf(claim)
+  const { contracts, functions, events } = claimSources(claim)
   return {
     contracts: await access.endpoints.ask(
       (client) =>

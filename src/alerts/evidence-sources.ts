@@ -68,7 +68,7 @@ const OF_FDC: readonly RoundCheck[] = [
 const ROUND_CONTRACTS = ['FlareSystemsManager', 'VoterRegistry', 'Submission']
 
 /** Returns the contracts, functions and events that decide a claim. */
-export function sourcesOf(claim: EvidenceClaim): ClaimSources {
+export function claimSources(claim: EvidenceClaim): ClaimSources {
   switch (claim.kind) {
     case 'round':
       return roundSources(claim.checks)
@@ -151,7 +151,7 @@ const ROUNDS_MAX = 60
  * Beginning of a claim: a time in epoch seconds, or the number of its first block; undefined if the claim
  * needs only the last block.
  */
-export function beginningOf(
+export function claimBeginning(
   claim: EvidenceClaim,
   data: JsonObject,
 ): { readonly seconds: number } | { readonly block: number } | undefined {

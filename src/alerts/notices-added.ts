@@ -21,7 +21,7 @@ type Notices = readonly [Envelope, ...Envelope[]]
  * renewal, and slots whose renewal lacks credits, are two kinds. Suspended watches stay separate if watches
  * also run again in the same message.
  */
-export function addedUp(t: Translate, notices: Notices): Notices {
+export function addUpNotices(t: Translate, notices: Notices): Notices {
   const isAgain = notices.some(({ message }) => message.event === RESUMED)
   const [first, ...others] = Map.groupBy(
     notices.map((notice, index) => ({ notice, index })),
@@ -158,7 +158,7 @@ function linesOf(notices: readonly Envelope[]): string {
 }
 
 /** Rewords a notice whose announced end is over. */
-export function asOf(t: Translate, notice: Envelope, now: Date): Envelope {
+export function rewordEnded(t: Translate, notice: Envelope, now: Date): Envelope {
   const facts = factsOf(notice)
   if (facts?.endsAt == null || new Date(facts.endsAt) > now) return notice
   const { event } = notice.message

@@ -11,10 +11,10 @@ import { type Timing, timingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
-import { readDeferred } from './deferred-alerts.ts'
+import { readEpisodeDeliveries } from './deferred-alerts.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
-import { asReminder, createRenderer, type Note, type renderMessage } from './render.ts'
+import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 import { logNotified } from './trail.ts'
 
@@ -44,8 +44,8 @@ export interface Notification extends RecordedAlert {
   readonly episode?: readonly number[]
   /** Of a recovery: name of the person who acknowledged the alert. */
   readonly takenBy?: string
-  readonly notes?: readonly Note[]
-  readonly reminder?: Parameters<typeof asReminder>[1]
+  readonly notes?: readonly AlertNote[]
+  readonly reminder?: Parameters<typeof toReminderMessage>[1]
   /** Whether it is recorded for people but not sent: it is muted, or the signal is flapping. */
   readonly isQuiet: boolean
 }
@@ -91,7 +91,7 @@ export async function notify(
   const [settings, targets, deferred] = await Promise.all([
     listSettings(tx, wallets),
     targetsOf(tx, notifications),
-    readDeferred(tx, notifications),
+    readEpisodeDeliveries(tx, notifications),
   ])
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
@@ -283,9 +283,9 @@ function envelopeOf(
   const { type, signal, group, data, kind, answers, startedAt, takenBy, reminder, watch } =
     notification
   const reader = { locale, timezone }
-  const held: readonly Note[] =
+  const held: readonly AlertNote[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
-  const render = (alert: RecordedAlert, notes: readonly Note[]) =>
+  const render = (alert: RecordedAlert, notes: readonly AlertNote[]) =>
     how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(notification, [...held, ...(notification.notes ?? [])])
   const title =
@@ -298,7 +298,7 @@ function envelopeOf(
     data,
     locale,
     timezone,
-    message: reminder === undefined ? message : asReminder(message, reminder, reader),
+    message: reminder === undefined ? message : toReminderMessage(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
     ...(takenBy !== undefined && { takenBy }),

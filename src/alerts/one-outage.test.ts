@@ -11,7 +11,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { pastTitle, renderMessage } from './render.ts'
+import { recoveredTitle, renderMessage } from './render.ts'
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const ROUND_MS = 90_000
@@ -223,7 +223,7 @@ describe('one outage has one start and one end', () => {
           expect(text).toContain(`${range(from, to, end)} UTC`)
         }
         expect(recovery.message.body).toContain(formatDuration(seconds, 'en', 'long'))
-        expect(pastTitle(translator('en'), 'x', seconds)).toContain(
+        expect(recoveredTitle(translator('en'), 'x', seconds)).toContain(
           formatDuration(seconds, 'en', 'short'),
         )
       }),

@@ -7,11 +7,11 @@ import { withoutNames } from '#src/channels/shown.ts'
 import { hasEnded } from '#src/channels/wording.ts'
 import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { describeOthers, type OtherAlert } from './others.ts'
-import { type OutageTimes, outagesOf } from './outage-times.ts'
+import { type OutageTimes, readOutageTimes } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -44,7 +44,7 @@ export interface OutagePage {
  *
  * @param isNamed whether the reader may know the names of recipients
  */
-export async function readOutage(
+export async function readOutagePage(
   deps: ReadDeps & { readonly clock: Clock },
   row: AlertRow,
   around: readonly AlertRow[],
@@ -52,10 +52,10 @@ export async function readOutage(
 ): Promise<OutagePage | undefined> {
   if (!row.isEpisode) return undefined
   const episodes = around.filter(({ isEpisode }) => isEpisode)
-  const times = await outagesOf(deps.db, [row, ...episodes])
+  const times = await readOutageTimes(deps.db, [row, ...episodes])
   const own = times.get(row.id)
   const together = [row, ...episodes].filter(({ id }) => areTogether(own, times.get(id)))
-  const rows = await asOfNow(deps.db, newestOfEach(together))
+  const rows = await withCurrentFigures(deps.db, newestOfEach(together))
   const ids = rows.map(({ id }) => id)
   const states = await messageStates(deps, ids)
   const parts = rows.flatMap((row) => partOf(deps, row, reader))

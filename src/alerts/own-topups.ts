@@ -17,7 +17,7 @@ const Outgoing = z.object({
 })
 
 /** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner. */
-export async function withOwnTopups(
+export async function markOwnTopups(
   tx: Db,
   candidates: readonly AlertCandidate[],
 ): Promise<readonly AlertCandidate[]> {

@@ -42,11 +42,11 @@ export interface Renderable {
   readonly link: string
   readonly test: boolean
   /** Notes after the body. */
-  readonly notes?: readonly Note[]
+  readonly notes?: readonly AlertNote[]
 }
 
 /** Another open alert of the same watch. */
-export interface StillFiring {
+export interface OtherOpenAlert {
   readonly type: string
   readonly signal: string | null
   readonly event: string
@@ -55,14 +55,14 @@ export interface StillFiring {
 }
 
 /** A note about an alert from outside its signal. */
-export type Note =
+export type AlertNote =
   /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
   /** Of a recovery: the alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
   /** The alert has been unacknowledged for this time. */
   | { readonly kind: 'escalated'; readonly seconds: number }
-  | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
+  | { readonly kind: 'stillFiring'; readonly alerts: readonly OtherOpenAlert[] }
 
 /** The texts of a message that do not depend on the watch. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: readonly string[] }
@@ -146,7 +146,7 @@ export function renderTitle(
 }
 
 /** Title of an alert that has recovered: its title, and the time after which it recovered. */
-export function pastTitle(t: Translate, title: string, seconds: number): string {
+export function recoveredTitle(t: Translate, title: string, seconds: number): string {
   const duration = id(formatDuration(seconds, t.locale, 'short'))
   return t('messages:summary.recovered', { title, duration })
 }
@@ -232,7 +232,7 @@ function wordsOf(
  *
  * @param message of the alert
  */
-export function asReminder(
+export function toReminderMessage(
   message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number
@@ -263,7 +263,7 @@ export function asReminder(
   return { ...message, title, body: lines.join(' ') }
 }
 
-function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): string {
+function textOfNote(t: Translate, note: AlertNote, { locale, timezone }: Reader): string {
   switch (note.kind) {
     case 'lasted':
       return t('messages:recovered.lasted', {

@@ -3,15 +3,21 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { withCounterparties } from './counterparties.ts'
+import { addCounterpartyRoles } from './counterparties.ts'
 import * as episodes from './episode-store.ts'
-import { applyChanges, beganAt, type Change, type Episodes, type OpenAlert } from './episodes.ts'
+import {
+  applyFirings,
+  type EpisodeChanges,
+  type EpisodeFiring,
+  type OpenAlert,
+  startOfAlert,
+} from './episodes.ts'
 import { findCause } from './inhibition.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { withOwnTopups } from './own-topups.ts'
+import { markOwnTopups } from './own-topups.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
-import type { Note } from './render.ts'
+import type { AlertNote } from './render.ts'
 import {
   episodeKeyOf,
   FLAPPING_WINDOW_MS,
@@ -22,10 +28,10 @@ import {
 } from './rules.ts'
 import * as store from './store.ts'
 import { logEnded, logInhibited, logRecorded } from './trail.ts'
-import { liveCauses, releaseUninhibited } from './uninhibit.ts'
+import { findActiveCauses, uninhibitAlerts } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
-type RecordedFiring = Change & { readonly candidate: AlertCandidate }
+type RecordedFiring = EpisodeFiring & { readonly candidate: AlertCandidate }
 /** A firing that this call has recorded as an alert. */
 type NewAlert = RecordedFiring & { readonly alertId: number }
 
@@ -39,7 +45,7 @@ export async function recordAlerts(
   all: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const candidates = await withCounterparties(tx, await withOwnTopups(tx, all))
+  const candidates = await addCounterpartyRoles(tx, await markOwnTopups(tx, all))
   const recorded = candidates.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
@@ -73,8 +79,8 @@ async function updateEpisodes(
   now: Date,
 ): Promise<readonly Notification[]> {
   const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
-  const before = await episodes.listOpen(tx, wallets)
-  const result = applyChanges(fired, before)
+  const before = await episodes.listOpenAlerts(tx, wallets)
+  const result = applyFirings(fired, before)
   await episodes.endEpisodes(tx, result.ends)
   logEnded(deps, result.ends)
   const settings = await listSettings(tx, wallets)
@@ -85,7 +91,7 @@ async function updateEpisodes(
     fired.filter((alert) => !isSeverityIncrease(alert, result)),
   )
   const ids = fresh.map(({ alertId }) => alertId)
-  const causes = await liveCauses(tx, result.open, ids)
+  const causes = await findActiveCauses(tx, result.open, ids)
   const inhibitedAlerts = result.open.filter((alert) => findCause(alert, causes) !== undefined)
   const inhibited = new Set(
     fresh.filter((alert) => inhibitedAlerts.some(({ id }) => id === alert.alertId)),
@@ -106,9 +112,9 @@ async function updateEpisodes(
       },
     ]
   })
-  await episodes.markAlerts(tx, marks)
+  await episodes.saveEpisodeColumns(tx, marks)
   logInhibited(deps, inhibited)
-  const released = await releaseUninhibited(tx, { open: result.open, causes, settings, now })
+  const released = await uninhibitAlerts(tx, { open: result.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
     ...result.ends.flatMap(({ alertIds }) => alertIds),
     ...settled,
@@ -126,13 +132,13 @@ async function updateEpisodes(
 /** Whether the firing is a severity increase of an open episode. */
 function isSeverityIncrease(
   firing: RecordedFiring,
-  { effects }: Episodes<RecordedFiring>,
+  { effects }: EpisodeChanges<RecordedFiring>,
 ): boolean {
   return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
 }
 
 /** Whether the firing is a recovery of an alert that was sent to no recipient. */
-function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): boolean {
+function isUnnotified(firing: NewAlert, { effects }: EpisodeChanges<RecordedFiring>): boolean {
   const episode = effects.get(firing)?.episode ?? []
   return (
     firing.isRecovery &&
@@ -144,8 +150,8 @@ function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): 
 /** The episode columns of an alert's row. */
 function toEpisodeMark(
   firing: NewAlert,
-  { effects }: Episodes<RecordedFiring>,
-): episodes.EpisodeMark {
+  { effects }: EpisodeChanges<RecordedFiring>,
+): episodes.EpisodeColumns {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
   const ended =
@@ -153,7 +159,7 @@ function toEpisodeMark(
       ? { episodeSeverity: effectiveSeverity }
       : {}
   if (first === undefined) return { id, ...ended }
-  const startedAt = beganAt(first)
+  const startedAt = startOfAlert(first)
   if (firing.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
   const { mutedAt, escalatedAt, escalatedTo } = first
   return {
@@ -187,7 +193,7 @@ function remindAt(
 async function settleFlapping(
   tx: Db,
   before: readonly OpenAlert[],
-  { ends }: Episodes<RecordedFiring>,
+  { ends }: EpisodeChanges<RecordedFiring>,
 ): Promise<readonly number[]> {
   const settled = ends.flatMap(({ alertIds, at }) =>
     before.flatMap(({ id, flappingAlertId }) =>
@@ -210,14 +216,14 @@ async function findFlapping(
     signal,
     after: new Date(firedAt.getTime() - FLAPPING_WINDOW_MS),
   }))
-  const counted = await episodes.countChanges(tx, keys)
+  const counted = await episodes.countSignalChanges(tx, keys)
   const overLimit = counted.filter(({ changes }) => isFlapping(changes))
   if (overLimit.length === 0) return flapping
   const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
   const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
     keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
   const wanted = overLimit.map((changes) => ({ ...changes, after: afterOf(changes) }))
-  const anchors = await episodes.findAnchors(tx, wanted, fresh)
+  const anchors = await episodes.findFlappingAnchors(tx, wanted, fresh)
   for (const alert of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>
       watchId === alert.watchId && signal === alert.signal
@@ -236,7 +242,7 @@ async function findFlapping(
 
 function episodeNotification(
   firing: NewAlert,
-  { effects, open }: Episodes<RecordedFiring>,
+  { effects, open }: EpisodeChanges<RecordedFiring>,
   { isFlappingSignal, now }: { readonly isFlappingSignal: boolean; readonly now: Date },
 ): Notification {
   const { episode, effectiveSeverity } = effects.get(firing) ?? {
@@ -261,7 +267,7 @@ function episodeNotification(
       notes: recoveryNotes(firing, episode, open),
       episode: episode.map(({ id }) => id),
     }),
-    ...(episode[0] && { startedAt: beganAt(episode[0]) }),
+    ...(episode[0] && { startedAt: startOfAlert(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlappingSignal,
   }
@@ -271,7 +277,7 @@ function recoveryNotes(
   firing: NewAlert,
   [first]: readonly OpenAlert[],
   open: readonly OpenAlert[],
-): readonly Note[] {
+): readonly AlertNote[] {
   const secondsSince = (at: Date) => (firing.firedAt.getTime() - at.getTime()) / 1000
   const still = open.filter(
     ({ watchId, notifiedAt }) => watchId === firing.watchId && notifiedAt !== null,
@@ -320,7 +326,7 @@ function isNewAlert(firing: RecordedFiring): firing is NewAlert {
  * lasts until now.
  */
 export function countAlerts(db: Db, span: Span): Promise<number> {
-  return store.countSpan(db, span.since, span.until)
+  return store.countAlertsInSpan(db, span.since, span.until)
 }
 
 interface Span {

@@ -8,7 +8,7 @@ import type { OpenDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { findExampleWatch } from '#src/watches/manage/example-watch.ts'
-import { signalPage } from './example.ts'
+import { signalPageUrl } from './example.ts'
 import { renderMessage } from './render.ts'
 
 /** Event of the test for a recipient that has no watch yet. */
@@ -75,7 +75,7 @@ async function exampleFor(
       severity: usualSeverity(event, data),
       data,
       firedAt: clock.now(),
-      link: signalPage(publicUrl, type, signal.id),
+      link: signalPageUrl(publicUrl, type, signal.id),
       test: true,
     },
     { locale, timezone },

@@ -1,4 +1,4 @@
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
@@ -14,6 +14,6 @@ export const retain: Job = {
   everyMs: () => HOUR_MS,
   run: unlessClockIsWrong(async (app) => {
     await dropOldDeliveries(app)
-    await retainAlerts(app)
+    await dropOldAlerts(app)
   }),
 }

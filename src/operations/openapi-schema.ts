@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { describeEventData } from '#src/watches/events.ts'
-import { acceptedNames } from '#src/watches/types/own-coin.ts'
+import { acceptedCoinNames } from '#src/watches/types/own-coin.ts'
 import { withMeanings } from './openapi-meanings.ts'
 
 const FIELD = 'operations:field.'
@@ -27,7 +27,7 @@ export function optionsFor(t: Translate) {
     override: ({ zodSchema, jsonSchema }: Override) => {
       explain(t, jsonSchema)
       leaveNoiseOut(jsonSchema)
-      const names = acceptedNames(zodSchema)
+      const names = acceptedCoinNames(zodSchema)
       if (names !== undefined) jsonSchema.enum = [...names]
     },
   } as const

@@ -13,7 +13,13 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { WatchFacts } from './facts.ts'
-import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
+import {
+  DUTIES,
+  minimalConditionsOf,
+  ROUND_CELLS,
+  roundCellOf,
+  roundCellsOf,
+} from './provider-view.ts'
 import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
@@ -121,16 +127,16 @@ function some(value: number | boolean | null | undefined): readonly Sample[] {
 }
 
 function dutyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...cellsOf(round) }))
+  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...roundCellsOf(round) }))
   const [newest] = rounds
   const counts = DUTIES.flatMap((duty) =>
     ROUND_CELLS.map((result): Sample => {
-      const fitting = cells.filter((round) => cellOf(round, duty) === result)
+      const fitting = cells.filter((round) => roundCellOf(round, duty) === result)
       return [fitting.length, { duty, result }]
     }),
   )
   const last = DUTIES.flatMap((duty): Sample[] => {
-    const known = cells.map((round) => cellOf(round, duty)).find((cell) => cell !== 'unknown')
+    const known = cells.map((round) => roundCellOf(round, duty)).find((cell) => cell !== 'unknown')
     return known === undefined ? [] : [[Number(known === 'ok'), { duty }]]
   })
   return [
@@ -177,7 +183,7 @@ function membershipMetrics(rounds: readonly ProviderObservation[]): readonly Met
 }
 
 function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const conditions = Object.entries(conditionsOf(rounds)).flatMap(([condition, found]) =>
+  const conditions = Object.entries(minimalConditionsOf(rounds)).flatMap(([condition, found]) =>
     found === null ? [] : [{ condition, ...found }],
   )
   const nodes = newestOf(rounds, (round) => round.nodes) ?? []

@@ -4,7 +4,7 @@ import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
@@ -104,10 +104,10 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
 
   world.clock.set(new Date(Date.parse(endsAt) + 4 * DAY_MS))
   await renewDue(world.app, signal)
-  await fitChangedWallets(app, signal)
+  await fitWalletsWithChangedSlots(app, signal)
   const waiting = await world.sql`select distinct wallet from capacity_changes`
   expect(waiting).toEqual([{ wallet: alice.caller.wallet }])
-  await fitChangedWallets(world.app, signal)
+  await fitWalletsWithChangedSlots(world.app, signal)
   expect(await world.sql`select from capacity_changes`).toHaveLength(0)
 })
 

@@ -4,7 +4,7 @@ import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createWatch } from '#src/watches/manage/service.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -47,7 +47,7 @@ async function day(days: number, billing: 'on' | 'off', app = withBilling(billin
   service.clock.set(at(days))
   await renewDue(app, signal)
   await remindDue(app, signal)
-  await fitChangedWallets(app, signal)
+  await fitWalletsWithChangedSlots(app, signal)
 }
 
 async function buy(client: Client, order: object, credits = 5000) {
@@ -212,7 +212,7 @@ test('a trial that was paused loses no watch and causes no reminder, whichever j
   for (const days of [13, 20]) {
     service.clock.set(at(days))
     await remindDue(app, signal)
-    await fitChangedWallets(app, signal)
+    await fitWalletsWithChangedSlots(app, signal)
     expect([await state(), endings]).toEqual(['active', []])
   }
   await day(20, 'on', app)
@@ -231,7 +231,7 @@ test('a trial that is not moved yet is moved when its watches are fitted to the 
   await day(4, 'off')
   service.clock.set(at(20))
   await service.sql`update billing_pauses set on_at = ${at(20)}`
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
   expect((await alice.request('GET', '/watches')).body.data[0].status).toBe('active')
   expect(await held(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -92,7 +92,7 @@ describe('the history', () => {
     const bob = await linked('bob')
     const pageOf = async ({ text, keyboard, entities }: ReturnType<typeof bob.last>) => {
       const code = /\/a\/([\w.~-]+)/.exec(JSON.stringify([text, keyboard, entities]))?.[1] ?? ''
-      return await readLinked(world.app, code)
+      return await readLinkedAlertPage(world.app, code)
     }
     const [row] = await world.sql<{ id: number }[]>`
       select id from alerts where watch_id = ${treasury} limit 1`

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -50,7 +50,7 @@ test('the migration to partitions keeps all rows, and new ids continue after the
   await migrate(sql, MIGRATIONS)
   const kept = await contents()
   const deps = { db, clock: testClock(), log: silentLogger }
-  await retainAlerts(deps)
+  await dropOldAlerts(deps)
   expect(await contents()).toEqual(kept)
   const [inserted] =
     await sql`insert into alerts (wallet, watch_id, watch_label, type, event, severity,

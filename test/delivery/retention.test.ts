@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
@@ -191,7 +191,7 @@ describe('deliveries', () => {
 
 describe('alerts', () => {
   test('are stored in the partition of their firing time, and recorded once', async () => {
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     const now = outbox.clock.now()
     const later = new Date(now.getTime() + 50 * DAY_SECONDS * 1000)
     const all = [raisedAt(now, 1), raisedAt(later, 2)]
@@ -203,17 +203,17 @@ describe('alerts', () => {
   })
 
   test('are deleted after 400 days, also if the job did not run for weeks', async () => {
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     await record(raisedAt(outbox.clock.now(), 1))
     outbox.clock.advance(300 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(await partsOf('alerts')).toHaveLength(8)
     await record(raisedAt(outbox.clock.now(), 2))
     outbox.clock.advance(99 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(Object.values(await rowsIn('alerts'))).toEqual([1, 1])
     outbox.clock.advance(51 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(Object.values(await rowsIn('alerts'))).toEqual([1])
   })
 })

@@ -11,7 +11,7 @@ import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { setToDatabaseTime, testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -127,7 +127,7 @@ test('nothing is charged, reminded of or suspended a second time after both cloc
   const pass = async () => {
     await remindDue(service.app, signal)
     await renewDue(service.app, signal)
-    await fitChangedWallets(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
   }
   const state = async () => {
     const entries = await service.sql`

@@ -6,7 +6,7 @@ import { judgeLedgers as job } from '#src/jobs/judge-ledgers.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
@@ -298,13 +298,13 @@ describe('a watch on the wallet’s credits', () => {
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
     await renewDue(service.app, signal)
-    await fitChangedWallets(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
     await spend(600)
     await judge()
     expect(await events()).toEqual([])
     await give(200)
     await alice.request('POST', '/subscriptions', { quantity: 1, periods: 1 })
-    await fitChangedWallets(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
     await judge()
     expect(await alertsOf()).toMatchObject([{ event: LOW, data: { balanceCredits: 100 } }])
   })
@@ -516,7 +516,7 @@ async function fitTo(quantity: number): Promise<void> {
   await service.sql`
     insert into capacity_changes (wallet, at)
     values (${alice.caller.wallet}, ${service.clock.now()}) on conflict do nothing`
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) => {

@@ -4,7 +4,7 @@ import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { createSubscription } from '#src/billing/subscriptions/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -36,7 +36,7 @@ afterAll(() => service.close())
 async function day(days: number): Promise<void> {
   service.clock.set(new Date(END.getTime() + days * DAY_MS))
   await renewDue(service.app, signal)
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 async function buy(body: object) {

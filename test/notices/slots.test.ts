@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { remindDue } from '#src/billing/subscriptions/reminders.ts'
 import { renewDue } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -35,7 +35,7 @@ afterAll(() => service.close())
 async function runJobs(): Promise<void> {
   await remindDue(service.app, signal)
   await renewDue(service.app, signal)
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 /** As `runJobs`, a number of days after an end. */
@@ -483,7 +483,9 @@ describe('the trial', () => {
     service.clock.set(new Date(TRIAL_END.getTime() - 2 * DAY_MS))
     await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))
     service.clock.set(TRIAL_END)
-    await Promise.all(Array.from({ length: 4 }, () => fitChangedWallets(service.app, signal)))
+    await Promise.all(
+      Array.from({ length: 4 }, () => fitWalletsWithChangedSlots(service.app, signal)),
+    )
     expect(await titles(service)).toHaveLength(2)
   })
 })

@@ -242,7 +242,7 @@ describe('many look-ups', () => {
     expect(world.primary.counts()).toEqual({})
   })
   test('of many addresses are kept up to a number: the first is forgotten', async () => {
-    const { find } = createLookUps(world.app, { keptMax: 20 })
+    const { find } = createLookUps(world.app, { cachedMax: 20 })
     world.primary.resetCounts()
     // One after another: on a busy machine one of many at once may be refused for waiting too long.
     for (let index = 0; index <= 20; index += 1) await find(numbered(1000 + index))

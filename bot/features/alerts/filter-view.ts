@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { Count } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history-parts.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -63,7 +63,7 @@ interface FilterOptions {
   /** Every watch that can be chosen, in order. */
   readonly watchIds: readonly number[]
   /** Number of matching alerts. */
-  readonly counted: Count
+  readonly counted: BoundedCount
 }
 
 /** The filter's screen: each part has a button that switches to its next value. */
@@ -131,7 +131,7 @@ function after<Value>(values: readonly Value[], current: Value): Value {
 export function alertsDeletionView(
   reader: Reader,
   filter: AlertFilter,
-  options: { readonly watch: string | undefined; readonly counted: Count },
+  options: { readonly watch: string | undefined; readonly counted: BoundedCount },
 ): View {
   const { t } = reader
   const { watch, counted } = options
@@ -162,6 +162,6 @@ export function alertsDeletionView(
 }
 
 /** The number in the question of `alertsDeletionView`; zero if there are too many to count. */
-export function numberAsked({ count, isAll }: Count): number {
+export function numberAsked({ count, isAll }: BoundedCount): number {
   return isAll ? count : 0
 }

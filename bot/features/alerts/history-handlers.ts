@@ -1,6 +1,6 @@
 import { Composer, InputFile } from 'grammy'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { Count } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history-parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
@@ -123,7 +123,7 @@ async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   await show(ctx, alertsDeletionView(ctx.reader, filter, { watch, counted }))
 }
 
-function isNone({ count, isAll }: Count): boolean {
+function isNone({ count, isAll }: BoundedCount): boolean {
   return count === 0 && isAll
 }
 

@@ -41,7 +41,7 @@ export function mergeSettings(
 }
 
 /** Validates a new or changed watch against the chain. Finds no errors while the chain does not answer. */
-export async function checkOnChain(
+export async function checkTargetOnChain(
   deps: { readonly chain: FspChain },
   type: WatchType,
   target: unknown,
@@ -87,7 +87,7 @@ export async function requestObservation(
 }
 
 /** Wakes the job that judges ledgers, for a watch of the ledger. Watches of the chain are observed at every tick anyway. */
-export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
+export async function wakeLedgerJudge(tx: Db, type: WatchType, wallet: Address): Promise<void> {
   if (type.reads === 'ledger') await store.notifyLedgerJudge(tx, wallet)
 }
 

@@ -25,7 +25,7 @@ import {
   createPassProgress,
   type GroupProgress,
   type PassProgress,
-  readGroups,
+  readSliceGroups,
   type SliceGroup,
 } from './slice-progress.ts'
 
@@ -74,7 +74,7 @@ export async function observeSlices(passDeps: PassDeps, signal: AbortSignal): Pr
 async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   let observed = 0
-  const groupsOf = await readGroups(deps.db, deps.slices.held())
+  const groupsOf = await readSliceGroups(deps.db, deps.slices.held())
   for (const type of CHAIN_WATCH_TYPES) {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return

@@ -32,7 +32,7 @@ const WRITE_AFTER_MS = 100
  * @returns function that groups the slices of a type by the block up to which they were observed. A slice counts as
  * observed at least up to the block of its type, because the previous release observed whole types.
  */
-export async function readGroups(
+export async function readSliceGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {

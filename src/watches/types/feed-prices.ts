@@ -23,7 +23,7 @@ export function movePercent(from: Price, to: Price): number {
 }
 
 /** A price as decimal text. */
-export function decimalOf({ value, decimals }: Price): string {
+export function decimalTextOf({ value, decimals }: Price): string {
   if (decimals <= 0) return `${value * 10n ** BigInt(-decimals)}`
   const digits = value.toString().padStart(decimals + 1, '0')
   const fraction = digits.slice(-decimals).replace(/0+$/, '')

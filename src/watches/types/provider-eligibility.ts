@@ -7,7 +7,7 @@ import { defineSignal, type Evaluation, type Firing } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
-  providerFacts,
+  providerDisplayValues,
   providerLabel,
   providerName,
   resolveProvider,
@@ -256,7 +256,7 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   },
   history: {
     keeps: 'changes',
-    isSeenApart: true,
+    hasSeenTimes: true,
     async *read({ facts }, { target, from, to }) {
       const [statuses, seenAt] = await Promise.all([
         facts.providerHistory(target.provider, { from, to }),
@@ -279,7 +279,7 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
     target: PROVIDER_FIELDS,
     settings: [],
     facts: ({ target, observation }) => ({
-      ...providerFacts(target.provider),
+      ...providerDisplayValues(target.provider),
       ...(observation && {
         epoch: { kind: 'identifier', value: observation.rewardEpochId },
         registered: yesOrNo(observation.registered),

@@ -8,21 +8,21 @@ import { defineSignal } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
-  providerFacts,
+  providerDisplayValues,
   providerLabel,
   resolveProvider,
 } from './provider-target.ts'
 import { rewardHistory } from './reward-history.ts'
 import {
+  endsVoteAlerts,
+  evaluateRewardVotes,
   FIRST_ALERT_AFTER_MS,
-  isAnswered,
   ObservedEpoch,
   type ObservedVote,
   REMINDER_AFTER_MS,
   REMINDER_GAP_MS,
   RewardVoteObservation,
   RewardVoteState,
-  rewardSigningStatus,
   SigningData,
   voteData,
 } from './reward-votes.ts'
@@ -64,7 +64,7 @@ const prefilter: Prefilter<Settings, RewardVoteObservation, Summary> = {
 
 function hasMore(state: RewardVoteState, observation: RewardVoteObservation): boolean {
   const later = { ...observation, position: observation.position + 1 }
-  return rewardSigningStatus(state, later).firings.length > 0
+  return evaluateRewardVotes(state, later).firings.length > 0
 }
 
 function after(time: Date, ms: number): Date {
@@ -158,11 +158,11 @@ const rewardSigningSignal = defineSignal<
   },
   canBeCritical: true,
   firesOnce: true,
-  episodes: { by: ['rewardEpochId', 'vote'], isOver: isAnswered },
+  episodes: { by: ['rewardEpochId', 'vote'], isOver: endsVoteAlerts },
   state: RewardVoteState,
   data: SigningData.meta({ id: 'RewardSigningData' }),
   initial: { epochs: null, since: null, position: 0 },
-  evaluate: rewardSigningStatus,
+  evaluate: evaluateRewardVotes,
   present: presentSigning,
   claim: (json, { event, block }) => {
     const {
@@ -256,7 +256,7 @@ export const rewardSigning = defineWatchType<
     facts: ({ target, observation }) => {
       const last = observation?.epochs.at(-1)
       return {
-        ...providerFacts(target.provider),
+        ...providerDisplayValues(target.provider),
         ...(observation && {
           epoch: { kind: 'identifier', value: last?.rewardEpochId ?? observation.rewardEpochId },
           uptime: statusOf(last?.uptime),
