@@ -1,5 +1,5 @@
 /** Adds up notices of one kind, and rewords notices that arrive after the end they announce. Pure. */
-import { creditsWithUsd, missingText, renewalOfferText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, missingCreditsText, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
@@ -139,7 +139,7 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
     return [stops, ...offers, ...again].join('\n')
   }
   const count = renewal?.missingCredits ?? 0
-  const missing = missingText(t, { price, count })
+  const missing = missingCreditsText(t, { price, count })
   return `${missing}\n${stopsText(t, watches, 'notices:slots-end.stopsIfShort')}`
 }
 

@@ -5,7 +5,7 @@ import { activeTokenQuery, revokeToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
 import { getQuotaStatus, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
-import { chargeRows, countFreeCalls } from '#src/billing/metering/store.ts'
+import { chargeTokens, countFreeCalls } from '#src/billing/metering/store.ts'
 import { type SQL, transact } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { testClock } from '../support/clock.ts'
@@ -260,7 +260,7 @@ describe('calls at the same time', () => {
     const at = clock.now()
     const activeToken = (hash: SQL) => activeTokenQuery(hash, at)
     const options = { activeToken, at, day: '2026-11-20', isPatient: false }
-    const charged = await chargeRows(db, rows, options)
+    const charged = await chargeTokens(db, rows, options)
     expect(charged.map((outcome) => outcome?.charge?.free)).toEqual([2, 2, 2])
   })
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { runOnceBeforeStart } from '#src/jobs/runner.ts'
@@ -167,7 +167,7 @@ test('the ledger adds up, and a failed renewal is repeated once there are credit
     sql`select status, term from subscriptions where wallet = ${walletOf('carol')}`
   expect(await subscription()).toEqual([{ status: 'grace', term: 1 }])
   clock.advance(86_400)
-  await renewDue(app, new AbortController().signal)
+  await renewDueSubscriptions(app, new AbortController().signal)
   expect(await subscription()).toEqual([{ status: 'active', term: 2 }])
   clock.set(STOPPED_AT)
   for (const name of ['alice', 'bob', 'carol'] as const) {

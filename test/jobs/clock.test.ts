@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
@@ -125,8 +125,8 @@ test('no reminder of an end is sent early or lost while the clock is ahead', asy
 test('nothing is charged, reminded of or suspended a second time after both clocks were put back', async () => {
   // The verbs themselves: the database is as wrong as the host.
   const pass = async () => {
-    await remindDue(service.app, signal)
-    await renewDue(service.app, signal)
+    await sendDueReminders(service.app, signal)
+    await renewDueSubscriptions(service.app, signal)
     await fitWalletsWithChangedSlots(service.app, signal)
   }
   const state = async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -34,7 +34,7 @@ const buy = async (quantity: number, periods = 1) => {
 
 /** Runs the jobs that depend on the clock. */
 async function runJobs(): Promise<void> {
-  await renewDue(service.app, signal)
+  await renewDueSubscriptions(service.app, signal)
   await fitWalletsWithChangedSlots(service.app, signal)
 }
 

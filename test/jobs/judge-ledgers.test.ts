@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { transact } from '#src/db/connection.ts'
 import { judgeLedgers as job } from '#src/jobs/judge-ledgers.ts'
 import { startJobs } from '#src/jobs/runner.ts'
@@ -297,7 +297,7 @@ describe('a watch on the wallet’s credits', () => {
     await watchCredits(500)
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
-    await renewDue(service.app, signal)
+    await renewDueSubscriptions(service.app, signal)
     await fitWalletsWithChangedSlots(service.app, signal)
     await spend(600)
     await judge()

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { windowsOf } from '#src/fsp/protocol/epochs.ts'
+import { roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -165,7 +165,7 @@ test('no round is judged a minute late while both endpoints refuse one request i
       await world.look().catch(() => undefined)
       const { timestamp } = await world.devnet.client.getBlock()
       const [row] = await world.sql`select max(round)::int as kept from fsp_rounds`
-      const { complete } = windowsOf(clock, Number(row?.['kept']) + 1)
+      const { complete } = roundWindowsOf(clock, Number(row?.['kept']) + 1)
       lags.push(Number(timestamp) - complete)
     }
   }

@@ -1,5 +1,5 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
-import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
+import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
@@ -151,7 +151,7 @@ export function quoteScreen(
       ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
     ],
     ...inRows(
-      UI_DURATIONS.map((periods) =>
+      OFFERED_PERIODS.map((periods) =>
         change(durationLabel(t, periods, periods === count), { periods }),
       ),
       2,

@@ -5,17 +5,17 @@ import { PERIODS_MAX } from './model.ts'
 import {
   applyDiscounts,
   capacitySteps,
-  dueAt,
-  dueStep,
-  firstReminder,
+  dueSubscriptionStep,
+  firstReminderAt,
   missingCredits,
   nextRenewal,
   nextSubscriptionReminder,
   priceSlots,
   type RenewableSubscription,
+  remainingSlots,
   type SubscriptionState,
   slotsEndAt,
-  slotsLeft,
+  subscriptionStepAt,
   termEnd,
   trialEnd,
   trialSlots,
@@ -142,14 +142,14 @@ describe('a subscription', () => {
     ['in grace, after three days', state({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
     ['expired', state({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
   ] as const)('%s: its next step is due at the right time', (_name, subscription, atHour, step) => {
-    expect(dueStep(subscription, hours(atHour))).toBe(step)
+    expect(dueSubscriptionStep(subscription, hours(atHour))).toBe(step)
   })
 
   test('keeps its grace when renewal is switched off during it, and is not renewed any more', () => {
     const subscription = state({ status: 'grace', failedRenewals: 1, autoRenew: false })
     expect(nextRenewal(subscription)).toBeUndefined()
-    expect(dueStep(subscription, hours(71.9))).toBe('nothing')
-    expect(dueStep(subscription, hours(72))).toBe('expire')
+    expect(dueSubscriptionStep(subscription, hours(71.9))).toBe('nothing')
+    expect(dueSubscriptionStep(subscription, hours(72))).toBe('expire')
   })
 
   test('has the time of its next renewal', () => {
@@ -162,9 +162,9 @@ describe('a subscription', () => {
   })
 
   test('has a time of its next step until it has expired', () => {
-    expect(dueAt(state())).toEqual(END)
-    expect(dueAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
-    expect(dueAt(state({ status: 'expired' }))).toBeUndefined()
+    expect(subscriptionStepAt(state())).toEqual(END)
+    expect(subscriptionStepAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
+    expect(subscriptionStepAt(state({ status: 'expired' }))).toBeUndefined()
   })
 })
 
@@ -185,8 +185,8 @@ describe('a reminder', () => {
   const daysBefore = (days: number) => new Date(endsAt.getTime() - days * 86_400_000)
 
   test('is first sent 7 days before the end of a term, 2 days before the end of a trial', () => {
-    expect(firstReminder('term', endsAt)).toEqual(daysBefore(7))
-    expect(firstReminder('trial', endsAt)).toEqual(daysBefore(2))
+    expect(firstReminderAt('term', endsAt)).toEqual(daysBefore(7))
+    expect(firstReminderAt('trial', endsAt)).toEqual(daysBefore(2))
   })
 
   test.each([
@@ -279,10 +279,10 @@ describe('several subscriptions', () => {
       subscriptionWith(3, { quantity: 4 }),
       subscriptionWith(4, { status: 'grace', quantity: 8, failedRenewals: 1 }),
     ]
-    expect(slotsLeft(all, undefined, later(-1))).toBe(15)
-    expect(slotsLeft(all, 1, END)).toBe(14)
-    expect(slotsLeft(all, 2, later(1))).toBe(12)
-    expect(slotsLeft(all, 4, later(3))).toBe(4)
+    expect(remainingSlots(all, undefined, later(-1))).toBe(15)
+    expect(remainingSlots(all, 1, END)).toBe(14)
+    expect(remainingSlots(all, 2, later(1))).toBe(12)
+    expect(remainingSlots(all, 4, later(3))).toBe(4)
   })
 
   test('end at the end of their term or grace, and not at all while they are renewed', () => {

@@ -11,9 +11,9 @@ import {
 } from './cursor-store.ts'
 import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
-import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
+import { listOpenPayments, notifyOpenFlarePayments, type PaymentPosition } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { assetOf } from './rules.ts'
+import { paymentAssetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import {
   type FollowDeps,
@@ -116,7 +116,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     from = to + 1
     span = Math.min(span * 2, SPAN_MAX)
   }
-  if (await saveTip(db, 'flare', tip)) await notifyOpenOnFlare(db)
+  if (await saveTip(db, 'flare', tip)) await notifyOpenFlarePayments(db)
 }
 
 /** Reads validated ledgers, which are final. Deposits before the service's first day are ignored. */
@@ -157,7 +157,7 @@ export async function followSubmittedTransactions(
     if (signal.aborted) return
     const topup = await findTopup(deps.db, submission.handle)
     if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
-    const chain = chainOf(topup.asset)
+    const chain = paymentChainOf(topup.asset)
     if (down.has(chain)) return
     await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
       if (!isChainUnavailable(error)) throw error
@@ -168,8 +168,8 @@ export async function followSubmittedTransactions(
 }
 
 /** The chain on which an asset is paid. */
-export function chainOf(asset: AssetKey): CursorRow['chain'] {
-  return assetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
+export function paymentChainOf(asset: AssetKey): CursorRow['chain'] {
+  return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
 }
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {

@@ -15,11 +15,11 @@ import { OWN_CLAIM_TYPES } from '../reader/round-events.ts'
 import {
   CLAIMS_KIND,
   PASSES_KIND,
-  Passes,
   PublishedClaim,
+  PublishedPasses,
+  parsePasses,
   REWARDS_KIND,
   RewardData,
-  readPasses,
   StoredPasses,
   toPolledValidator,
   withEarlierContent,
@@ -102,7 +102,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     for (let epoch = current - 1; epoch >= first; epoch--) {
       const url = datasetUrl.replaceAll('{epoch}', `${epoch}`)
       const isKept = epoch === known?.rewardEpochId
-      const answer = await published.read(url, Passes, { isConditional: isKept, signal })
+      const answer = await published.read(url, PublishedPasses, { isConditional: isKept, signal })
       if (answer.is === 'failed') {
         isWorking = false
         break
@@ -111,7 +111,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       if (answer.is === 'absent') continue
       const voters = await chain.protocol.weights(epoch, block, signal)
       const before = isKept ? StoredPasses.safeParse(known.data).data : undefined
-      const rows = readPasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
+      const rows = parsePasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
       if (voters === undefined || rows === undefined) {
         log.warn(
           { epoch, rows: answer.value.length },

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from './provider-observation.ts'
 import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
-import { checksOf, RoundRecord } from './round-record.ts'
+import { checksInRecord, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
 
@@ -51,7 +51,7 @@ export interface EpochReward {
 }
 
 /** Verdicts of a round; null for a provider that was not in the signing policy. */
-type RoundVerdicts = ReturnType<typeof checksOf>
+type RoundVerdicts = ReturnType<typeof checksInRecord>
 
 /** Number of rounds that are stored: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
@@ -146,7 +146,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       for (const [index, { voter, letters }] of rows.entries()) {
         if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
         const own = found.get(voter) ?? []
-        own.push(checksOf({ c: letters }))
+        own.push(checksInRecord({ c: letters }))
         found.set(voter, own)
       }
       return found
@@ -208,7 +208,7 @@ function observedIn(
     startsAt: row.startsAt.getTime() / 1000,
     rewardEpoch: row.rewardEpoch,
     addresses: record.addresses ?? null,
-    checks: checksOf(record),
+    checks: checksInRecord(record),
     anchors: record.a === undefined ? null : { hits: record.a[0], possible: record.a[1] },
     policy: record.policy ?? null,
     registration: record.registration ?? null,

@@ -3,7 +3,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
-import { functionNameOf, isBenign } from './called-functions.ts'
+import { functionNameOf, isBenignFailure } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { recordUpdateLength } from './long-updates.ts'
 import { TransactionPart } from './provider-observation.ts'
@@ -58,7 +58,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const recorded = {
       ...call,
       role,
-      isBenign: isBenign(call),
+      isBenign: isBenignFailure(call),
       function: functionNameOf(call.selector),
     }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(recorded)]
@@ -112,7 +112,7 @@ export type PolledValidator = {
 } | null
 
 /** Adds a poll of validators, by node. */
-export function addPoll(
+export function addValidatorPoll(
   state: CarriedState,
   validators: Readonly<Record<string, PolledValidator>>,
 ): void {

@@ -232,7 +232,7 @@ export async function deleteRounds(db: Db, before: number): Promise<void> {
 }
 
 /** Marks rewards as claimed, including those whose amount is not known yet. */
-export async function saveClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
+export async function saveRewardClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map((claim) => ({ ...claim, voter: null, amountWei: null, claimed: true }))
   const distinct = new Map(rows.map((row) => [keyOf(row), row]))

@@ -38,7 +38,7 @@ export interface ProviderVote {
 }
 
 /** Both votes on an ended reward epoch, as far as they concern one provider. */
-export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
+export interface EpochVoteFacts extends Readonly<Record<VoteKind, ProviderVote>> {
   readonly rewardEpochId: number
   readonly endedAt: Date
   /** Time at which the epoch's rewards were first seen published. */
@@ -52,7 +52,7 @@ export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
 export interface VoteFacts {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
-  readonly epochs: readonly EpochFacts[]
+  readonly epochs: readonly EpochVoteFacts[]
 }
 
 /** Number of reward epochs that are read, because a vote can continue while the next epoch ends. */
@@ -210,7 +210,7 @@ export function createVoteFacts({
     block: BlockRef,
     signal: AbortSignal | undefined,
     fence: Fence | undefined,
-  ): Promise<ReadonlyMap<Address, EpochFacts> | undefined> {
+  ): Promise<ReadonlyMap<Address, EpochVoteFacts> | undefined> {
     const votes = await protocol.votes(epoch, block, signal)
     const shares = votes && (await weightsOf(epoch, block, signal))
     if (votes === undefined || shares === undefined || shares.size === 0) return undefined
@@ -256,7 +256,7 @@ export function createVoteFacts({
       fence?: Fence,
     ): Promise<readonly (VoteFacts | undefined)[]> {
       const current = await protocol.rewardEpoch(block, signal)
-      const found: ReadonlyMap<Address, EpochFacts>[] = []
+      const found: ReadonlyMap<Address, EpochVoteFacts>[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
         const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal, fence)
         if (facts !== undefined) found.push(facts)

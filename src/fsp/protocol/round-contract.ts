@@ -1,4 +1,4 @@
-import { FDC, FTSO, type SubmitFunction } from './framing.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import {
   emptyEvidence,
@@ -33,7 +33,8 @@ const HAS_CALLED: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) =
   submit1: ({ commit, strayCommit }) => isSeen(commit) || strayCommit !== undefined,
   submit2: ({ reveal, bitVote }) => isSeen(reveal) || isSeen(bitVote),
   submitSignatures: ({ signatures, earlySignature }) =>
-    signatures[FTSO].length + signatures[FDC].length > 0 || isSeen(earlySignature),
+    signatures[FTSO_PROTOCOL].length + signatures[FDC_PROTOCOL].length > 0 ||
+    isSeen(earlySignature),
 }
 
 function isSeen(seen: object): boolean {
@@ -44,7 +45,7 @@ function isSeen(seen: object): boolean {
  * Completes a round: separates submissions to the contract of the round from submissions to other
  * contracts.
  */
-export function completeRound({ contracts, ...round }: OpenRound): RoundEvidence {
+export function toRoundEvidence({ contracts, ...round }: OpenRound): RoundEvidence {
   const [first] = contracts
   if (first === undefined || contracts.size === 1) {
     const [address, providers = new Map()] = first ?? []
