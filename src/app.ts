@@ -20,7 +20,7 @@ import { createMailer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
-import { aheadOfDatabaseMs, createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
+import { createDatabaseClock, hostClockAheadMs, type SyncedClock } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
@@ -184,7 +184,7 @@ export function createApp(
   }
   const facts = createWatchFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
-  const checkClock = () => aheadOfDatabaseMs({ db: jobsDb, clock: hostClock })
+  const checkClock = () => hostClockAheadMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
     replica: replica && createReplica({ db: replica.db, clock, log }),

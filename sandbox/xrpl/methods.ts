@@ -54,18 +54,18 @@ function serverInfo(view: ServerView): JsonObject {
 }
 
 function ledger(view: ServerView, parameters: Parameters): JsonObject {
-  const found = namedLedger(view, parameters['ledger_index'] ?? 'validated')
+  const ledger = namedLedger(view, parameters['ledger_index'] ?? 'validated')
   return {
     ledger: {
       closed: true,
-      close_time: closeTimeOf(found),
-      close_time_iso: isoTime(found),
-      ledger_hash: found.hash,
-      ledger_index: found.index,
-      parent_hash: found.parentHash,
+      close_time: closeTimeOf(ledger),
+      close_time_iso: isoTime(ledger),
+      ledger_hash: ledger.hash,
+      ledger_index: ledger.index,
+      parent_hash: ledger.parentHash,
     },
-    ledger_hash: found.hash,
-    ledger_index: found.index,
+    ledger_hash: ledger.hash,
+    ledger_index: ledger.index,
     validated: true,
   }
 }
@@ -185,9 +185,9 @@ function namedLedger(view: ServerView, name: unknown): Ledger {
 }
 
 function ledgerAt({ history }: ServerView, index: number): Ledger {
-  const found = history.find(index)
-  if (found === undefined) throw new XrplRefusal('lgrNotFound')
-  return found
+  const ledger = history.find(index)
+  if (ledger === undefined) throw new XrplRefusal('lgrNotFound')
+  return ledger
 }
 
 function numberOr(value: unknown, fallback: number): number {

@@ -219,9 +219,9 @@ async function alertsOf(
 ): Promise<readonly store.AlertRow[]> {
   const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
   const rows = await store.listByIds(db, alertIds)
-  const own = rows.filter(({ wallet }) => wallet === caller.wallet)
-  if (own.length === 0) throw new AppError('not_found', 'not_found')
-  return own
+  const ownRows = rows.filter(({ wallet }) => wallet === caller.wallet)
+  if (ownRows.length === 0) throw new AppError('not_found', 'not_found')
+  return ownRows
 }
 
 /**

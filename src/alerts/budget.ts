@@ -19,7 +19,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { timingOf } from '#src/recipients/timing.ts'
+import { sendTimingOf } from '#src/recipients/timing.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
@@ -156,7 +156,7 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
     return
   }
   const settings = (await listSettings(tx, [reader.wallet])).get(reader.wallet) ?? DEFAULT_SETTINGS
-  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  const timing = sendTimingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
   if (timing.act === 'hold') {
     await store.endThrottleSummary(tx, taken, timing.until)
     return
@@ -178,7 +178,7 @@ function messageFor(
   const { id: recipientId, wallet, channel, partitionKey, locale, timezone } = reader
   const t = translator(locale)
   const id = delivery.newDeliveryId(now)
-  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  const timing = sendTimingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
   return {
     id,
     wallet,

@@ -5,7 +5,7 @@
 import { transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { CANARY_WALLET, DISCARD_URL } from '#src/kernel/canary.ts'
+import { CANARY_WALLET, CANARY_WEBHOOK_URL } from '#src/kernel/canary.ts'
 import { configureChannel } from '#src/recipients/destinations.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { listAlertPart } from './part-store.ts'
@@ -34,7 +34,7 @@ const ALERTS_READ_MAX = 4
 export async function raiseCanary(deps: Deps): Promise<void> {
   const source = findEventSource(EVENT)
   if (source === undefined) throw new Error(`no signal emits ${EVENT}`)
-  await configureChannel(deps, CALLER, { key: 'webhook', setup: { url: DISCARD_URL } })
+  await configureChannel(deps, CALLER, { key: 'webhook', setup: { url: CANARY_WEBHOOK_URL } })
   const now = deps.clock.now()
   const watch = {
     ...{ id: WATCH_ID, wallet: CANARY_WALLET, label: 'Canary', recipientIds: null },

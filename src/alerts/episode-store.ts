@@ -181,7 +181,7 @@ export async function findFlappingAnchors(
     signal: signal ?? '',
     after: after.toISOString(),
   }))
-  const found = await db.execute<{
+  const anchors = await db.execute<{
     id: number
     watchId: number
     signal: string | null
@@ -198,7 +198,7 @@ export async function findFlappingAnchors(
       order by a.position desc, a.id desc limit 1
     ) newest
     join alerts b on b.id = newest.id`)
-  return found.map((row) => ({
+  return anchors.map((row) => ({
     ...row,
     flapping: FlappingState.nullable().catch(null).parse(row.flapping),
   }))

@@ -89,28 +89,28 @@ export function applyFirings<One extends EpisodeFiring>(
   changes: readonly One[],
   open: readonly OpenAlert[],
 ): EpisodeChanges<One> {
-  const rest = new Map(Map.groupBy(inOrder(open), signalKey))
+  const openBySignal = new Map(Map.groupBy(inOrder(open), signalKey))
   const effects = new Map<One, EpisodeEffect>()
   const ends: EpisodeEnd[] = []
   for (const change of changes) {
     const key = signalKey(change)
-    const known = rest.get(key) ?? []
+    const known = openBySignal.get(key) ?? []
     const before = known.filter(({ position }) => position < change.position)
-    const own = change.isRecovery
+    const episodeAlerts = change.isRecovery
       ? endedBy(change, before)
       : before.filter((alert) => episodeKeyOf(alert) === episodeKeyOf(change))
-    const isIncrease = !change.isRecovery && isWorse(change.severity, own)
-    const over = own.filter(
+    const isIncrease = !change.isRecovery && isWorse(change.severity, episodeAlerts)
+    const over = episodeAlerts.filter(
       ({ event }) => change.isRecovery || (!isIncrease && event === change.event),
     )
     if (over.length > 0) {
       ends.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
-      rest.set(
+      openBySignal.set(
         key,
         known.filter((alert) => !over.includes(alert)),
       )
     }
-    const episode = change.isRecovery || isIncrease ? own : []
+    const episode = change.isRecovery || isIncrease ? episodeAlerts : []
     const severities = episode.map(({ severity }) => severity)
     // The alerts of the episode may be deleted; the recovery carries its severity.
     const remembered = change.episodeSeverity ?? null
@@ -119,7 +119,7 @@ export function applyFirings<One extends EpisodeFiring>(
       : undefined
     effects.set(change, { episode, effectiveSeverity: worst ?? change.severity })
   }
-  return { effects, ends, open: [...rest.values()].flat() }
+  return { effects, ends, open: [...openBySignal.values()].flat() }
 }
 
 /** Start of an alert's episode. */

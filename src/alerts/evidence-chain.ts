@@ -141,8 +141,8 @@ async function readTransactions(
   hashes: readonly Hash[],
   signal: AbortSignal,
 ): Promise<EvidenceTransaction[]> {
-  const found = await Promise.all(hashes.map((hash) => readTransactionProof(access, hash, signal)))
-  return found.flatMap((proof) => {
+  const proofs = await Promise.all(hashes.map((hash) => readTransactionProof(access, hash, signal)))
+  return proofs.flatMap((proof) => {
     if (proof === undefined) return []
     const submission = decodeSubmission(proof.input)
     const frames = (submission?.frames ?? []).map(({ protocol, round, payload }) => ({

@@ -102,11 +102,11 @@ export function recentExample(
     const shown = { severity: 'warning', firedAt, publicUrl, ids: IDS, label } as const
     return exampleEnvelope(WALLET_EVENT, reader, shown)
   }
-  const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
-  const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
+  const since = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
+  const rounds = Math.floor((openedAt.getTime() - AGE_MS - since) / ROUND_MS)
   return exampleEnvelope(EVENT, reader, {
     severity: 'warning',
-    firedAt: new Date(own + rounds * ROUND_MS),
+    firedAt: new Date(since + rounds * ROUND_MS),
     publicUrl,
     ids: IDS,
     data: (example) => moved(example, rounds),

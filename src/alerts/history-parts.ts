@@ -1,6 +1,6 @@
 /** Pages and counts of a history that is read in parts. */
 import type { Db } from '#src/db/connection.ts'
-import { cutPage, type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import { type Page, readCursor, toPage, writeCursor } from '#src/kernel/query.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { type AlertPart, type AlertSelector, countAlertPart, listAlertPart } from './part-store.ts'
 import type { AlertCursor, AlertRow } from './store.ts'
@@ -25,7 +25,7 @@ export function toAlertPage(
   filter: unknown,
 ): Page<AlertRow> {
   const keys = ({ firedAt, id }: AlertCursor) => [firedAt.getTime(), id]
-  const page = cutPage(rows, limit, filter, keys)
+  const page = toPage(rows, limit, filter, keys)
   if (page.nextCursor !== null || next === undefined) return page
   return { ...page, nextCursor: writeCursor(keys(next), filter) }
 }

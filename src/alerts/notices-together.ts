@@ -19,14 +19,18 @@ export function splitIntoMessages<Row extends { readonly envelope: Envelope }>(
   let length = 0
   for (const row of rows) {
     const { title, body } = row.envelope.message
-    const own = title.length + body.length
+    const noticeLength = title.length + body.length
     const last = messages.at(-1)
-    if (last === undefined || last.length >= NOTICES_MAX || length + own > CHARACTERS_MAX) {
+    if (
+      last === undefined ||
+      last.length >= NOTICES_MAX ||
+      length + noticeLength > CHARACTERS_MAX
+    ) {
       messages.push([row])
-      length = own
+      length = noticeLength
     } else {
       last.push(row)
-      length += own
+      length += noticeLength
     }
   }
   return messages

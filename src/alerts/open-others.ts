@@ -50,9 +50,9 @@ export function oneOfEachEpisode(
 ): readonly store.AlertRow[] {
   const keyOf = ({ signal, event, data }: store.AlertRow) =>
     `${signal} ${episodeKeyOf({ event, data: JsonObject.catch({}).parse(data) })}`
-  const own = may(row) && row.isEpisode ? [keyOf(row)] : []
+  const ownKeys = may(row) && row.isEpisode ? [keyOf(row)] : []
   const byEpisode = new Map(others.filter(may).map((other) => [keyOf(other), other]))
-  for (const key of own) byEpisode.delete(key)
+  for (const key of ownKeys) byEpisode.delete(key)
   return [...byEpisode.values()]
 }
 

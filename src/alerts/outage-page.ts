@@ -53,8 +53,8 @@ export async function readOutagePage(
   if (!row.isEpisode) return undefined
   const episodes = around.filter(({ isEpisode }) => isEpisode)
   const times = await readOutageTimes(deps.db, [row, ...episodes])
-  const own = times.get(row.id)
-  const together = [row, ...episodes].filter(({ id }) => areTogether(own, times.get(id)))
+  const ownTimes = times.get(row.id)
+  const together = [row, ...episodes].filter(({ id }) => areTogether(ownTimes, times.get(id)))
   const rows = await withCurrentFigures(deps.db, newestOfEach(together))
   const ids = rows.map(({ id }) => id)
   const states = await messageStates(deps, ids)

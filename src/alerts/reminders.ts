@@ -219,10 +219,13 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const answered = await listRepliedTo(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)
-    const own = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
+    const walletSettings = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
     const isUnsent = (unsent.get(row.id) ?? NOBODY).size > 0
     const isOvertaken = overtaken.has(row.id)
-    return { row, step: reminderStepFor(row, { watch, settings: own, isOvertaken, isUnsent, now }) }
+    return {
+      row,
+      step: reminderStepFor(row, { watch, settings: walletSettings, isOvertaken, isUnsent, now }),
+    }
   })
   await reminderStore.endReminders(
     tx,
@@ -332,6 +335,6 @@ async function listRepliedTo(
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, store.AlertRow>> {
   const ids = rows.flatMap(({ recoveryOf }) => recoveryOf ?? [])
-  const found = ids.length === 0 ? [] : await store.listByIds(tx, ids)
-  return new Map(found.map((row) => [row.id, row]))
+  const alertRows = ids.length === 0 ? [] : await store.listByIds(tx, ids)
+  return new Map(alertRows.map((row) => [row.id, row]))
 }

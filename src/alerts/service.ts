@@ -100,7 +100,7 @@ async function updateEpisodes(
     const isInhibited = inhibited.has(alert)
     const anchor = flapping.get(alert)
     const mark = toEpisodeMark(alert, result)
-    const own = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
+    const walletSettings = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
       {
@@ -108,7 +108,9 @@ async function updateEpisodes(
         ...(isInhibited && { notifiedAt: null }),
         ...(anchor !== undefined && !isInhibited && { flappingAlertId: anchor.id }),
         remindAt:
-          isInhibited || isMuted ? undefined : remindAt(alert, anchor !== undefined, own, now),
+          isInhibited || isMuted
+            ? undefined
+            : remindAt(alert, anchor !== undefined, walletSettings, now),
       },
     ]
   })

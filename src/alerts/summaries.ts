@@ -15,7 +15,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
+import { sendTimingOf, type TimingReader } from '#src/recipients/timing.ts'
 import { currentFiguresOf, withCurrentFigures } from './current.ts'
 import * as deferred from './deferred-store.ts'
 import { joinNotices, splitIntoMessages } from './notices-together.ts'
@@ -87,7 +87,7 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
 /** Times at which deliveries deferred now would be due for a recipient. */
 function timesFor(settings: Settings, reader: TimingReader, now: Date) {
   const at = (kind: 'notice' | 'alert', severity: Severity): Date => {
-    const timing = timingOf(settings, reader, { kind, severity, now })
+    const timing = sendTimingOf(settings, reader, { kind, severity, now })
     return timing.act === 'hold' ? timing.until : now
   }
   return {

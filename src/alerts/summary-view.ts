@@ -6,7 +6,7 @@ import { type Translate, translator } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
-import { digestPeriodAt, type Period, quietPeriodAt } from '#src/recipients/timing.ts'
+import { digestPeriodAt, quietPeriodAt, type TimePeriod } from '#src/recipients/timing.ts'
 import type { DeferredCounts } from './deferred-store.ts'
 import { type Reader, recoveredTitle } from './render.ts'
 
@@ -59,7 +59,7 @@ export function summaryText(
   t: Translate,
   options: {
     readonly reason: DeferralReason
-    readonly period: Period
+    readonly period: TimePeriod
     readonly counts: DeferredCounts
     readonly reader: Reader
   },
@@ -87,7 +87,7 @@ export function summaryText(
 }
 
 /** A period as times of day; with dates if it is longer than a day. */
-function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): string {
+function periodText(t: Translate, { from, to }: TimePeriod, { timezone }: Reader): string {
   const isShort = to.getTime() - from.getTime() < DAY_MS
   const text = (at: Date) =>
     isShort
@@ -116,7 +116,7 @@ export function deferralReasonOf({ settings, wakes, firstAt, now }: DeferralTime
 export function summaryPeriodOf(
   reason: DeferralReason,
   options: DeferralTimes & { readonly lastAt: Date; readonly timezone: string },
-): Period {
+): TimePeriod {
   const { settings, timezone, wakes, now } = options
   const first = options.firstAt < now ? options.firstAt : now
   const last = options.lastAt > first ? options.lastAt : first

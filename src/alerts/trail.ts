@@ -69,8 +69,8 @@ export function logNotified(
 ): void {
   const rowsOf = Map.groupBy(rows, keyOf)
   const lines = notifications.map(({ alertId, kind, isEscalation = false, isRecovery }) => {
-    const own = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
-    const deliveries = own.map(({ id, recipientId, channel, status }) => ({
+    const ownRows = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
+    const deliveries = ownRows.map(({ id, recipientId, channel, status }) => ({
       ...{ deliveryId: id, recipientId, channel, status },
     }))
     return { alertId, kind, isEscalation, isRecovery, deliveries }

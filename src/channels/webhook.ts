@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { DISCARD_URL } from '#src/kernel/canary.ts'
+import { CANARY_WEBHOOK_URL } from '#src/kernel/canary.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -131,7 +131,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
         'User-Agent': deps.userAgent,
         ...signedHeaders(destination, envelope, body, context),
       }
-      if (destination.url === DISCARD_URL) return { statusCode: 200 }
+      if (destination.url === CANARY_WEBHOOK_URL) return { statusCode: 200 }
       const answer = await deps.post(destination.url, {
         headers,
         body,

@@ -68,10 +68,10 @@ export async function deliverDue(
       // A claim that ran during a recording may have looked before the recording ended.
       const wasIdle = worker.isIdle()
       const startedAt = performance.now()
-      let found = false
+      let hasFound = false
       try {
         await readClock(deps, sending)
-        found = await worker.claim()
+        hasFound = await worker.claim()
         failed = 0
       } catch (error) {
         failed += 1
@@ -80,7 +80,7 @@ export async function deliverDue(
           deps.log.warn({ error: loggableError(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
-      if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
+      if (!hasFound && wasIdle && worker.isIdle()) quietSince.set(worker, before)
       if (isOver()) {
         over.abort()
         for (const other of workers) other.wake()
@@ -88,7 +88,7 @@ export async function deliverDue(
       }
       if (quietSince.has(worker)) askOthers()
       const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
-      await worker.pause({ claimMs: performance.now() - startedAt, restMs, found })
+      await worker.pause({ claimMs: performance.now() - startedAt, restMs, found: hasFound })
     }
   }
 

@@ -18,7 +18,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
-import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
+import { type DecryptedDestination, decryptDestinations } from '#src/recipients/destinations.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
 import type { WatchFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
@@ -125,10 +125,10 @@ async function sendPicture(
 async function recipientOfPicture(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
-): Promise<OpenDestination | undefined> {
+): Promise<DecryptedDestination | undefined> {
   const now = deps.deliveryClock.now()
   if (now.getTime() - plannedAt.getTime() > PICTURE_LATE_MS) return undefined
-  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined
   const readers = await listAllRecipients(deps.db, opened.wallet)
   const mutedUntil = readers.find(({ id }) => id === recipientId)?.mutedUntil ?? null

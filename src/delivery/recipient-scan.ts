@@ -33,12 +33,12 @@ export async function runScanStep<T extends { readonly last: number | undefined 
   const startedAt = performance.now()
   if (!isTime(scan, now) || startedAt < scan.nextAt) return none
   scan.nextAt = startedAt + FAILED_MS
-  const found = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
+  const step = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
   const endedAt = performance.now()
   scan.nextAt = endedAt + PAUSE_SHARE * (endedAt - startedAt)
-  const isEnd = found.last === undefined
-  scan.after = found.last ?? 0
-  return { ...found, ran: true, isEnd }
+  const isEnd = step.last === undefined
+  scan.after = step.last ?? 0
+  return { ...step, ran: true, isEnd }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
 import { readCurrentContent as readSent } from './chat-batches.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
@@ -252,7 +252,7 @@ export async function sendRetained(
   caller: Caller,
   recipientId: number,
 ): Promise<number> {
-  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.wallet !== caller.wallet) throw new AppError('not_found', 'not_found')
   if (opened.status !== 'active') throw new AppError('conflict', 'recipient_not_active')
   const partitionKey = deps.channels[opened.channel].partitionKey(opened.destination)

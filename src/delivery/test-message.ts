@@ -10,8 +10,8 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import {
-  type OpenDestination,
-  openDestinations,
+  type DecryptedDestination,
+  decryptDestinations,
   recordOutcomes,
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
@@ -51,10 +51,10 @@ export async function sendTest(
   recipientId: number,
   options: {
     readonly evenIfOff?: boolean
-    readonly example: (destination: OpenDestination) => Promise<TestExample>
+    readonly example: (destination: DecryptedDestination) => Promise<TestExample>
   },
 ): Promise<TestResult> {
-  const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const destination = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (destination === undefined || destination.wallet !== caller.wallet) {
     throw new AppError('not_found', 'not_found')
   }
@@ -74,7 +74,7 @@ export async function sendTest(
 
 function testDelivery(
   { clock }: TestDeps,
-  destination: OpenDestination,
+  destination: DecryptedDestination,
   channel: ServiceChannel,
   { message: shown, data, ...about }: TestExample,
 ): NewDelivery {
@@ -114,7 +114,7 @@ function testDelivery(
  * first whose test it is.
  */
 function markedTexts(
-  { channel, wallet, locale }: OpenDestination,
+  { channel, wallet, locale }: DecryptedDestination,
   { title, body }: EnvelopeMessage,
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
   const t = translator(locale)
@@ -129,7 +129,7 @@ function markedTexts(
 
 async function sendNow(
   deps: TestDeps,
-  { id: recipientId, wallet, destination }: OpenDestination,
+  { id: recipientId, wallet, destination }: DecryptedDestination,
   test: NewDelivery,
 ): Promise<TestResult> {
   const startedAt = performance.now()

@@ -3,7 +3,10 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
+import {
+  type DecryptionResult,
+  decryptDestinationsSeparately,
+} from '#src/recipients/destinations.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-batches.ts'
@@ -55,7 +58,7 @@ const GRACE_MS = 5000
 const PATIENCE_MS = 20_000
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
-type Opened = ReadonlyMap<number, OpenedDestination>
+type Opened = ReadonlyMap<number, DecryptionResult>
 
 /** The last claim; `restMs` is the wait after a failed one. */
 type LastClaim = { readonly claimMs: number; readonly restMs: number; readonly found: boolean }
@@ -269,24 +272,24 @@ export function createWorker(
     if (limiter.free() <= 0) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
+    const scanStep = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
       messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
     const reservation = limiter.startReservation()
-    const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
+    const ids = scanStep.recipients.flatMap(({ recipientId, partitionKey }) =>
       !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, backlog: false })
         ? [recipientId]
         : [],
     )
     const tasks = await claimStaleMessages(deps, channel.key, ids, context)
-    recordScanStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
+    recordScanStep(sending.stale, scanStep, { found: tasks.length > 0, now: context.now })
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
 
   async function openAll(of: readonly { readonly recipientId: number }[]): Promise<Opened> {
     if (of.length === 0) return new Map()
-    return await openDestinationsSeparately(deps, [
+    return await decryptDestinationsSeparately(deps, [
       ...new Set(of.map(({ recipientId }) => recipientId)),
     ])
   }
@@ -296,7 +299,7 @@ export function createWorker(
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
-  function start(task: SendTask, destination: OpenedDestination | undefined): void {
+  function start(task: SendTask, destination: DecryptionResult | undefined): void {
     const isMessageStored = task.stored !== undefined
     if (isMessageStored) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
@@ -309,7 +312,7 @@ export function createWorker(
 
   async function sendInTurn(
     task: SendTask,
-    destination: OpenedDestination | undefined,
+    destination: DecryptionResult | undefined,
   ): Promise<SendTaskResult> {
     const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()

@@ -7,7 +7,7 @@ import { escapePointer } from './pointer.ts'
  *
  * @param prefix JSON pointer of the parsed value, such as `/settings`
  */
-export function validationErrors(error: z.ZodError, prefix = ''): AppError {
+export function toValidationError(error: z.ZodError, prefix = ''): AppError {
   const errors = error.issues.flatMap((issue) => fieldErrors(issue, prefix))
   return new AppError('invalid', 'validation_failed', { errors })
 }

@@ -58,7 +58,7 @@ export const changeMail = defineLinkOperation({
     z.strictObject({ minSeverity: z.enum(SEVERITIES) }),
   ]),
   handle: ({ app, caller: { code }, body }) => {
-    if ('minSeverity' in body) return consent.limitMail(app, code, body.minSeverity)
+    if ('minSeverity' in body) return consent.limitMailSeverity(app, code, body.minSeverity)
     return body.isOn ? consent.resubscribe(app, code) : consent.unsubscribe(app, code)
   },
 })

@@ -4,10 +4,10 @@ import type { SEVERITIES } from '#src/kernel/display-values.ts'
 import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
 import {
   type AttemptOutcome,
-  type Candidate,
   chooseRecipients,
   linkScopes,
   nextConfirmationAt,
+  type RecipientCandidate,
   retryConfirmationAt,
   type StatusFields,
   statusAfterChange,
@@ -17,7 +17,7 @@ import {
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
 
-function candidate(over: Partial<Candidate>): Candidate {
+function candidate(over: Partial<RecipientCandidate>): RecipientCandidate {
   return {
     id: 1,
     channel: 'webhook',

@@ -146,10 +146,10 @@ async function answerOf(
 ): Promise<AddressAnswer> {
   const { chain, facts, confirmations } = deps
   const view = await getProviderView(deps, { provider: address, rounds: ROUNDS }, signal)
-  const [found] = await searchProviders(named, { text: view.provider })
-  if (isKnownProvider(view) || found !== undefined) {
+  const [provider] = await searchProviders(named, { text: view.provider })
+  if (isKnownProvider(view) || provider !== undefined) {
     const published = await deps.facts.published(view.provider)
-    return { kind: 'provider', view, name: found?.name, ...published }
+    return { kind: 'provider', view, name: provider?.name, ...published }
   }
   const block = await chain.confirmedBlock(confirmations, signal)
   const [balanceWei, isContract, price] = await Promise.all([

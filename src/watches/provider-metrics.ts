@@ -88,11 +88,11 @@ export function metricsText(
   const common = { provider, chain: servedChain().key }
   for (const { name, help, samples } of metricsOf(rounds)) {
     if (samples.length === 0) continue
-    const own = Object.keys(samples[0]?.[1] ?? {})
+    const labelNames = Object.keys(samples[0]?.[1] ?? {})
     const gauge = new Gauge({
       name: `flare_provider_${name}`,
       help: t(builtKey(`operations:metric.${help}`)),
-      labelNames: [...Object.keys(common), ...own],
+      labelNames: [...Object.keys(common), ...labelNames],
       registers: [registry],
     })
     for (const [value, labels] of samples) gauge.set({ ...common, ...labels }, value)
@@ -115,8 +115,8 @@ function newestOf<T>(
   part: (round: ProviderObservation) => T | null | undefined,
 ): T | undefined {
   for (const round of rounds) {
-    const found = part(round)
-    if (found !== null && found !== undefined) return found
+    const value = part(round)
+    if (value !== null && value !== undefined) return value
   }
   return undefined
 }
@@ -183,8 +183,8 @@ function membershipMetrics(rounds: readonly ProviderObservation[]): readonly Met
 }
 
 function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const conditions = Object.entries(minimalConditionsOf(rounds)).flatMap(([condition, found]) =>
-    found === null ? [] : [{ condition, ...found }],
+  const conditions = Object.entries(minimalConditionsOf(rounds)).flatMap(([condition, rate]) =>
+    rate === null ? [] : [{ condition, ...rate }],
   )
   const nodes = newestOf(rounds, (round) => round.nodes) ?? []
   const uptimes = nodes.flatMap(({ nodeId }): Sample[] => {

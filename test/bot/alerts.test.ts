@@ -4,7 +4,7 @@ import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -315,7 +315,7 @@ test('a chat that only receives sees its own delivery of an alert, and no other 
   await alerts.fire(watch, { event: COMMIT })
   const [alert] = await world.sql<{ id: number }[]>`
     select id from alerts where watch_id = ${watch}`
-  const deliveriesIn = async (chat: Chatting) => {
+  const deliveriesIn = async (chat: TestChat) => {
     await chat.say(`/alerts ${alert?.id}`)
     await chat.press('Deliveries')
     return chat.last().text.split('\n').slice(2).join('\n')

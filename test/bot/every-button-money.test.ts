@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isVerbHandled } from '#bot/core/handled.ts'
 import { packed, VERB_NAMES } from '#src/actions/codec.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
-import { type Chatting, walletOf } from '../support/bot.ts'
+import { type TestChat, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -27,17 +27,17 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** Presses every reachable button, and records the verbs on the messages. */
-async function press(chat: Chatting): Promise<void> {
+async function press(chat: TestChat): Promise<void> {
   for (const verb of await pressAll({ world, chat, only: MONEY, sameMax: 3 })) seen.add(verb)
 }
 
 /** Checks the newest message, and records the verbs on it. */
-function look(chat: Chatting): void {
+function look(chat: TestChat): void {
   for (const verb of checkScreen(chat.last())) seen.add(verb)
 }
 
 /** Buys with an asset, through every state of a partial payment. */
-async function buy(chat: Chatting, asset: string): Promise<void> {
+async function buy(chat: TestChat, asset: string): Promise<void> {
   await world.catchUp()
   await chat.say('/topup')
   await chat.press(packed('topup.asset', { asset }))

@@ -15,13 +15,13 @@ import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { LINK_MINUTES } from '#src/recipients/model.ts'
 import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { runningClock } from '../support/clock.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let receiver: Receiver
-let ann: Chatting
+let ann: TestChat
 let treasury: number
 let node: number
 const iso = (label: string) => `\u2068${label}\u2069`

@@ -7,11 +7,11 @@ import {
   listDestinations,
 } from '#src/operations/chat-destinations.ts'
 import { createRecipient } from '#src/operations/recipients.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 
 let inbox: Inbox
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 
 beforeAll(async () => {
   inbox = await startMailServer()

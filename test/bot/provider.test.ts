@@ -11,7 +11,7 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 /** A provider's rounds in the chat: as a picture with a caption, or as text without a picture. */
 
@@ -21,7 +21,7 @@ let devnet: FurnishedDevnet
 let simulation: ProviderSimulation
 let data: ProtocolData
 let world: BotWorld
-let chat: Chatting
+let chat: TestChat
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: AT })

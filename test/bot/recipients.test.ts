@@ -11,7 +11,7 @@ import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -63,13 +63,13 @@ async function recipientOf(name: Name, called: string) {
 }
 
 /** Goes back to the card of a webhook, whose name ends in a number where it is not the first. */
-async function toCard(chat: Chatting) {
+async function toCard(chat: TestChat) {
   const labels = chat.labels().flat()
   await chat.press(labels.find((label) => label.startsWith('‹ \u2068127.0.0.1')) ?? '')
 }
 
 /** Adds a webhook by the chat; its card is shown. @returns its id and secret */
-async function addHook(chat: Chatting, hook: string) {
+async function addHook(chat: TestChat, hook: string) {
   world.clock.advance(20)
   await chat.say('/recipients')
   await chat.press('Add recipient')

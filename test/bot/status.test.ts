@@ -6,7 +6,7 @@ import { updateWatch } from '#src/operations/watches.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { saveObservationCursor, TIP_CURSOR } from '#src/watches/target-store.ts'
-import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
+const says = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 
 /** Advances a minute, and updates live messages. */
 async function follow(seconds = 61): Promise<void> {

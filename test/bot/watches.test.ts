@@ -5,7 +5,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
@@ -73,7 +73,7 @@ async function firing(
   await saveStates(world.app.db, states)
 }
 
-async function openCard(chat: Chatting, id: number): Promise<void> {
+async function openCard(chat: TestChat, id: number): Promise<void> {
   await chat.say(`/watches ${id}`)
 }
 

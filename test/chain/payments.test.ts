@@ -16,7 +16,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet/deployment.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import type { MinedTransaction, Outgoing } from '#sandbox/devnet/sending.ts'
+import type { MinedTransaction, TransactionToSend } from '#sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain, PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
@@ -462,7 +462,7 @@ describe('payments between two blocks', () => {
 
 /** Sends transactions that get into one block. */
 async function inOneBlock(
-  ...transactions: readonly Outgoing[]
+  ...transactions: readonly TransactionToSend[]
 ): Promise<readonly MinedTransaction[]> {
   const { client } = devnet
   await client.setAutomine(false)
@@ -480,7 +480,7 @@ async function inOneBlock(
   )
 }
 
-async function sendOne(transaction: Outgoing): Promise<MinedTransaction> {
+async function sendOne(transaction: TransactionToSend): Promise<MinedTransaction> {
   const [mined] = await inOneBlock(transaction)
   if (mined === undefined) throw new Error('nothing was sent')
   return mined

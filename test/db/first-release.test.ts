@@ -10,7 +10,7 @@ import { retain } from '#src/jobs/retain.ts'
 import { runOnceBeforeStart } from '#src/jobs/runner.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { provedLedger } from '../billing/callers.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { deliverAll } from '../support/deliver-all.ts'
@@ -49,7 +49,7 @@ let world: BotWorld
 let fresh: FreshDatabase
 let inbox: Inbox
 let before: ReadonlyMap<string, readonly Row[]>
-let alice: Chatting
+let alice: TestChat
 
 beforeAll(async () => {
   inbox = await startMailServer()

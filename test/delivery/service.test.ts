@@ -3,7 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
 import { countDueByChannel, deliverDue, listForAlerts } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { toStored } from '#src/recipients/destination-box.ts'
+import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
@@ -149,7 +149,7 @@ describe('a test message to another channel', () => {
       channel: 'telegram',
       own: false,
       name: 'Ann',
-      ...toStored(outbox.box, telegram, { chatId: 4711 }),
+      ...toStoredDestination(outbox.box, telegram, { chatId: 4711 }),
       locale: 'en',
       timezone: 'UTC',
       status: 'active',

@@ -3,7 +3,7 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { createSendingState } from '#src/delivery/sending.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
-import { toStored } from '#src/recipients/destination-box.ts'
+import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { Outbox } from './outbox.ts'
@@ -59,7 +59,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
         channel: 'telegram',
         own: false,
         name: 'Chat',
-        ...toStored(outbox.box, telegram, { chatId }),
+        ...toStoredDestination(outbox.box, telegram, { chatId }),
         locale: 'en',
         timezone: 'UTC',
         status: 'active',

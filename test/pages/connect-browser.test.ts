@@ -7,7 +7,7 @@ import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import {
   claimConnectCode,
   connectScopes,
@@ -116,7 +116,7 @@ async function claimElsewhere(code: string, name: keyof typeof PEOPLE): Promise<
 
 const button = (name: RegExp | string) => page.getByRole('button', { name })
 const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
-const links = () => chatLinks(site.app, chatId)
+const links = () => listChatLinks(site.app, chatId)
 const SIGN = 'Yes, sign in with my wallet'
 
 describe('with a wallet', () => {

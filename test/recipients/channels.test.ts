@@ -6,15 +6,15 @@ import { linkChat } from '#src/recipients/chats.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
 import {
   configureChannel,
+  decryptDestinations,
   getChannelRecipientId,
   listChannels,
-  openDestinations,
   recordOutcomes,
   removeChannel,
 } from '#src/recipients/destinations.ts'
 import { ChannelSetup } from '#src/recipients/model.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
-import { createRecipient, findRecipient, recipientsFor } from '#src/recipients/service.ts'
+import { chooseRecipientsOfEach, createRecipient, findRecipient } from '#src/recipients/service.ts'
 import {
   DEFAULT_SETTINGS,
   getSettings,
@@ -41,7 +41,7 @@ const put = (key: string, setup: ChannelSetup) =>
   configureChannel(room.deps, caller, { key, setup })
 const notified = async (recipientIds: number[] | null = null) => {
   const request = { wallet: caller.wallet, recipientIds, severity: 'info' as const }
-  const [all] = await recipientsFor(room.db, [request])
+  const [all] = await chooseRecipientsOfEach(room.db, [request])
   return all?.flatMap(({ channel, off }) => (off ? [] : [channel]))
 }
 
@@ -79,12 +79,12 @@ describe('the wallet’s channels', () => {
     const { secret } = await put('webhook', { url: URL_A })
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
-    const opened = (await openDestinations(room.deps, [id])).get(id)
+    const opened = (await decryptDestinations(room.deps, [id])).get(id)
     expect(opened).toMatchObject({ wallet: caller.wallet, own: true, name: null, status: 'active' })
     expect(WebhookDestination.parse(opened?.destination).secret).toBe(secret)
     const rotated = await put('webhook', { url: URL_A, rotateSecret: true })
     expect(rotated.secret).not.toBe(secret)
-    const after = (await openDestinations(room.deps, [id])).get(id)?.destination
+    const after = (await decryptDestinations(room.deps, [id])).get(id)?.destination
     expect(after).toMatchObject({ secret, nextSecret: rotated.secret })
   })
   test('have one recipient each, also after concurrent requests', async () => {
@@ -111,7 +111,7 @@ describe('the wallet’s channels', () => {
     const settings = { ...DEFAULT_SETTINGS, locale: 'hi', timezone: 'Asia/Kolkata' } as const
     await replaceSettings(room.deps, caller, { settings })
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
-    const [all] = await recipientsFor(room.db, [request])
+    const [all] = await chooseRecipientsOfEach(room.db, [request])
     expect(all).toMatchObject([{ locale: 'hi', timezone: 'Asia/Kolkata' }])
   })
   test('can be removed once', async () => {
@@ -257,7 +257,7 @@ describe('results of deliveries', () => {
     const { recipient } = await group(-500)
     const movedTo = { chatId: -100_500 }
     await record([{ ...ok(recipient.id, 1), movedTo }])
-    const opened = (await openDestinations(room.deps, [recipient.id])).get(recipient.id)
+    const opened = (await decryptDestinations(room.deps, [recipient.id])).get(recipient.id)
     expect(opened?.destination).toEqual(movedTo)
     const old = await group(-501)
     await record([{ ...ok(old.recipient.id, 1), movedTo }])

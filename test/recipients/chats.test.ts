@@ -4,14 +4,14 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
 import {
   blockChat,
-  chatLinks,
+  listChatLinks,
   moveChat,
   unblockChat,
   unlinkChat,
   updateChat,
 } from '#src/recipients/chats.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
-import { createRecipient, listRecipients, recipientsFor } from '#src/recipients/service.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
+import { chooseRecipientsOfEach, createRecipient, listRecipients } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
 import {
   claimTelegramLink,
@@ -63,7 +63,7 @@ const claim = (code: string, over: { id?: number; threadId?: number; title?: str
 const peek = (code: string, id = chatId) => peekTelegramLink(room.deps, { code, chat: { id } })
 const refuse = (code: string, id = chatId) => refuseTelegramLink(room.deps, { code, chat: { id } })
 const link = async (request: Request = {}, by = caller) => claim(await makeCode(request, by))
-const links = () => chatLinks(room.deps, chatId)
+const links = () => listChatLinks(room.deps, chatId)
 const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
 
 describe('a link code', () => {
@@ -275,7 +275,7 @@ describe('a linked chat', () => {
       verifiedAt: room.clock.now(),
     })
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
-    expect(await recipientsFor(room.db, [request])).toMatchObject([
+    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([
       [{ id: recipient.id, channel: 'telegram', partitionKey: String(chatId) }],
     ])
   })
@@ -305,7 +305,7 @@ describe('a linked chat', () => {
     await link()
     await blockChat(room.deps, chatId, room.clock.now())
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }
-    expect(await recipientsFor(room.db, [request])).toMatchObject([[{ off: true }]])
+    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([[{ off: true }]])
     expect(await links()).toMatchObject([{ status: 'blocked' }])
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'active' }])
@@ -326,7 +326,7 @@ describe('a linked chat', () => {
     expect(await links()).toMatchObject([chosen, chosen])
     await updateChat(room.deps, { chatId, threadId: null })
     const { id } = linked.recipient
-    const opened = (await openDestinations(room.deps, [id])).get(id)
+    const opened = (await decryptDestinations(room.deps, [id])).get(id)
     expect(opened?.destination).toEqual({ chatId })
     expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])
   })
@@ -334,8 +334,8 @@ describe('a linked chat', () => {
     const [from, to] = [-chatId, -1_000_000_000_000 - chatId]
     await claim(await makeGroupCode(), { id: from, threadId: 3 })
     await moveChat({ ...room.deps, sentMessages }, { from, to })
-    expect(await chatLinks(room.deps, from)).toEqual([])
-    const moved = await chatLinks(room.deps, to)
+    expect(await listChatLinks(room.deps, from)).toEqual([])
+    const moved = await listChatLinks(room.deps, to)
     expect(moved).toMatchObject([{ wallet: caller.wallet, threadId: null }])
   })
   test.each([

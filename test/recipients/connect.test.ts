@@ -6,14 +6,14 @@ import { createChallenge } from '#src/auth/service.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import {
   type ConnectOutcome,
   claimConnectCode,
   connectScopes,
-  coverConnectMessage,
   createConnectCode,
   forEachConnectOutcome,
+  markConnectMessageReplaced,
   peekConnectCode,
   pruneConnectCodes,
   recordConnectMessage,
@@ -89,7 +89,7 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
   return { message, signature: await by.signMessage({ message }) }
 }
 
-const links = () => chatLinks(room.deps, chatId)
+const links = () => listChatLinks(room.deps, chatId)
 async function news(): Promise<ConnectOutcome[]> {
   const notified: ConnectOutcome[] = []
   await forEachConnectOutcome(deps, async (outcome) => void notified.push(outcome))
@@ -293,7 +293,7 @@ describe('the chat', () => {
     expect(await news()).toEqual([])
     const covered = await makeCode()
     await recordConnectMessage(deps, { hash: covered.hash, messageId: 78 })
-    await coverConnectMessage(deps, { chatId, messageId: 78 })
+    await markConnectMessageReplaced(deps, { chatId, messageId: 78 })
     room.clock.advance(15 * 60)
     expect(await news()).toEqual([])
   })
@@ -302,7 +302,7 @@ describe('the chat', () => {
     const { code, hash } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     await recordConnectMessage(deps, { hash, messageId: 77 })
-    await coverConnectMessage(deps, { chatId, messageId: 77 })
+    await markConnectMessageReplaced(deps, { chatId, messageId: 77 })
     expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
 

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebhookDestination } from '#src/channels/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getDestination } from '#src/recipients/destination-list.ts'
-import { openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
+import { decryptDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
 import { NewRecipient, RECIPIENTS_MAX, RecipientChanges } from '#src/recipients/model.ts'
 import {
+  chooseRecipientsOfEach,
   createRecipient,
   deleteRecipient,
   findRecipient,
   listRecipients,
   listUnknownRecipients,
-  recipientsFor,
   updateRecipient,
 } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
@@ -29,7 +29,7 @@ async function hook(caller: Caller, over: Partial<NewRecipient> = {}) {
 }
 
 async function stored(id: number) {
-  const opened = (await openDestinations(room.deps, [id])).get(id)
+  const opened = (await decryptDestinations(room.deps, [id])).get(id)
   return WebhookDestination.parse(opened?.destination)
 }
 
@@ -280,7 +280,7 @@ describe('the recipients of an alert', () => {
     const recipient = await hook(alice, { default: true })
     const two = await hook(alice, { minSeverity: 'critical' })
     const three = await hook(bob, { default: true, locale: 'fr', timezone: 'Europe/Paris' })
-    const notified = await recipientsFor(room.db, [
+    const notified = await chooseRecipientsOfEach(room.db, [
       { wallet: bob.wallet, recipientIds: null, severity: 'info' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'critical' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'info' },
@@ -323,7 +323,7 @@ describe('the recipients of an alert', () => {
         return Reflect.get(target, name, receiver)
       },
     })
-    const notified = await recipientsFor(counted, requests)
+    const notified = await chooseRecipientsOfEach(counted, requests)
     expect(queries).toBe(1)
     expect(notified[0]).toHaveLength(1)
     expect(notified.at(-1)).toBe(notified[0])

@@ -54,7 +54,7 @@ async function createHandler(
 }
 
 /** A chat with the bot. */
-export interface Chatting {
+export interface TestChat {
   readonly id: number
   /** Sends a text as its person and lets the bot handle it. */
   say(text: string): Promise<void>
@@ -171,7 +171,7 @@ function chatting(
   settle: () => Promise<void>,
   id: number,
   from?: number,
-): Chatting {
+): TestChat {
   const all = () =>
     telegram.messages(id).filter((message) => message.from === telegram.bot.id && !message.service)
   const last = () => {

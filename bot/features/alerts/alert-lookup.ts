@@ -14,7 +14,7 @@ import {
 import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
-import { findWatch, isHidden } from '../../core/watches.ts'
+import { findWatch, isHiddenWatch } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage, HELP_TOPIC_OF } from './card-view.ts'
 
@@ -53,7 +53,7 @@ export async function showAlert(
   options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await getAlertOfChat(ctx, id)
-  if (isHidden(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
+  if (isHiddenWatch(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))

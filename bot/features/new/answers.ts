@@ -1,7 +1,7 @@
 /** Typed input of the wizard, at any step. */
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { findField, readValue } from '../../views/fields.ts'
@@ -30,7 +30,7 @@ export async function readTyped(ctx: BotContext, draft: Draft, text: string): Pr
   }
   if (values.step === 'check' && values.asking === 'lab') {
     const name = Label.safeParse(text)
-    if (!name.success) throw validationErrors(name.error)
+    if (!name.success) throw toValidationError(name.error)
     return { draft: await changeDraft(ctx, draft, { label: name.data, asking: null }) }
   }
   return readSetting(ctx, draft, text)

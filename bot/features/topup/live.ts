@@ -5,9 +5,9 @@ import { describe } from '#src/telegram/errors.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import {
   type ChatSnapshot,
-  change,
+  changeLiveMessage,
   hashOfView,
-  isFollowed,
+  isStillLive,
   type LiveCheck,
   type LiveChecks,
   type LiveMessageDeps,
@@ -40,7 +40,8 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
       ? screen
       : { ...screen, rows: [] }
   const shown = hashOfView(view)
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
+  const isChanged =
+    shown !== row.shown && (await changeLiveMessage(notifier, row, view, seen.reader.t.locale))
   const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
   return { stage: stageOf(topup), shown, nextAt, isChanged }
 }
@@ -65,9 +66,9 @@ async function resumeWizard(
   const state = await privateState(app, known, username)
   const step = await resumedStep(state, topup, credited)
   if (step === undefined) return false
-  await change(notifier, row, step.view, reader.t.locale)
+  await changeLiveMessage(notifier, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.
-  if (!(await isFollowed(app, row))) return true
+  if (!(await isStillLive(app, row))) return true
   const { wizard } = known.currentMessages
   // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
   if (!(await awaitStep(state, messageId, step))) return false

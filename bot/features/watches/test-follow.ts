@@ -8,7 +8,12 @@ import type { App } from '#src/operations/define.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
-import { change, hashOfView, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
+import {
+  changeLiveMessage,
+  hashOfView,
+  type LiveCheck,
+  type LiveChecks,
+} from '../../core/live-messages.ts'
 import { putLive } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import type { View } from '../../views/view.ts'
@@ -110,7 +115,8 @@ export function testCheck(read: ReadTests): LiveCheck {
     const of = { id: Number(row.handle), since: row.createdAt }
     const { view, nextAt } = await read(state, membership, of)
     const shown = hashOfView(view)
-    const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
+    const isChanged =
+      shown !== row.shown && (await changeLiveMessage(notifier, row, view, reader.t.locale))
     return nextAt && { stage: null, shown, nextAt, isChanged }
   }
 }

@@ -111,12 +111,12 @@ async function settle(
       throw new AppError('upstream', 'dependency_unavailable', details, { cause: error })
     })
   return rows.map((row, index) => {
-    const found = charged[index]
-    if (found === undefined) {
+    const result = charged[index]
+    if (result === undefined) {
       return Array.from({ length: row.calls }, () => ({ ok: false, reason: 'invalid_token' }))
     }
-    deps.onTokenFound({ ...found, hash: row.hash }, at)
-    return found.charge && outcomesOf(row, day, found.wallet, found.charge)
+    deps.onTokenFound({ ...result, hash: row.hash }, at)
+    return result.charge && outcomesOf(row, day, result.wallet, result.charge)
   })
 }
 

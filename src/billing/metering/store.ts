@@ -92,7 +92,7 @@ export async function chargeTokens(
   const column = (values: readonly unknown[]) => sql.param(values)
   // Plain SQL, because every metered call runs this query. Tokens are looked up one by one, so that
   // PostgreSQL can reuse one plan, whatever the number of rows.
-  const found = await db.execute<FoundRow>(sql`
+  const settledRows = await db.execute<FoundRow>(sql`
     with asked as (
       select * from unnest(
         ${column(rows.map(({ hash }) => hash))}::text[],
@@ -141,7 +141,9 @@ export async function chargeTokens(
     )
     select caller.row, caller.id, caller.used_at, caller.wallet, balance, counted, free, paid
     from caller left join charge on charge.row = caller.row`)
-  const charged = new Map(found.map((foundRow) => [Number(foundRow.row), toCharged(foundRow)]))
+  const charged = new Map(
+    settledRows.map((foundRow) => [Number(foundRow.row), toCharged(foundRow)]),
+  )
   return rows.map((_, index) => charged.get(index + 1))
 }
 

@@ -2,7 +2,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/query.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { debit, requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
@@ -185,7 +185,7 @@ export async function listSubscriptions(
   const { wallet, telegramUserId } = caller
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listSubscriptions(db, wallet, after, limit + 1)
-  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  const page = toPage(rows, limit, LIST, ({ id }) => [id])
   const trial = await store.findTrial(db, wallet)
   const linked = trial === undefined ? await linkedAccounts.list(db, wallet) : []
   const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]

@@ -66,8 +66,8 @@ export async function beginPaymentScan(
   which: CursorRow['chain'],
   signal?: AbortSignal,
 ): Promise<CursorRow> {
-  const found = await findPaymentCursor(db, which)
-  if (found !== undefined) return found
+  const savedCursor = await findPaymentCursor(db, which)
+  if (savedCursor !== undefined) return savedCursor
   const block = which === 'flare' ? await chain.confirmedBlock(confirmations, signal) : undefined
   const position = block?.number ?? null
   await insertPaymentCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })

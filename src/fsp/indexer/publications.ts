@@ -174,8 +174,10 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     block: BlockRef,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<number, ReadonlyMap<Address, Address>>> {
-    const found = epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
-    const policies = found?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
+    const knownPolicies =
+      epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
+    const policies =
+      knownPolicies?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
     return new Map(
       policies.map(({ rewardEpoch, providers }) => [
         rewardEpoch,
@@ -196,7 +198,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     block: BlockRef,
     fence: Fence | undefined,
   ): Promise<void> {
-    const own: progress.PublishedReward[] = []
+    const ownRewards: progress.PublishedReward[] = []
     let unreadable = 0
     for (const [index, rewardClaim] of (owners === undefined ? [] : rewardClaims).entries()) {
       if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
@@ -208,7 +210,13 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       const { beneficiary, amount, claimType } = claim.data.body
       const voter = owners?.get(beneficiary)
       if (voter === undefined || !OWN_CLAIM_TYPES.includes(claimType)) continue
-      own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
+      ownRewards.push({
+        rewardEpoch: epoch,
+        beneficiary,
+        claimType,
+        voter,
+        amountWei: BigInt(amount),
+      })
     }
     if (unreadable > 0)
       log.warn({ epoch, unreadable }, 'published reward claims cannot be read; they are skipped')
@@ -217,7 +225,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
       await store.savePublication(tx, { ...publication, kind: REWARDS_KIND, data })
       if (owners === undefined) return
-      await progress.saveRewards(tx, own)
+      await progress.saveRewards(tx, ownRewards)
       await store.savePublication(tx, { ...publication, kind: CLAIMS_KIND, data: {} })
     })
   }

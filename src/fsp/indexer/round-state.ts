@@ -116,7 +116,7 @@ export function addValidatorPoll(
   state: CarriedState,
   validators: Readonly<Record<string, PolledValidator>>,
 ): void {
-  for (const [nodeId, found] of Object.entries(validators)) {
+  for (const [nodeId, validator] of Object.entries(validators)) {
     const before = state.polls[nodeId] ?? {
       polls: 0,
       connectedPolls: 0,
@@ -125,11 +125,11 @@ export function addValidatorPoll(
     }
     state.polls[nodeId] = {
       // A poll without the node's connection state does not count.
-      polls: before.polls + (found === null || found.connected === null ? 0 : 1),
-      connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
-      absentPolls: found === null ? before.absentPolls + 1 : 0,
+      polls: before.polls + (validator === null || validator.connected === null ? 0 : 1),
+      connectedPolls: before.connectedPolls + (validator?.connected === true ? 1 : 0),
+      absentPolls: validator === null ? before.absentPolls + 1 : 0,
       // A node that is gone keeps its last known end of stake, which may be the reason.
-      endsAt: found === null ? before.endsAt : found.endsAt,
+      endsAt: validator === null ? before.endsAt : validator.endsAt,
     }
   }
 }

@@ -187,11 +187,11 @@ const ROUND = {
 function recordsOf(voters: readonly Address[]) {
   const { providers } = fspRounds
   const asked = sql`${sql.param([...voters])}::text[]`
-  const found =
+  const providersQuery =
     voters.length === 1
       ? sql`select jsonb_object_agg(v, ${providers} -> v) from unnest(${asked}) as v where ${providers} ? v`
       : sql`select jsonb_object_agg(key, value) from jsonb_each(${providers}) where key = any(${asked})`
-  return sql<Record<string, unknown>>`coalesce((${found}), '{}'::jsonb)`
+  return sql<Record<string, unknown>>`coalesce((${providersQuery}), '{}'::jsonb)`
 }
 
 /** Validators of watched providers, as of the last round. */

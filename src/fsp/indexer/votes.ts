@@ -170,9 +170,9 @@ export function createVoteFacts({
     }
     const wanted = voters.filter((voter) => !known.has(voter))
     if (wanted.length === 0) return known
-    const found = await protocol.signings(epoch, kind, wanted, block, signal)
+    const newSignings = await protocol.signings(epoch, kind, wanted, block, signal)
     for (const [index, voter] of wanted.entries()) {
-      const signing = found[index]
+      const signing = newSignings[index]
       if (signing !== undefined) known.set(voter, signing)
     }
     return known
@@ -256,15 +256,15 @@ export function createVoteFacts({
       fence?: Fence,
     ): Promise<readonly (VoteFacts | undefined)[]> {
       const current = await protocol.rewardEpoch(block, signal)
-      const found: ReadonlyMap<Address, EpochVoteFacts>[] = []
+      const factsOfEpochs: ReadonlyMap<Address, EpochVoteFacts>[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
         const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal, fence)
-        if (facts !== undefined) found.push(facts)
+        if (facts !== undefined) factsOfEpochs.push(facts)
       }
-      if (current === undefined || found.length === 0) return voters.map(() => undefined)
+      if (current === undefined || factsOfEpochs.length === 0) return voters.map(() => undefined)
       return voters.map((voter) => ({
         rewardEpochId: current,
-        epochs: found.flatMap((facts) => facts.get(voter) ?? []),
+        epochs: factsOfEpochs.flatMap((facts) => facts.get(voter) ?? []),
       }))
     },
 

@@ -44,11 +44,11 @@ export type SignedUpdate = DecodeAbiParametersReturnType<typeof SIGNED>[0]
  */
 export function decodeUpdate(input: string): SignedUpdate | undefined {
   const selector = input.slice(2, 10).toLowerCase()
-  const rest: Hex = `0x${input.slice(10)}`
+  const args: Hex = `0x${input.slice(10)}`
   try {
-    if (selector === SUBMIT_UPDATES_SELECTOR) return decodeAbiParameters(SIGNED, rest)[0]
+    if (selector === SUBMIT_UPDATES_SELECTOR) return decodeAbiParameters(SIGNED, args)[0]
     if (selector !== SUBMIT_AND_PASS_SELECTOR) return undefined
-    return decodeAbiParameters(SIGNED, decodeAbiParameters(PASSED, rest)[0])[0]
+    return decodeAbiParameters(SIGNED, decodeAbiParameters(PASSED, args)[0])[0]
   } catch {
     // Anybody can send any bytes.
     return undefined

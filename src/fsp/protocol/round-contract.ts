@@ -100,10 +100,12 @@ function assembled(
   return new Map(
     [...indexes].map((index) => {
       const partOf = <Name extends SubmitFunction>(name: Name) => {
-        const found = contractsOf(name)
+        const providerEvidence = contractsOf(name)
           .flatMap((all) => all?.get(index) ?? [])
           .find(HAS_CALLED[name])
-        return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
+        return PART_OF[name](providerEvidence ?? emptyEvidence()) as ReturnType<
+          (typeof PART_OF)[Name]
+        >
       }
       return [
         index,

@@ -150,16 +150,16 @@ async function readEntities(
   ])
   const answers = await readViews(client, multicall, questions, block)
   return rows.map(({ voter, addresses, nodes }, index) => {
-    const found = addresses.of(answers[2 * index])
+    const ownAddresses = addresses.of(answers[2 * index])
     return {
       voter,
       addresses:
-        found === undefined
+        ownAddresses === undefined
           ? null
           : {
-              submit: found.submitAddress,
-              submitSignatures: found.submitSignaturesAddress,
-              signingPolicy: found.signingPolicyAddress,
+              submit: ownAddresses.submitAddress,
+              submitSignatures: ownAddresses.submitSignaturesAddress,
+              signingPolicy: ownAddresses.signingPolicyAddress,
             },
       nodeIds: nodes.of(answers[2 * index + 1]) ?? null,
     }

@@ -69,10 +69,10 @@ function choicesOf(
   const read =
     choicesByType.get(type) ??
     memoized(REMEMBERED_CHOICES, (text) => {
-      const own: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
+      const choices: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
       return {
-        settings: z.decode(type.settings, own.settings),
-        signals: completeSignals(type.signals, own.signals),
+        settings: z.decode(type.settings, choices.settings),
+        signals: completeSignals(type.signals, choices.signals),
       }
     })
   choicesByType.set(type, read)

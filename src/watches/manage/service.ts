@@ -8,11 +8,11 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import {
-  cutPage,
   PAGE_LIMIT_DEFAULT,
   type Page,
   type PageQuery,
   readCursor,
+  toPage,
 } from '#src/kernel/query.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import type { NewWatch, Watch, WatchChanges } from '../model.ts'
@@ -49,7 +49,7 @@ export async function listWatches(
 ): Promise<Page<Watch>> {
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
-  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  const page = toPage(rows, limit, LIST, ({ id }) => [id])
   return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
 }
 

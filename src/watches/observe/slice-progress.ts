@@ -42,12 +42,12 @@ export async function readSliceGroups(
   ])
   return (type) => {
     const whole = wholes.find((cursor) => cursor.type === type)
-    const own = new Map(
+    const cursorOfSlice = new Map(
       cursors.flatMap((cursor) =>
         cursor.type === type ? cursor.slices.map((slice) => [slice, cursor] as const) : [],
       ),
     )
-    return groupsOf(held, (slice) => furthest(own.get(slice), whole))
+    return groupsOf(held, (slice) => furthest(cursorOfSlice.get(slice), whole))
   }
 }
 

@@ -303,8 +303,8 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
   keySettings: { schema: KeySettings, of: ({ windowSeconds }) => ({ windowSeconds }) },
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const windows = requests.map(({ target, keySettings }) => ({ ...target, ...keySettings }))
-    const found = await facts.feedWindows(windows, upTo, signal, fence)
-    return found.map((window) => {
+    const feedWindows = await facts.feedWindows(windows, upTo, signal, fence)
+    return feedWindows.map((window) => {
       if (window === undefined) return undefined
       const { now, oldest } = window
       const price = { value: now.value, decimals: now.decimals }
@@ -324,11 +324,11 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
   },
   async resolve({ chain }, target) {
     const list = await chain.feedList()
-    const found = list && findFeed(list, target.feed)
-    if (list === undefined || found === undefined) return target
+    const feed = list && findFeed(list, target.feed)
+    if (list === undefined || feed === undefined) return target
     // A name that two categories share identifies neither feed.
-    const isOnly = list.feeds.filter(({ name }) => name === found.name).length === 1
-    return { feed: isOnly ? found.name : found.id }
+    const isOnly = list.feeds.filter(({ name }) => name === feed.name).length === 1
+    return { feed: isOnly ? feed.name : feed.id }
   },
   defaultLabel: ({ feed }) => feedName(feed) ?? feed,
   form: form,

@@ -248,9 +248,9 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   everySeconds: 60,
   async observe({ facts }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)
-    const found = await facts.providers(voters, upTo, signal)
+    const statuses = await facts.providers(voters, upTo, signal)
     return requests.map(({ target }, index) => {
-      const status = found[index]
+      const status = statuses[index]
       return status && [observationOf(target, status, { position: upTo.number, at: upTo.at })]
     })
   },

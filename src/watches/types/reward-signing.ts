@@ -238,9 +238,9 @@ export const rewardSigning = defineWatchType<
   everySeconds: 60,
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)
-    const found = await facts.votes(voters, upTo, signal, fence)
+    const votesOfProviders = await facts.votes(voters, upTo, signal, fence)
     return requests.map(({ target }, index) => {
-      const votes = found[index]
+      const votes = votesOfProviders[index]
       if (votes === undefined) return undefined
       const { rewardEpochId, epochs } = votes
       return [{ position: upTo.number, at: upTo.at, ...target, rewardEpochId, epochs: [...epochs] }]
