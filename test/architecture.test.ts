@@ -58,7 +58,7 @@ const SKIPPING = [
   'src/delivery/chat-store.ts',
   'src/delivery/due-store.ts',
   'src/delivery/message-store.ts',
-  'src/delivery/outage-store.ts',
+  'src/delivery/channel-outage-store.ts',
   'src/delivery/picture-store.ts',
   'src/delivery/store.ts',
   'src/watches/target-batch-store.ts',

@@ -25,10 +25,10 @@ import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BacktestScreens } from './backtests.ts'
 import type { BotContext } from './context.ts'
-import { type PressRights, registerVerb } from './handled.ts'
 import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
+import { type PressRights, registerVerb } from './verb-rights.ts'
 
 /** Menu of commands that contains a command: for people, members of groups, or administrators of groups. */
 export type Menu = 'private' | 'group' | 'administrators'

@@ -20,7 +20,7 @@ import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
 import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
-import { isTransientFailure } from './patiently.ts'
+import { isTransientFailure } from './repeat-until-answered.ts'
 import { deleteExpired } from './session-store.ts'
 
 /** Maximum number of updates in progress at once, all of different chats. */

@@ -12,7 +12,7 @@ import { apiSignal } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import type { BotContext } from './context.ts'
 import { commandText, type Feature, type Menu } from './feature.ts'
-import { repeatUntilAnswered } from './patiently.ts'
+import { repeatUntilAnswered } from './repeat-until-answered.ts'
 
 /** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [

@@ -9,9 +9,9 @@ import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
-import { isButtonHandled } from './handled.ts'
 import { deleteLive } from './live-store.ts'
 import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
+import { isButtonHandled } from './verb-rights.ts'
 
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or

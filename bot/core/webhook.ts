@@ -4,8 +4,8 @@ import type { Api } from 'grammy'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { parseUpdate, putUpdates } from './inbox.ts'
-import { repeatUntilAnswered } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
+import { repeatUntilAnswered } from './repeat-until-answered.ts'
 
 /** Path of Telegram's webhook, below `PUBLIC_URL`. */
 const WEBHOOK_PATH = '/telegram/webhook'

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
-import { createTaskQueue } from '../in-turn.ts'
+import { createTaskQueue } from '../task-queue.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, startFault } from './fsp/behaviours.ts'
 import { createEpochDaemon } from './fsp/epoch-daemon.ts'

@@ -21,12 +21,12 @@ import {
   applyToAlerts,
   type FindAlerts,
   requireAlert,
-} from './act.ts'
+} from './alert-action.ts'
 import { rescheduleEscalations, scheduleEscalationsAfterMute } from './escalation.ts'
+import { logEach } from './log-lines.ts'
 import { alertEnd } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
 import * as store from './store.ts'
-import { logEach } from './trail.ts'
 
 /**
  * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.

@@ -1,6 +1,6 @@
 /** Pages and counts of a history that is read in parts. */
 import type { Db } from '#src/db/connection.ts'
-import { type Page, readCursor, toPage, writeCursor } from '#src/kernel/query.ts'
+import { type Page, readCursor, toPage, writeCursor } from '#src/kernel/pagination.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import { type AlertPart, type AlertSelector, countAlertPart, listAlertPart } from './part-store.ts'
 import type { AlertCursor, AlertRow } from './store.ts'

@@ -5,8 +5,8 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import type { Page } from '#src/kernel/query.ts'
-import { withCurrentFigures } from './current.ts'
+import type { Page } from '#src/kernel/pagination.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import {
   type BoundedCount,

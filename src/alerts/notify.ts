@@ -11,12 +11,12 @@ import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
-import { readEpisodeDeliveries } from './deferred-alerts.ts'
+import { readEpisodeDeliveries } from './episode-deliveries.ts'
+import { logNotified } from './log-lines.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
 import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
-import { logNotified } from './trail.ts'
 
 /** An alert to notify, with its options. */
 export interface Notification extends RecordedAlert {

@@ -19,7 +19,7 @@ import { type RecipientFields, readRecipientsById } from '#src/recipients/servic
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { canBeProven, recoveryRoleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
-import { withCurrentFigures } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
@@ -34,7 +34,7 @@ import {
   listAlertsAround,
   listAlertsOfOneOutage,
   type OtherAlert,
-} from './others.ts'
+} from './other-alerts.ts'
 import { type OutagePage, readOutagePage } from './outage-page.ts'
 import { outageSeconds, readOutageTimes } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'

@@ -13,6 +13,7 @@ import {
   startOfAlert,
 } from './episodes.ts'
 import { findCause } from './inhibition.ts'
+import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { markOwnTopups } from './own-topups.ts'
@@ -27,7 +28,6 @@ import {
   nextReminder,
 } from './rules.ts'
 import * as store from './store.ts'
-import { logEnded, logInhibited, logRecorded } from './trail.ts'
 import { findActiveCauses, uninhibitAlerts } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */

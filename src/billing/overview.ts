@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/pagination.ts'
 import { INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import {
   type AccountQuery,

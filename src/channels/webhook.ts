@@ -5,7 +5,7 @@ import { servedChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
   type Channel,

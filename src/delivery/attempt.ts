@@ -8,10 +8,10 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { DecryptedDestination, DecryptionResult } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import { logFieldsOfEach } from './log-lines.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
   readonly clock: Clock

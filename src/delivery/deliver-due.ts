@@ -1,6 +1,6 @@
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { repairDueTimes, repairRetryTimes } from './due-store.ts'
-import { createSendingState, type SendingState } from './sending.ts'
+import { createSendingState, type SendingState } from './sending-state.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 /** Wait after a failed claim, multiplied by the number of failed claims in a row. */

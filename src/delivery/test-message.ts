@@ -17,7 +17,7 @@ import {
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { LEASE_SECONDS, type NewDelivery, type TestResult } from './model.ts'
-import { retainUnsentAndNotify } from './record.ts'
+import { retainUnsentAndNotify } from './record-results.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 

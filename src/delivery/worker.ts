@@ -9,27 +9,27 @@ import {
 } from '#src/recipients/destinations.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
-import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-batches.ts'
+import { createOutageDetector } from './channel-outage.ts'
+import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-claims.ts'
+import type { FullDestinations } from './concurrency-limiter.ts'
+import * as due from './due-store.ts'
+import * as messages from './message-store.ts'
+import { LEASE_SECONDS } from './model.ts'
+import { recordScanStep, runScanStep, type ScanProgress } from './recipient-scan.ts'
+import type { RecordDeps } from './record-deps.ts'
+import { createResultQueue } from './result-queue.ts'
 import {
   type DeliverySelection,
   idsOfDeliveries,
   isAnotherProcessClaiming,
   recordLostClaim,
   selectDeliveries,
-} from './choice.ts'
-import type { FullDestinations } from './concurrency-limiter.ts'
-import * as due from './due-store.ts'
-import * as messages from './message-store.ts'
-import { LEASE_SECONDS } from './model.ts'
-import { createOutageDetector } from './outage.ts'
-import { recordScanStep, runScanStep, type ScanProgress } from './recipient-scan.ts'
-import type { RecordDeps } from './record-deps.ts'
-import { createResultQueue } from './result-queue.ts'
+} from './selection.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
-import type { ChannelSendingState, SendingState } from './sending.ts'
+import type { ChannelSendingState, SendingState } from './sending-state.ts'
 import { taskOfOneDelivery } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
-import { crowdedUrgencies, moveStuckToBacklog } from './tidy.ts'
+import { crowdedUrgencies, moveStuckToBacklog } from './stuck-deliveries.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { AppError, type FieldError } from './errors.ts'
-import { escapePointer } from './pointer.ts'
+import { escapePointer } from './json-pointer.ts'
 
 /**
  * Converts a zod error into the problem `validation_failed`, with one error per invalid place.

@@ -3,7 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/query.ts'
+import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import {
   NewRecipient,
   Recipient,

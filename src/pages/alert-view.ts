@@ -1,6 +1,6 @@
 import { ALERT_LINK_ACTIONS, type AlertLinkAction } from '#src/alerts/link-actions.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
-import type { OtherAlert } from '#src/alerts/others.ts'
+import type { OtherAlert } from '#src/alerts/other-alerts.ts'
 import type { OutagePage } from '#src/alerts/outage-page.ts'
 import type { LinkedAlertPage } from '#src/alerts/public-view.ts'
 import { recoveredTitle } from '#src/alerts/render.ts'

@@ -5,13 +5,13 @@ import { listAlertLines } from '#src/alerts/history-view.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
+import { countFailures, listDeliveryLog } from '#src/delivery/delivery-log.ts'
 import {
   claimDueDeliveries,
   listDueDeliveries,
   listDueInBacklogs,
   releaseAbortedDeliveries,
 } from '#src/delivery/due-store.ts'
-import { countFailures, listDeliveryLog } from '#src/delivery/log.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isVerbHandled } from '#bot/core/handled.ts'
+import { isVerbHandled } from '#bot/core/verb-rights.ts'
 import { packed, VERB_NAMES } from '#src/actions/codec.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { type TestChat, walletOf } from '../support/bot.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { isButtonHandled, isVerbHandled } from '#bot/core/handled.ts'
 import { changeChat } from '#bot/core/store.ts'
+import { isButtonHandled, isVerbHandled } from '#bot/core/verb-rights.ts'
 import { GUIDED_TYPES } from '#bot/features/new/view.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed, unpacked, VERB_NAMES } from '#src/actions/codec.ts'

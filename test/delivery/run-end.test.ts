@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
-import { createSendingState } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 

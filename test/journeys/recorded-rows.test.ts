@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isButtonHandled } from '#bot/core/handled.ts'
+import { isButtonHandled } from '#bot/core/verb-rights.ts'
 import { startChatHooks } from '#sandbox/chat-hooks.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
 import { startReceiver } from '#sandbox/receiver.ts'

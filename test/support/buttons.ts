@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { isButtonHandled } from '#bot/core/handled.ts'
+import { isButtonHandled } from '#bot/core/verb-rights.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { unpacked, type Verb } from '#src/actions/codec.ts'
 import { labelWidth } from '#src/telegram/buttons.ts'

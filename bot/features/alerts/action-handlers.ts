@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
-import type { ActedAlert } from '#src/alerts/act.ts'
+import type { ActedAlert } from '#src/alerts/alert-action.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'

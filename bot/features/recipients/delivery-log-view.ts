@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
-import type { DeliveryLogEntry } from '#src/delivery/log.ts'
+import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
 import type { DeliveryStatus } from '#src/delivery/model.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { destinationName } from '../../views/destination.ts'

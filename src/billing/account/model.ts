@@ -3,7 +3,7 @@
  * The first write for the wallet creates the row. A balance is never negative.
  */
 import { z } from 'zod'
-import { pageQueryFields, pageSchema } from '#src/kernel/query.ts'
+import { pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { Capacity } from '../subscriptions/model.ts'
 

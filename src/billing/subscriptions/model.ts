@@ -7,7 +7,7 @@
  * and 48 hours; the slots stay for 72 hours.
  */
 import { z } from 'zod'
-import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/query.ts'
+import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { Credits, Id, Instant } from '#src/kernel/units.ts'
 import { SLOTS_MAX } from '../price-list.ts'
 

@@ -1,7 +1,7 @@
 import { concat, getAddress, hexToBytes, toHex } from 'viem/utils'
 import { addressOfKey, keccakBytes, messageDigest } from '#src/chain/keccak.ts'
 import { recoverKey } from '#src/chain/recover.ts'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Signatures over the results of voting rounds. */

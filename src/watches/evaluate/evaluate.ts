@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import type { WatchType } from '../define.ts'
 import {
   completeSignals,

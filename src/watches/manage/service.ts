@@ -13,12 +13,15 @@ import {
   type PageQuery,
   readCursor,
   toPage,
-} from '#src/kernel/query.ts'
+} from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import type { NewWatch, Watch, WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
 import { getWatchType } from '../types/index.ts'
+import { resolveTarget } from './preview.ts'
+import { checkSignals, mergeSignals, targetKey } from './rules.ts'
+import { fitWatchesToSlots, type SlotListener } from './slots.ts'
 import {
   checkTargetOnChain,
   keySettingsOf,
@@ -27,10 +30,7 @@ import {
   requestObservation,
   resetBaseline,
   wakeLedgerJudge,
-} from './changes.ts'
-import { resolveTarget } from './preview.ts'
-import { checkSignals, mergeSignals, targetKey } from './rules.ts'
-import { fitWatchesToSlots, type SlotListener } from './slots.ts'
+} from './watch-changes.ts'
 import { SignalChoices, toWatch } from './watch-view.ts'
 
 /** Name that binds a cursor to this list. */

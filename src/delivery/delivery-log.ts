@@ -3,9 +3,9 @@ import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import { type Page, readCursor, writeCursor } from '#src/kernel/pagination.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import * as store from './log-store.ts'
+import * as store from './delivery-log-store.ts'
 
 /** One message to a recipient and its result. */
 export type DeliveryLogEntry = store.DeliveryLogRow

@@ -10,6 +10,7 @@ import {
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import * as due from './due-store.ts'
+import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
 import * as messages from './message-store.ts'
 import { RETAINED_DAYS } from './model.ts'
 import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
@@ -19,7 +20,6 @@ import * as retained from './retained-store.ts'
 import { destinationOutcomesOf, isUnanswered, RETRY_SECONDS, stateAfterFailure } from './rules.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 import * as store from './store.ts'
-import { logFieldsOfEach, logUnrecorded } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32
 

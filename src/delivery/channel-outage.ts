@@ -5,10 +5,10 @@ import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import * as store from './outage-store.ts'
+import * as store from './channel-outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { AttemptResult, SendTaskResult } from './send-task.ts'
-import type { ChannelOutage } from './sending.ts'
+import type { ChannelOutage } from './sending-state.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readCursor, toPage, writeCursor } from './query.ts'
+import { readCursor, toPage, writeCursor } from './pagination.ts'
 import { ID_MAX, INSTANT_MS_MAX } from './units.ts'
 
 const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))

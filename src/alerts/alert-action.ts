@@ -7,9 +7,9 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import type { ActionTarget } from './acknowledge-store.ts'
+import { logEach } from './log-lines.ts'
 import { episodeProperties, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
-import { logEach } from './trail.ts'
 
 export interface AlertActionDeps {
   readonly db: Db

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS, type Channels } from '#src/channels/index.ts'
-import { createSendingState } from './sending.ts'
+import { createSendingState } from './sending-state.ts'
 
 const limits = { capacity: 8, initialLimit: 2, limitMax: 4 }
 const channels = Object.fromEntries(CHANNEL_KEYS.map((key) => [key, { key, limits }]))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { idsOfDeliveries, selectDeliveries } from './choice.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { DueDelivery } from './due-store.ts'
+import { idsOfDeliveries, selectDeliveries } from './selection.ts'
 
 const CAPACITY = 80
 /** Recipients without history may take three quarters of the capacity. */

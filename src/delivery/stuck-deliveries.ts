@@ -2,9 +2,9 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { type DeliverySelection, idsOfDeliveries } from './choice.ts'
 import * as due from './due-store.ts'
-import type { ChannelSendingState } from './sending.ts'
+import { type DeliverySelection, idsOfDeliveries } from './selection.ts'
+import type { ChannelSendingState } from './sending-state.ts'
 
 /** Minimum interval between two looks at long queues: a look reads up to `LONG_QUEUE_MIN` deliveries of each urgency. */
 const QUEUE_CHECK_MS = 5000

@@ -1,6 +1,6 @@
 /**
  * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
- * `delivery/trail.ts` has the log lines of its messages.
+ * `delivery/log-lines.ts` has the log lines of its messages.
  *
  * Until then only the logged values are kept: one transaction may write a hundred thousand alerts.
  */

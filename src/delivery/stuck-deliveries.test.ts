@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { CHANNEL_KEYS, type Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { type DueDelivery, OLDEST_READ_MAX } from './due-store.ts'
-import { createSendingState } from './sending.ts'
-import { moveStuckToBacklog } from './tidy.ts'
+import { createSendingState } from './sending-state.ts'
+import { moveStuckToBacklog } from './stuck-deliveries.ts'
 
 const limits = { capacity: 8, initialLimit: 2, limitMax: 4 }
 const channels = Object.fromEntries(CHANNEL_KEYS.map((key) => [key, { key, limits }]))

@@ -7,7 +7,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { joinNotices, splitIntoMessages } from './notices-together.ts'
+import { joinNotices, splitIntoMessages } from './joined-notices.ts'
 
 const t = translator('en')
 const AS = { deliveryId: 'id', now: new Date('2026-12-20T12:00:00.000Z') }

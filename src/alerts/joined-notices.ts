@@ -3,7 +3,7 @@ import { packed } from '#src/actions/codec.ts'
 import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { addUpNotices, rewordEnded } from './notices-added.ts'
+import { addUpNotices, rewordEnded } from './notice-sums.ts'
 
 const CLOSE = packed('close')
 /** Maximum number of notices in one message. */

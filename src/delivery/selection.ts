@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { DueDelivery } from './due-store.ts'
-import type { ChannelSendingState } from './sending.ts'
+import type { ChannelSendingState } from './sending-state.ts'
 
 /**
  * Share of the free places that is reserved for backlogs, and for the newest deliveries behind a long queue, while the
