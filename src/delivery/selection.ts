@@ -82,6 +82,22 @@ export function selectDeliveries(
   return { selected, behind, withoutPlace }
 }
 
+/**
+ * The first delivery of each recipient that has none in `front`, so that none gets its second place before another gets
+ * its first.
+ */
+export function firstOfOtherRecipients(
+  newest: readonly DueDelivery[],
+  front: readonly DueDelivery[],
+): readonly DueDelivery[] {
+  const known = new Set(front.map(({ recipientId }) => recipientId))
+  return newest.filter(({ recipientId }) => {
+    const isNew = !known.has(recipientId)
+    known.add(recipientId)
+    return isNew
+  })
+}
+
 /** Records that another process has claimed deliveries that this one had selected. */
 export function recordLostClaim(sending: ChannelSendingState): void {
   sending.claimLostAt = performance.now()

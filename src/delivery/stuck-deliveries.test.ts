@@ -23,7 +23,7 @@ test('a look at a long queue that fails each time fails one claim, not the next 
   const sending = createSendingState(channels as unknown as Channels).of('webhook')
   const claim = {
     front,
-    chosen: { selected: front, behind: [], withoutPlace: [] },
+    selection: { selected: front, behind: [], withoutPlace: [] },
     now: new Date(),
   }
   const claimOf = () => moveStuckToBacklog({ db, claimsDb: db }, 'webhook', sending, claim)

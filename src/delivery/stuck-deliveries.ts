@@ -29,13 +29,13 @@ export async function moveStuckToBacklog(
   sending: ChannelSendingState,
   claim: {
     readonly front: readonly due.DueDelivery[]
-    readonly chosen: DeliverySelection
+    readonly selection: DeliverySelection
     readonly now: Date
   },
 ): Promise<boolean> {
-  const { front, chosen, now } = claim
+  const { front, selection, now } = claim
   const crowded = crowdedUrgencies(front)
-  const unanswered = chosen.withoutPlace.filter(
+  const unanswered = selection.withoutPlace.filter(
     ({ backlog, urgency, recipientId }) =>
       !backlog && crowded.includes(urgency) && sending.limiter.isSuspect(recipientId),
   )

@@ -20,6 +20,7 @@ import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './result-queue.ts'
 import {
   type DeliverySelection,
+  firstOfOtherRecipients,
   idsOfDeliveries,
   isAnotherProcessClaiming,
   recordLostClaim,
@@ -46,7 +47,7 @@ export interface WorkerDeps extends RecordDeps {
 
 /** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 5
-/** Longest pause between two claims, while messages are in progress and while none are. */
+/** Pause between two claims if nothing wakes the worker, while messages are in progress and while none are. */
 const CLAIM_PAUSE_MS = { busy: 50, idle: 250 } as const
 /** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
@@ -165,24 +166,16 @@ export function createWorker(
       await due.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
     const newest = await listNewest(front, full, context)
     const dueDeliveries = { front, newest, backlog: backlog.candidates }
-    const selection = selectDeliveries(dueDeliveries, {
-      limiter,
-      claimedIds,
-      isSentSeparately,
-      areOthersClaiming: isAnotherProcessClaiming(sending),
-    })
-    const isMoved = await moveStuckToBacklog(deps, channel.key, sending, {
-      front,
-      chosen: selection,
-      now: context.now,
-    })
+    const areOthersClaiming = isAnotherProcessClaiming(sending)
+    const options = { limiter, claimedIds, isSentSeparately, areOthersClaiming }
+    const selection = selectDeliveries(dueDeliveries, options)
+    const read = { front, selection, now: context.now }
+    const isMoved = await moveStuckToBacklog(deps, channel.key, sending, read)
     const { tasks, changed, destinations } = isSentSeparately
       ? await claimSeparateMessages(selection, context)
       : await claimMessagePerRecipient(selection, context)
     const inBacklog = new Set(backlog.candidates)
-    const isFound = [...selection.selected, ...selection.behind].some((candidate) =>
-      inBacklog.has(candidate),
-    )
+    const isFound = [...selection.selected, ...selection.behind].some((row) => inBacklog.has(row))
     recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
     const excluded = selection.withoutPlace.length + partitions.length + recipients.length
@@ -202,18 +195,9 @@ export function createWorker(
     const isAsked = sending.isNotified && crowdedUrgencies(front).length > 0
     sending.isNotified = false
     if (!isAsked) return []
-    const newest = await due.listDueDeliveries(deps.claimsDb, channel.key, {
-      full,
-      now,
-      newest: true,
-    })
-    // One of each recipient, so that none gets its second place before another gets its first.
-    const known = new Set(front.map(({ recipientId }) => recipientId))
-    return newest.filter(({ recipientId }) => {
-      const isNew = !known.has(recipientId)
-      known.add(recipientId)
-      return isNew
-    })
+    const query = { full, now, newest: true }
+    const newest = await due.listDueDeliveries(deps.claimsDb, channel.key, query)
+    return firstOfOtherRecipients(newest, front)
   }
 
   /** Runs the next step of the scan over recipients with a backlog. */
@@ -222,11 +206,9 @@ export function createWorker(
     context: ClaimContext,
   ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
     const now = context.now
-    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async (step) => {
-      const of = { ...step, full, now }
-      const { candidates, last } = await due.listDueInBacklogs(deps.claimsDb, channel.key, of)
-      return { candidates, last }
-    })
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, (step) =>
+      due.listDueInBacklogs(deps.claimsDb, channel.key, { ...step, full, now }),
+    )
   }
 
   /** Claims deliveries that are sent as separate messages. */
@@ -253,17 +235,11 @@ export function createWorker(
   async function claimMessagePerRecipient({ selected }: DeliverySelection, context: ClaimContext) {
     const ids = selected.map(({ recipientId }) => recipientId)
     const { tasks, obsolete, changed } = await claimChatMessages(deps, channel, ids, context)
+    const attemptResult = { kind: 'obsolete' } as const
     for (const task of obsolete) {
-      results.add({
-        task,
-        isTest: false,
-        at: deps.clock.now(),
-        attemptResult: { kind: 'obsolete' },
-      })
+      results.add({ task, isTest: false, at: deps.clock.now(), attemptResult })
     }
-    const inBacklog = new Set(
-      selected.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
-    )
+    const inBacklog = new Set(selected.flatMap((row) => (row.backlog ? [row.recipientId] : [])))
     const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
     return { tasks: known, changed, destinations: await openAll(known) }
   }
@@ -326,10 +302,8 @@ export function createWorker(
       : await attemptTask(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
     if (!isLate) deps.attemptCounter?.count(channel.key, result)
-    outage.recordAttempt(result.attemptResult, {
-      partitionKey,
-      hasAnswered: permit.state === 'answers',
-    })
+    const hasAnswered = permit.state === 'answers'
+    outage.recordAttempt(result.attemptResult, { partitionKey, hasAnswered })
     return { ...result, wasUnanswered: permit.state === 'suspect' }
   }
 

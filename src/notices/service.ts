@@ -5,7 +5,7 @@ import type {
 } from '#src/billing/subscriptions/reminders.ts'
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
-import { assetSymbolOf } from '#src/billing/topups/rules.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { TopicGone } from '#src/delivery/record-deps.ts'
@@ -107,7 +107,7 @@ export function createNotices(deps: NoticeDeps): Notices {
       await notify(deps, tx, { wallet, notice: { kind: 'resumed', watches: resumed }, about })
     },
     async credited(tx, { wallet, handle, txHash, logIndex, ...payment }) {
-      const symbol = assetSymbolOf(payment.asset, deps.billing.serviceTokenSymbol)
+      const symbol = symbolOf(payment.asset, deps.billing.serviceTokenSymbol)
       const notice = { kind: 'credited', ...payment, symbol } as const
       const accountIds = await deps.listChatsShowing(tx, handle, payment.at)
       await notify(deps, tx, { wallet, notice, about: [txHash, logIndex], accountIds })

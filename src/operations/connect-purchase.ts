@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { argumentsOf, unpacked } from '#src/actions/codec.ts'
 import { PAYMENT_ASSETS } from '#src/billing/price-list.ts'
 import type { NewTopup } from '#src/billing/topups/model.ts'
-import { assetSymbolOf } from '#src/billing/topups/rules.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
@@ -60,6 +60,6 @@ function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | un
   const asked = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
   const { asset, credits, quantity: slots, periods, renew: autoRenew } = asked
   const known = PAYMENT_ASSETS.find(({ key }) => key === asset)
-  const symbol = known === undefined ? asset : assetSymbolOf(known.key, billing.serviceTokenSymbol)
+  const symbol = known === undefined ? asset : symbolOf(known.key, billing.serviceTokenSymbol)
   return { asset: symbol, credits, then: { slots, periods, autoRenew } }
 }

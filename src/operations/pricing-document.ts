@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
-import { assetSymbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
+import { symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
@@ -124,7 +124,7 @@ export async function pricingDocument(
     assets: states
       .filter(({ asset }) => asset.way === 'router')
       .map((state) => ({
-        symbol: assetSymbolOf(state.asset.key, billing.serviceTokenSymbol),
+        symbol: symbolOf(state.asset.key, billing.serviceTokenSymbol),
         address: state.place?.token ?? ZERO_ADDRESS,
         decimals: state.asset.decimals,
         bonusBps: state.asset.bonusBps,

@@ -28,7 +28,7 @@ export const createTopup = defineOperation({
   bodyOptional: true,
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
-  checkBody: (app, body) => topups.assetErrors(app, body),
+  checkBody: (app, body) => topups.checkAsset(app, body),
   prepare: ({ app, caller, body }) => topups.readAssetOfNewTopup(app, caller, body ?? {}),
   summarize: summarizeTopup,
   handle: ({ app, caller, body, locale }, offer) =>

@@ -12,7 +12,7 @@ import {
 } from '#src/billing/price-list.ts'
 import { usdText } from '#src/billing/price-text.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
-import { assetSymbolOf } from '#src/billing/topups/rules.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import { formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -124,7 +124,7 @@ function payments(
   const usable = assets.filter(({ available, paused }) => available && !paused)
   if (usable.length === 0) return undefined
   const names = usable.map(({ asset }) => {
-    const symbol = assetSymbolOf(asset.key, billing.serviceTokenSymbol)
+    const symbol = symbolOf(asset.key, billing.serviceTokenSymbol)
     if (asset.bonusBps === 0) return symbol
     const percent = formatPercent(asset.bonusBps / BPS, t.locale, { signed: true })
     return `${symbol} (${percent})`

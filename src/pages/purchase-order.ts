@@ -4,7 +4,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '#src/billing/p
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { expectedUnits } from '#src/billing/topups/expected-units.ts'
-import { assetSymbolOf, paymentAssetOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
@@ -56,7 +56,7 @@ async function readTopup(
   key: AssetKey,
   credits: number,
 ): Promise<AskedTopup> {
-  const symbol = assetSymbolOf(key, app.billing.serviceTokenSymbol)
+  const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
   const units = await expectedUnits(app, key, credits)
   const amount =
     units === undefined ? undefined : { units, decimals: paymentAssetOf(key).decimals, symbol }

@@ -4,7 +4,7 @@ import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { expectedUnits } from '#src/billing/topups/expected-units.ts'
-import { assetSymbolOf, paymentAssetOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { id } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -38,7 +38,7 @@ export async function orderLines(ctx: BotContext, goesOn: string | undefined): P
 /** What is paid: the amount at today's price, or only the asset while it has none. */
 async function payLine({ app, t }: BotContext, asset: string, credits: number): Promise<string> {
   const key = assetKey(asset)
-  const symbol = key === undefined ? asset : assetSymbolOf(key, app.billing.serviceTokenSymbol)
+  const symbol = key === undefined ? asset : symbolOf(key, app.billing.serviceTokenSymbol)
   const units = key && (await expectedUnits(app, key, credits))
   if (key === undefined || units === undefined) {
     return t.html('pages:connect.allow.paidIn', { asset: id(symbol) })

@@ -1,6 +1,6 @@
 /** Targets of a new watch: offered targets, typed targets, and their canonical form. */
 
-import { assetSymbolOf } from '#src/billing/topups/rules.ts'
+import { symbolOf } from '#src/billing/topups/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { canonicalJson } from '#src/kernel/canonical-json.ts'
@@ -127,7 +127,7 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
   const known = (['WFLR', 'FXRP'] as const).filter((key) => tokens[key] !== undefined)
   const offered = (['FLR', ...known] as const).map((value) => ({
     value,
-    label: assetSymbolOf(value, ctx.app.billing.serviceTokenSymbol),
+    label: symbolOf(value, ctx.app.billing.serviceTokenSymbol),
     isChosen: value === chosen,
   }))
   if (!chosen.startsWith('0x')) return offered

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type AssetKey, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
-import { assetSymbolOf, paymentAssetOf, usdRateOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf, usdRateOf } from '#src/billing/topups/rules.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { getPricing } from '#src/operations/pricing.ts'
@@ -35,7 +35,7 @@ function offered(
   { key, rate }: Pick<OfferedAsset, 'key' | 'rate'>,
 ): OfferedAsset {
   const { decimals, bonusBps } = paymentAssetOf(key)
-  const symbol = assetSymbolOf(key, app.billing.serviceTokenSymbol)
+  const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
   const terms = termsOf(pricing, key, symbol)
   const { capPerTopup } = terms
   return {

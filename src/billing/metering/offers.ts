@@ -12,7 +12,7 @@ import {
 } from '../price-list.ts'
 import { SETTLEMENT_NAMES } from '../topups/model.ts'
 import type { AssetState } from '../topups/payment-options.ts'
-import { assetSymbolOf, capUnits, unitsForCredits, usdRateOf } from '../topups/rules.ts'
+import { capUnits, symbolOf, unitsForCredits, usdRateOf } from '../topups/rules.ts'
 
 /** The x402 scheme of this service: credits are bought in advance, and a call carries no payment. */
 export const X402_SCHEME = 'flare-watchdog-prepaid' as const
@@ -95,7 +95,7 @@ export function resourceEntry(
       settlement: SETTLEMENT_NAMES[asset.way],
       docs: '/docs',
       chainId: place.chainId,
-      assetSymbol: assetSymbolOf(asset.key, place.serviceTokenSymbol),
+      assetSymbol: symbolOf(asset.key, place.serviceTokenSymbol),
       assetDecimals: asset.decimals,
       bonusBps: asset.bonusBps,
       priceCredits,

@@ -157,7 +157,7 @@ export async function followSubmittedTransactions(
     if (signal.aborted) return
     const topup = await findTopup(deps.db, submission.handle)
     if (topup === undefined) throw new Error(`a submission without a top-up: ${submission.handle}`)
-    const chain = paymentChainOf(topup.asset)
+    const chain = chainOf(topup.asset)
     if (down.has(chain)) return
     await followTransaction(deps, topup, submission, signal).catch((error: unknown) => {
       if (!isChainUnavailable(error)) throw error
@@ -168,7 +168,7 @@ export async function followSubmittedTransactions(
 }
 
 /** The chain on which an asset is paid. */
-export function paymentChainOf(asset: AssetKey): CursorRow['chain'] {
+export function chainOf(asset: AssetKey): CursorRow['chain'] {
   return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
 }
 

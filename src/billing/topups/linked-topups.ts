@@ -7,7 +7,7 @@ import type { PaymentReceipt } from './payment-receipts.ts'
 import { readTopupPayments } from './payment-receipts.ts'
 import { isRenewable, renewTopup } from './quote-renewal.ts'
 import { remainderOf } from './remainder.ts'
-import { assetSymbolOf } from './rules.ts'
+import { symbolOf } from './rules.ts'
 import { confirmTopup, findLinkedTopup, type TopupDeps } from './service.ts'
 
 /** The link's code, which is the top-up's handle, and the reader's language. */
@@ -92,7 +92,7 @@ async function paymentStatus(
 ): Promise<PaymentStatus> {
   const states = (await paymentOptions.list()).map((state) => ({
     ...state,
-    symbol: assetSymbolOf(state.asset.key, billing.serviceTokenSymbol),
+    symbol: symbolOf(state.asset.key, billing.serviceTokenSymbol),
     isOpen: state.available && !state.paused,
   }))
   const state = states.find(({ symbol }) => symbol === asset)

@@ -4,7 +4,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
-import { assetSymbolOf } from './rules.ts'
+import { symbolOf } from './rules.ts'
 import { createTopup, findLinkedTopup, readAssetOfNewTopup, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
 
@@ -30,7 +30,7 @@ export async function renewTopup(
   const renewed = await findRenewed(deps, topup, locale)
   if (renewed !== undefined) return renewed
   // A quote is immutable, so it is read before its row is locked.
-  const asset = request.asset ?? assetSymbolOf(topup.asset, deps.billing.serviceTokenSymbol)
+  const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: topup.credits }
   const caller = { wallet: storedAddress(topup.wallet) }
   const offer = await readAssetOfNewTopup(deps, caller, input)

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { type AssetKey, PAYMENT_ASSETS } from '../price-list.ts'
 import { TOPUP_CREDITS_MAX } from './model.ts'
 import {
-  assetSymbolOf,
   bonusFor,
   type CreditRate,
   creditsForUnits,
@@ -11,6 +10,7 @@ import {
   judgePayment,
   payerProblem,
   quotedUnitsFor,
+  symbolOf,
   unitsForCredits,
   usdRateOf,
   xrpWalletLink,
@@ -255,8 +255,8 @@ test.each([
 })
 
 test('the service’s own token has the symbol that the configuration gives', () => {
-  expect(assetSymbolOf('service', 'ABC')).toBe('ABC')
-  expect(assetSymbolOf('FXRP', 'ABC')).toBe('FXRP')
+  expect(symbolOf('service', 'ABC')).toBe('ABC')
+  expect(symbolOf('FXRP', 'ABC')).toBe('FXRP')
 })
 
 test('a wallet on the XRP Ledger gets address, exact amount and tag', () => {

@@ -39,7 +39,7 @@ export function transactionHashOf(key: AssetKey, text: string): string {
 }
 
 /** Ticker of an asset. */
-export function assetSymbolOf(key: AssetKey, serviceTokenSymbol: string): string {
+export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
   if (key === 'service') return serviceTokenSymbol
   const { symbol } = servedChain()
   if (key === 'FLR') return symbol

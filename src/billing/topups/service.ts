@@ -8,19 +8,19 @@ import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
 import * as cursors from './cursor-store.ts'
-import { beginPaymentScan, paymentChainOf } from './deposits.ts'
+import { beginPaymentScan, chainOf } from './deposits.ts'
 import { type NewPurchase, NewTopup, QUOTE_SECONDS, type Topup, TX_NOT_FOUND } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
 import {
-  assetSymbolOf,
   capUnits,
   creditsWithBonusOf,
   fitsHoldingsCap,
   type OpenQuotes,
   paymentAssetOf,
   quotedUnitsFor,
+  symbolOf,
   transactionHashOf,
   usdRateOf,
 } from './rules.ts'
@@ -125,17 +125,14 @@ export async function readAssetOfNewTopup(
   const named = input.asset === undefined ? undefined : readAsset(deps, input.asset)
   await requireTerms(deps, caller.wallet)
   const state = await chooseAsset(deps, named)
-  if (state.available) await beginPaymentScan(deps, paymentChainOf(state.asset.key))
+  if (state.available) await beginPaymentScan(deps, chainOf(state.asset.key))
   return state
 }
 
 const Named = z.looseObject({ asset: NewTopup.shape.asset })
 
 /** Returns errors of the asset in a body that the schema cannot detect, because the service's token is configured. */
-export function assetErrors(
-  deps: Pick<TopupDeps, 'billing'>,
-  body: unknown,
-): readonly FieldError[] {
+export function checkAsset(deps: Pick<TopupDeps, 'billing'>, body: unknown): readonly FieldError[] {
   const named = Named.safeParse(body).data?.asset
   const names = assetNames(deps)
   if (named === undefined || names.has(named)) return []
@@ -150,14 +147,12 @@ function readAsset(deps: TopupDeps, text: string): AssetKey {
   const key = assetNames(deps).get(text)
   if (key !== undefined) return key
   throw new AppError('invalid', 'validation_failed', {
-    errors: assetErrors(deps, { asset: text }),
+    errors: checkAsset(deps, { asset: text }),
   })
 }
 
 function assetNames({ billing }: Pick<TopupDeps, 'billing'>): ReadonlyMap<string, AssetKey> {
-  return new Map(
-    PAYMENT_ASSETS.map(({ key }) => [assetSymbolOf(key, billing.serviceTokenSymbol), key]),
-  )
+  return new Map(PAYMENT_ASSETS.map(({ key }) => [symbolOf(key, billing.serviceTokenSymbol), key]))
 }
 
 async function chooseAsset(
@@ -192,7 +187,7 @@ function quote(
   credits: number,
 ): Quote {
   const { asset, place, price, available, paused, holdingsUnits, open } = state
-  const values = { asset: assetSymbolOf(asset.key, billing.serviceTokenSymbol) }
+  const values = { asset: symbolOf(asset.key, billing.serviceTokenSymbol) }
   const amountUnits = price && quotedUnitsFor(credits, usdRateOf(asset.key, price))
   if (!available || place === undefined || price === undefined || amountUnits === undefined) {
     throw new AppError('conflict', 'asset_unavailable', { values })
@@ -321,9 +316,7 @@ async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonl
   const payments = await listPaymentsOfTopup(db, topup.handle)
   const submissions = await store.listSubmittedTransactions(db, topup.handle)
   const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting
-    ? await cursors.findPaymentCursor(db, paymentChainOf(topup.asset))
-    : undefined
+  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
   return [
     ...payments.map(({ payment, reason }) => ({
       txHash: payment.txHash,

@@ -6,7 +6,7 @@ import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import { type Purchase, SETTLEMENT_NAMES, type Topup } from './model.ts'
-import { assetSymbolOf, paymentAssetOf, xrpWalletLink } from './rules.ts'
+import { paymentAssetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import type { TopupOutcome } from './topup-outcome.ts'
 
@@ -40,7 +40,7 @@ export function toTopup(
     handle,
     status: outcome.status,
     wallet: storedAddress(topup.wallet),
-    asset: assetSymbolOf(topup.asset, context.billing.serviceTokenSymbol),
+    asset: symbolOf(topup.asset, context.billing.serviceTokenSymbol),
     credits: topup.credits,
     bonusCredits: topup.bonusCredits,
     amount: topup.amountUnits,
@@ -99,7 +99,7 @@ function instructions(
   locale: Locale,
 ): string {
   const { way, decimals } = paymentAssetOf(asset)
-  const symbol = assetSymbolOf(asset, billing.serviceTokenSymbol)
+  const symbol = symbolOf(asset, billing.serviceTokenSymbol)
   // All digits of the amount, because exactly this amount has to be paid.
   const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)
   const instruction = translate(locale, `operations:instructions.${way}`, {

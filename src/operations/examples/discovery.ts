@@ -1,11 +1,6 @@
 import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
-import {
-  assetSymbolOf,
-  paymentAssetOf,
-  unitsForCredits,
-  usdRateOf,
-} from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -103,7 +98,7 @@ const pricing = (publicUrl: string) => ({
 function token(key: prices.PaymentTokenKey): JsonObject {
   const { decimals, bonusBps } = paymentAssetOf(key)
   return {
-    symbol: assetSymbolOf(key, story.SERVICE_TOKEN),
+    symbol: symbolOf(key, story.SERVICE_TOKEN),
     address: story.TOKENS[key],
     decimals,
     bonusBps,

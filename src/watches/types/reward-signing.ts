@@ -14,7 +14,7 @@ import {
 } from './provider-target.ts'
 import { rewardHistory } from './reward-history.ts'
 import {
-  endsVoteAlerts,
+  endsAlerts,
   evaluateRewardVotes,
   FIRST_ALERT_AFTER_MS,
   ObservedEpoch,
@@ -158,7 +158,7 @@ const rewardSigningSignal = defineSignal<
   },
   canBeCritical: true,
   firesOnce: true,
-  episodes: { by: ['rewardEpochId', 'vote'], isOver: endsVoteAlerts },
+  episodes: { by: ['rewardEpochId', 'vote'], isOver: endsAlerts },
   state: RewardVoteState,
   data: SigningData.meta({ id: 'RewardSigningData' }),
   initial: { epochs: null, since: null, position: 0 },

@@ -101,7 +101,7 @@ export const SigningData = z.object({
 /**
  * Fires for votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
  * after the publication (rewards), again twelve hours after the publication, and when a vote is concluded
- * without the signature. Recovers with each signature that ends alerts, see `endsVoteAlerts`.
+ * without the signature. Recovers with each signature that ends alerts, see `endsAlerts`.
  *
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
  * alerts, one of each event; further events follow with the next observation.
@@ -149,10 +149,7 @@ export function evaluateRewardVotes(
  *
  * @param last the last of the vote's alerts
  */
-export function endsVoteAlerts(
-  signature: JsonObject,
-  last: Pick<Firing, 'event' | 'data'>,
-): boolean {
+export function endsAlerts(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
   const [signed, alerted] = [SigningData.parse(signature), SigningData.parse(last.data)]
   if (signed.vote !== alerted.vote) return false
   if (signed.rewardEpochId === alerted.rewardEpochId) return true
@@ -183,7 +180,7 @@ function findAnswer(
 
 /**
  * Whether a signature ends alerts about an epoch.
- * @see endsVoteAlerts
+ * @see endsAlerts
  */
 function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
   const stage = state[kind]
