@@ -82,7 +82,7 @@ describe('a recovery', () => {
     expect(effect).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
-  test('of nothing is only info', () => {
+  test('without an open alert has the severity info', () => {
     const recovered = recovery(9)
     expect(applyFirings([recovered], []).effects.get(recovered)).toEqual({
       episode: [],

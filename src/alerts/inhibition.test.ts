@@ -90,8 +90,8 @@ const statuses = fc
   })
   .map(({ event, ...about }) => alert(event, about as Partial<ActiveAlertRef>))
 
-describe('whatever is open', () => {
-  test('no alert of another wallet, and nothing but a cause, holds anything back', () => {
+describe('for any open alerts', () => {
+  test('an alert is inhibited only by a cause of the same wallet', () => {
     fc.assert(
       fc.property(statuses, fc.array(statuses), (alert, open) => {
         const cause = findCause(alert, open)
@@ -110,7 +110,7 @@ describe('whatever is open', () => {
     )
   })
 
-  test('more open alerts hold back no less, in whatever order they are', () => {
+  test('an inhibited alert stays inhibited when more alerts are open, in any order', () => {
     fc.assert(
       fc.property(statuses, fc.array(statuses), statuses, (alert, open, more) => {
         const isHeld = findCause(alert, open) !== undefined

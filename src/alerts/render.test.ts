@@ -20,7 +20,7 @@ function alertOf(event: string, watchLabel: string, over: Partial<Renderable> = 
   }
 }
 
-test('one renderer writes many alerts like each alone', () => {
+test('a renderer that writes many alerts writes each as if it were the only one', () => {
   const render = createRenderer()
   const notes = [{ kind: 'lasted', seconds: 3700 }] as const
   for (const event of EVENTS) {
@@ -53,7 +53,7 @@ test('a renderer does not mix up alerts with different content', () => {
   expect(other.body).toContain(' to 7\u00a0FLR')
 })
 
-test('money that arrives asks for nothing; money that leaves may need a hand', () => {
+test('an incoming transfer asks for no action; an outgoing one advises to secure the wallet', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const alert = alertOf('wallet-balance.moved', 'Treasury')
   const {

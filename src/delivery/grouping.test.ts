@@ -318,7 +318,7 @@ const anySituation = fc
   })
   .map((values) => situation({ ...values, now: at(13) }))
 
-describe('whatever waits', () => {
+describe('for any waiting deliveries', () => {
   test('no delivery overtakes one of its order key, and only unclaimed ones are sent, once', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {

@@ -190,7 +190,7 @@ describe('an outage of a provider to which other signals are added', () => {
     )
   })
 
-  test('is still silent when another signal has recovered, fast updates too, unless it is a vote', () => {
+  test('keeps the heading that no votes are sent when another signal recovers, but not when a vote does', () => {
     const all = [...duties, parts[5], lowGas].flatMap((part) => part ?? [])
     for (const alertId of [OTHER, FAST_UPDATES]) {
       const text = shown(all, new Map([[alertId, over(60)]]))
@@ -202,13 +202,13 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(text).not.toContain('has sent no votes')
   })
 
-  test('that goes on for one protocol says so, as from the start', () => {
+  test('names the one protocol whose votes still fail when the votes of the other have recovered', () => {
     const well = new Map([1, 2, 3].map((id) => [id, over(60)]))
     const text = shown(duties, well)
     expect(text).toMatch(/^🟠 \u2068Alpha\u2069: no valid FDC votes since 09:10 \(2 rounds\)\n/)
     expect(text).toContain(translate('en', 'messages:group.fdcBody'))
     expect(text.endsWith(`\n\n${translate('en', 'messages:group.fdcAction')}`)).toBe(true)
-    // One more vote that is over has no protocol whose votes all fail.
+    // When one of its votes has recovered too, no protocol is left whose votes all fail.
     expect(shown(duties, new Map([...well, [4, over(60)]]))).not.toContain('no valid')
   })
 
@@ -342,7 +342,7 @@ describe('transfers in both directions', () => {
     )
   })
 
-  test('say nothing of a sum where nothing is left over, or where all went one way', () => {
+  test('state no sum if the amounts cancel out, or all have one direction', () => {
     for (const parts of [
       [moved(1, '-5'), moved(2, '5')],
       [moved(1, '-5'), moved(2, '-6')],

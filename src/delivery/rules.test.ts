@@ -100,7 +100,7 @@ describe('canBeSentTo', () => {
   })
 })
 
-describe('outcomesOf', () => {
+describe('destinationOutcomesOf', () => {
   test('returns a success, with the new address of a moved destination', () => {
     expect(destinationOutcomesOf(7, NOW, { statusCode: 200 })).toEqual([
       { recipientId: 7, at: NOW, ok: true },

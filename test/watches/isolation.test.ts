@@ -95,7 +95,7 @@ describe('a watch that cannot be read', () => {
     expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
   })
 
-  test('of which an alert cannot be recorded is quarantined alone, too', async () => {
+  test('whose alert cannot be recorded is quarantined, and the other watches of its target fire', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
