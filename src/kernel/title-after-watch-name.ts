@@ -6,9 +6,9 @@
 export function titleAfterWatchName(label: string, title: string): string {
   const bare = title.replace(/^[\u200f\u2066-\u2069]+/, '')
   if (label === '' || !bare.startsWith(label)) return title
-  const [, withoutName] =
+  const [, rest] =
     /^\u2069?[\s:：]\s*([\u061c\u200e\u200f\u2066-\u2068]*[-+\u2212].*)$/s.exec(
       bare.slice(label.length),
     ) ?? []
-  return withoutName ?? title
+  return rest ?? title
 }
