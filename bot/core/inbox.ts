@@ -137,7 +137,7 @@ export async function startInbox(
   let failures = 0
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Extends the leases of the updates in hand. */
+  /** Extends the leases of the updates in progress. */
   async function keep(): Promise<void> {
     keptAtMs = deps.clock.now().getTime()
     await keepLeases(

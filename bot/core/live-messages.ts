@@ -33,7 +33,7 @@ import { findChat, type KnownChat } from './store.ts'
 /** Lease of one message. */
 const LEASE_MS = 60_000
 /** Minimum interval between two changes of one message. */
-const REST_MS = 1000
+const CHANGE_GAP_MS = 1000
 const RETRY_MS = 30_000
 const ROWS_PER_CLAIM = 20
 
@@ -102,12 +102,12 @@ async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
     const checked = await checkSubject(notifier, row)
     if (checked === undefined) return await deleteLive(app.db, row)
     const { stage, shown, nextAt: dueAt, isChanged } = checked
-    const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
+    const nextChangeAt = new Date(app.clock.now().getTime() + CHANGE_GAP_MS)
     await settleLive(app.db, row, {
       stage,
       shown,
       dueAt,
-      leasedUntil: isChanged ? restsUntil : null,
+      leasedUntil: isChanged ? nextChangeAt : null,
     })
   } catch (error) {
     if (isMessageGone(error)) return await deleteLive(app.db, row)
