@@ -13,7 +13,7 @@ import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
-import { outageSeconds, readOutageTimes } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
@@ -50,7 +50,7 @@ export async function getAlert(
   }
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
-  const outage = (await readOutageTimes(deps.db, [row])).get(id)
+  const outage = (await readOutages(deps.db, [row])).get(id)
   const [current = row] = await withCurrentFigures(deps.db, [row])
   const { type, signal, group, data } = recordedFromRow(current)
   const message = messageOf(deps, current, reader, recipientId)

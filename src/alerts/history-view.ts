@@ -17,7 +17,7 @@ import {
 } from './history-parts.ts'
 import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
-import { type OutageTimes, outageSeconds, readOutageTimes } from './outage-times.ts'
+import { type OutageTimes, outageSeconds, readOutages } from './outage-times.ts'
 import type { AlertSelector } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
@@ -138,7 +138,7 @@ async function toLines(
   rows: readonly AlertRow[],
   reader: Reader,
 ): Promise<AlertLine[]> {
-  const outages = await readOutageTimes(deps.db, rows)
+  const outages = await readOutages(deps.db, rows)
   const current = await withCurrentFigures(deps.db, rows)
   return current.map((row) => toLine(deps, row, outages.get(row.id), reader))
 }

@@ -7,7 +7,7 @@ import { recoveryRoleOf } from '#src/watches/events.ts'
 import { withCurrentFigures } from './current-figures.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
-import { outageSeconds, readOutageTimes } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import { listAlertPart } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
@@ -103,7 +103,7 @@ export async function describeOthers(
     deps,
     shown.map(({ id }) => id),
   )
-  const outages = await readOutageTimes(deps.db, shown)
+  const outages = await readOutages(deps.db, shown)
   return shown.flatMap((row): OtherAlert[] => {
     try {
       const message = messageOf(deps, row, reader)

@@ -11,7 +11,7 @@ import { withCurrentFigures } from './current-figures.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
 import { describeOthers, type OtherAlert } from './other-alerts.ts'
-import { type OutageTimes, readOutageTimes } from './outage-times.ts'
+import { type OutageTimes, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -52,7 +52,7 @@ export async function readOutagePage(
 ): Promise<OutagePage | undefined> {
   if (!row.isEpisode) return undefined
   const episodes = around.filter(({ isEpisode }) => isEpisode)
-  const times = await readOutageTimes(deps.db, [row, ...episodes])
+  const times = await readOutages(deps.db, [row, ...episodes])
   const ownTimes = times.get(row.id)
   const together = [row, ...episodes].filter(({ id }) => areTogether(ownTimes, times.get(id)))
   const rows = await withCurrentFigures(deps.db, newestOfEach(together))

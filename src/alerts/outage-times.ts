@@ -12,7 +12,7 @@ export interface OutageTimes {
 }
 
 /** The outages of these alerts, by id. The end of an outage is that which its recovery states. */
-export async function readOutageTimes(
+export async function readOutages(
   db: Db,
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, OutageTimes>> {

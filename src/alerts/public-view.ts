@@ -36,7 +36,7 @@ import {
   type OtherAlert,
 } from './other-alerts.ts'
 import { type OutagePage, readOutagePage } from './outage-page.ts'
-import { outageSeconds, readOutageTimes } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
@@ -130,10 +130,7 @@ export async function readLinkedAlertPage(
   const { timezone } = reader
   const language = locale ?? reader.locale
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
-  const outage = (await readOutageTimes(deps.db, [row])).get(row.id) ?? {
-    from: row.firedAt,
-    to: null,
-  }
+  const outage = (await readOutages(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
   const isNamed = recipient !== undefined && isPersonal(recipient)
   const [current = row] = await withCurrentFigures(deps.db, [row])
   const shown = { locale: language, timezone }

@@ -20,7 +20,7 @@ import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
 import * as deferred from './deferred-store.ts'
 import { joinNotices, splitIntoMessages } from './joined-notices.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { outageSeconds, readOutageTimes } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 import {
@@ -248,7 +248,7 @@ async function linesOf(
 ): Promise<readonly EnvelopeMessage[]> {
   const ids = rows.flatMap(({ alertId }) => alertId ?? [])
   const alerts = await withCurrentFigures(tx, await store.listByIds(tx, ids))
-  const outages = await readOutageTimes(tx, alerts)
+  const outages = await readOutages(tx, alerts)
   const known = new Map(alerts.map((alert) => [alert.id, alert]))
   return rows
     .toReversed()
