@@ -52,7 +52,7 @@ const FRESH_MS = 10 * MINUTE_MS
 /** Time for which a reading without its last block is cached; an endpoint may have that block soon. */
 const RETRY_MS = 5000
 /** Maximum number of cached readings; a few of them have some hundred KB of calldata. */
-const KEPT_MAX = 100
+const CACHED_MAX = 100
 const RETRY_AFTER_SECONDS = 10
 
 /** Creates the reader of one process. */
@@ -65,7 +65,7 @@ export function createEvidenceChain({
 }): EvidenceChain {
   const turns = createWorkLimiter(TURNS)
   const readings = createSharedCache<number, EvidenceOnChain>(clock, {
-    max: KEPT_MAX,
+    max: CACHED_MAX,
     freshMs: ({ blocks }) => (blocks === null ? RETRY_MS : FRESH_MS),
   })
   return {
