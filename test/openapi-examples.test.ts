@@ -162,7 +162,9 @@ describe('the journey of the examples', () => {
 
   test('writes addresses with their checksums', () => {
     const text = JSON.stringify(describeIn('en'))
-    const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(([one]) => one)
+    const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(
+      ([match]) => match,
+    )
     expect(addresses.length).toBeGreaterThan(20)
     expect(addresses.filter((address) => address !== getAddress(address))).toEqual([])
   })
@@ -170,15 +172,15 @@ describe('the journey of the examples', () => {
   test('contains no well-formed token or secret in any language', () => {
     for (const locale of LOCALES) {
       const text = JSON.stringify(describeIn(locale))
-      const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([one]) => one)
+      const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([match]) => match)
       expect([...new Set(tokens)].toSorted()).toEqual(['fwd_3Kd9', 'fwd_…'])
       expect(tokens.filter(hasTokenForm)).toEqual([])
-      const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([one]) => one)
+      const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([match]) => match)
       expect([...new Set(secrets)].toSorted()).toEqual(['whsec_…'])
     }
     const text = JSON.stringify(EXAMPLES)
     const zeros = Buffer.alloc(32)
-    const codes = [...text.matchAll(/start(?:group)?=([\w-]+)/g)].map(([, one]) => one)
+    const codes = [...text.matchAll(/start(?:group)?=([\w-]+)/g)].map(([, code]) => code)
     expect([...new Set(codes)]).toEqual([zeros.subarray(16).toString('base64url')])
   })
 })

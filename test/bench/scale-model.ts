@@ -42,12 +42,11 @@ export function predict(model: CostModel, { processes, seconds, units }: WorkLoa
   )
 }
 
-function combine(
-  one: CpuCost,
-  other: CpuCost,
-  of: (one: number, other: number) => number,
-): CpuCost {
-  return { service: of(one.service, other.service), database: of(one.database, other.database) }
+function combine(first: CpuCost, second: CpuCost, of: (a: number, b: number) => number): CpuCost {
+  return {
+    service: of(first.service, second.service),
+    database: of(first.database, second.database),
+  }
 }
 
 function record(priceOf: (unit: WorkUnit) => CpuCost): Record<WorkUnit, CpuCost> {

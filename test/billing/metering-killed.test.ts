@@ -91,8 +91,8 @@ test('a process killed under load leaves every ledger whole, and every answered 
     await expect.poll(() => busyWith(database)).toBe(0)
     let answered = 0
     let charged = 0
-    for (const [one, notified] of balances) {
-      const entries = (await usageOf(one)).slice(before.get(one))
+    for (const [payer, notified] of balances) {
+      const entries = (await usageOf(payer)).slice(before.get(payer))
       const written = new Set(entries.map(({ balanceAfterCredits }) => balanceAfterCredits))
       expect(new Set(notified).size).toBe(notified.length)
       expect(notified.filter((balance) => !written.has(balance))).toEqual([])

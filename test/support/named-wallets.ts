@@ -122,10 +122,11 @@ class Statement {
       const having = (all: readonly Reference[]) =>
         all.find(({ table }) => this.#matters(table, column)) ??
         all.find(({ table }) => table === undefined)
-      const [one, other] = [having(left), having(right)]
+      const [leftReference, rightReference] = [having(left), having(right)]
       const operand = (reference: Reference | undefined): Operand =>
         reference?.table === undefined ? 'value' : { reference, column }
-      if (one !== undefined && other !== undefined) this.#equal(operand(one), operand(other))
+      if (leftReference !== undefined && rightReference !== undefined)
+        this.#equal(operand(leftReference), operand(rightReference))
     }
     if (body['quals'] !== undefined) conditions.push(treeOf(body['quals']))
     return [...left, ...right]
@@ -246,8 +247,8 @@ class Statement {
     return parent === number ? number : this.#root(parent)
   }
 
-  #join(one: number, other: number): void {
-    const [low = 0, high = 0] = [this.#root(one), this.#root(other)].sort((a, b) => a - b)
+  #join(first: number, second: number): void {
+    const [low = 0, high = 0] = [this.#root(first), this.#root(second)].sort((a, b) => a - b)
     this.#parents[high] = low
   }
 }

@@ -80,9 +80,9 @@ export async function compareAll(
   return count
 }
 
-function without(unknown: Unknown, { data, ...one }: Compared) {
+function without(unknown: Unknown, { data, ...rest }: Compared) {
   const known = Object.entries(data).filter(([key]) => !unknown.includes(key))
-  return { ...one, data: Object.fromEntries(known) }
+  return { ...rest, data: Object.fromEntries(known) }
 }
 
 /** By time; alerts of one observation by signal and event. */
