@@ -87,7 +87,7 @@ function openTopic(ctx: BotContext): HelpTopic | undefined {
 }
 
 /** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */
-export async function findDelivered(ctx: BotContext) {
+export async function findPressedAlert(ctx: BotContext) {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links) {
@@ -108,7 +108,7 @@ export interface LeasedMessage {
  * Leases the pressed message, so that the delivery worker does not edit it at the same time. Returns undefined
  * if the message is not an alert, if a worker is editing it, or if the chat has no `write` scope.
  */
-export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | undefined> {
+export async function leasePressedAlert(ctx: BotContext): Promise<LeasedMessage | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links.filter(({ caller }) => caller.scopes.includes('write'))) {
@@ -126,9 +126,9 @@ function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
 
 /** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
-  const delivered = await findDelivered(ctx)
+  const delivered = await findPressedAlert(ctx)
   if (delivered === undefined) {
-    return refresh(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
+    return updatePressedMessage(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
   }
   const { link, state, messageId } = delivered
   const help = state.help === topic ? null : topic
@@ -144,15 +144,15 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
  * alert, or the card of a watch.
  *
  * @param options `help`: the open part of the help below a card (for a sent alert it is stored); `lease`:
- * result of `leaseDelivered` before the action
+ * result of `leasePressedAlert` before the action
  */
-export async function refresh(
+export async function updatePressedMessage(
   ctx: BotContext,
   id: number | undefined,
   options: { readonly help?: HelpTopic | null; readonly lease?: LeasedMessage | undefined } = {},
 ): Promise<void> {
   const { help = openTopic(ctx) ?? null, lease } = options
-  const delivered = await findDelivered(ctx)
+  const delivered = await findPressedAlert(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
     const { version, messageId } = delivered

@@ -24,7 +24,7 @@ const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
 }
 
 /** Converts the filter to the operations' input. */
-export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
+export function filterInput({ state, severity, time, watchId }: AlertFilter) {
   const hours = HOURS[time]
   return {
     ...(state !== 'all' && { state }),
@@ -67,7 +67,11 @@ interface FilterOptions {
 }
 
 /** The filter's screen: each part has a button that switches to its next value. */
-export function alertFilter(reader: Reader, filter: AlertFilter, options: FilterOptions): View {
+export function alertFilterScreen(
+  reader: Reader,
+  filter: AlertFilter,
+  options: FilterOptions,
+): View {
   const { t } = reader
   const { watch, watchIds, counted } = options
   const lines = [

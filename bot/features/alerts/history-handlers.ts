@@ -19,11 +19,11 @@ import { inOrder } from '../../views/watch-state.ts'
 import { type FoundAlert, getAlertOfChat, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
 import {
-  alertFilter,
+  alertFilterScreen,
   alertsDeletionView,
+  filterInput,
   filterStart,
   numberAsked,
-  wantedOf,
 } from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
 
@@ -86,7 +86,7 @@ async function pageOf(
 ) {
   const { t, reader } = ctx
   const body = {
-    wanted: wantedOf(filter),
+    wanted: filterInput(filter),
     limit: ALERTS_PAGE,
     reader: { locale: t.locale, timezone: reader.timezone },
   }
@@ -103,11 +103,11 @@ async function pageOf(
 onPress(composer, 'alert.filter', async (ctx, { filter }) => {
   const { link, watch } = await chosen(ctx, filter)
   const [counted, watches] = await Promise.all([
-    ctx.call(countAlertLines, { body: wantedOf(filter) }, link),
+    ctx.call(countAlertLines, { body: filterInput(filter) }, link),
     allWatches(ctx, link),
   ])
   const watchIds = inOrder(watches, ctx.app.clock.now()).map(({ id }) => id)
-  await show(ctx, alertFilter(ctx.reader, filter, { watch, watchIds, counted }))
+  await show(ctx, alertFilterScreen(ctx.reader, filter, { watch, watchIds, counted }))
 })
 
 onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
@@ -115,7 +115,7 @@ onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
 async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   const { link, watch } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
   if (isNone(counted)) {
     const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
     return showList(ctx, filter, { notice })
@@ -130,8 +130,8 @@ function isNone({ count, isAll }: BoundedCount): boolean {
 onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => {
   const { link } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const { hours: _, ...wanted } = wantedOf(filter)
-  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  const { hours: _, ...wanted } = filterInput(filter)
+  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
   // The number of alerts changed since the question was shown.
   if (!isNone(counted) && numberAsked(counted) !== expected) return askToClear(ctx, filter)
   const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
@@ -221,7 +221,7 @@ async function exported(ctx: BotContext, link: Membership, query: object) {
 }
 
 function exportQuery(filter: AlertFilter, now: Date) {
-  const { hours: _, watchId, ...wanted } = wantedOf(filter)
+  const { hours: _, watchId, ...wanted } = filterInput(filter)
   const from = filterStart(filter, now)?.toISOString()
   return {
     ...wanted,

@@ -7,7 +7,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { ExamplePart } from '../../views/example-start.ts'
-import { acknowledgedText, nameOf } from '../alerts/action-handlers.ts'
+import { acknowledgedText, actorName } from '../alerts/action-handlers.ts'
 import { type ExampleState, exampleAlert, exampleMuteEnd, pressedPart } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -17,7 +17,7 @@ onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
   const state = stateAfter({ ...args, ...pressed }, ctx.app.clock.now())
   const sentence = sentenceOf(ctx, pressed.part, state)
   if (sentence !== undefined) await ctx.answer(sentence)
-  const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
+  const options = { by: actorName(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
   await show(ctx, exampleAlert(ctx.reader, state, options))
 })
 

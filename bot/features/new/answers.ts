@@ -7,7 +7,7 @@ import type { Refusal } from '../../core/session.ts'
 import { findField, readValue } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { changeDraft, type Draft, type Preview } from './draft.ts'
-import { choiceBy } from './moves.ts'
+import { changesOfChoice } from './moves.ts'
 import { readTarget } from './targets.ts'
 import * as views from './view.ts'
 
@@ -15,7 +15,11 @@ import * as views from './view.ts'
 type Answered = { readonly draft: Draft } | { readonly refusal: Refusal }
 
 /** Stores a typed answer in the draft. @throws AppError for a name that is not valid */
-export async function readTyped(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {
+export async function storeTypedAnswer(
+  ctx: BotContext,
+  draft: Draft,
+  text: string,
+): Promise<Answered> {
   const { values } = draft
   if (values.asking === 'tok') {
     const address = readAddress(text)
@@ -50,6 +54,6 @@ async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise
   }
   const read = readValue(ctx.reader, owned, text, factsOf(views.describedDraft(draft)))
   if (!read.ok) return { refusal: { html: read.html } }
-  const changes = choiceBy(draft, owned.field.code, read.value)
+  const changes = changesOfChoice(draft, owned.field.code, read.value)
   return { draft: changes === undefined ? draft : await changeDraft(ctx, draft, changes) }
 }

@@ -13,7 +13,7 @@ import { TYPED_TOKEN } from './targets.ts'
 import { isOn, nameOf, soleNumber } from './view.ts'
 
 /** Changes by the short name of a choice, or of a setting of the type; undefined for an invalid value. */
-export function choiceBy(
+export function changesOfChoice(
   draft: Draft,
   code: string,
   value: string,
@@ -124,7 +124,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
 }
 
 /** The body of the operation that creates the watch. */
-export function bodyOf(t: Translate, { values }: Draft) {
+export function newWatchBody(t: Translate, { values }: Draft) {
   const { type, preview, settings, recipientIds, minSeverity, signals, recovery } = values
   const definitions = getWatchType(type).signals
   const [first] = definitions

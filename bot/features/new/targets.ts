@@ -172,7 +172,7 @@ export async function readTarget(
 }
 
 /** Observes a draft's target now; returns the previous observation if the target cannot be read. */
-export async function observedNow(
+export async function observeDraftTarget(
   ctx: BotContext,
   { values: { type, preview } }: Draft,
   link: Membership,
@@ -259,7 +259,7 @@ async function refusalOf(
 }
 
 /** Another watch of the wallet with the same target; undefined if there is none. */
-export async function sameTarget(
+export async function findWatchOfTarget(
   ctx: ChatState,
   { values }: Draft,
   link: Membership,

@@ -17,7 +17,7 @@ import { privateState } from '../../core/middleware/identify.ts'
 import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 import { awaitStep, resumedStep } from './resumed-step.ts'
-import { nextLookAt, readTopup, stageOf, TOPUP_MESSAGE_KINDS } from './topups.ts'
+import { nextTopupUpdateAt, readTopup, TOPUP_MESSAGE_KINDS, topupStage } from './topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
 
 async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {
@@ -30,7 +30,7 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isCurrent = seen.known.currentMessages.topup === row.messageId
-  const isNew = row.stage !== stageOf(topup)
+  const isNew = row.stage !== topupStage(topup)
   if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
     return undefined
   const isRetired = !isCurrent && topup.topup.status === 'draft'
@@ -42,8 +42,8 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
   const shown = hashOfView(view)
   const isChanged =
     shown !== row.shown && (await changeLiveMessage(notifier, row, view, seen.reader.t.locale))
-  const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
-  return { stage: stageOf(topup), shown, nextAt, isChanged }
+  const nextAt = isRetired ? topup.topup.expiresAt : nextTopupUpdateAt(topup, now)
+  return { stage: topupStage(topup), shown, nextAt, isChanged }
 }
 
 /**
@@ -98,7 +98,7 @@ async function removeStaleButtons(
 const removeQr: LiveCheck = async (notifier, row, { ask }) => {
   const topup = await readShown(notifier.app, row, ask)
   if (topup.topup.status === 'draft') {
-    const nextAt = nextLookAt(topup, notifier.app.clock.now())
+    const nextAt = nextTopupUpdateAt(topup, notifier.app.clock.now())
     return { stage: null, shown: null, nextAt, isChanged: false }
   }
   await notifier.api.deleteMessage(row.chatId, row.messageId)

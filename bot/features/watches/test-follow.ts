@@ -80,7 +80,7 @@ export async function followTests(
 }
 
 /** The recipients of a watch that a test is sent to. */
-export function reachedBy(
+export function testedRecipients(
   notified: readonly RecipientChoice[],
   to: TestReach,
 ): readonly RecipientChoice[] {
@@ -94,14 +94,14 @@ function testsTo(to: TestReach): ReadTests {
     const destinations = await state.call(listDestinations, {}, link)
     const notified = notifiedBy(watch.recipientIds, await peopleOf(state, link))
     const results = await Promise.all(
-      reachedBy(notified, to).map(async (person) => {
+      testedRecipients(notified, to).map(async (person) => {
         const { channel, status } = person
-        const of = { id: idOf(person, destinations), channel, status, since }
-        return { person, outcome: await testSince(state, link, of) }
+        const of = { id: destinationIdOf(person, destinations), channel, status, since }
+        return { person, outcome: await testOutcomeSince(state, link, of) }
       }),
     )
     const outcomes = results.map(({ outcome }) => outcome)
-    const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
+    const nextAt = nextTestCheckAt(outcomes, since, state.app.clock.now())
     return { view: testResults(state.reader, watch, { to, results }), nextAt }
   }
 }
@@ -128,7 +128,7 @@ export const TEST_CHECKS: LiveChecks = {
 }
 
 /** Outcome of a recipient's newest test since a time; `off` without an id, or if there is no such test. */
-export async function testSince(
+export async function testOutcomeSince(
   state: ChatState,
   link: Membership,
   of: {
@@ -147,7 +147,7 @@ export async function testSince(
 }
 
 /** Time of the next check of tests; undefined once all have arrived or failed. */
-export function nextTestLook(
+export function nextTestCheckAt(
   outcomes: readonly TestOutcome[],
   since: Date,
   now: Date,
@@ -158,7 +158,7 @@ export function nextTestLook(
 }
 
 /** Id of a recipient's destination. For the wallet's own destination of a channel it is looked up. */
-export function idOf(
+export function destinationIdOf(
   { id, channel }: RecipientChoice,
   destinations: readonly Destination[],
 ): number | undefined {
