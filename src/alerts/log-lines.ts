@@ -2,7 +2,8 @@
  * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
  * `delivery/log-lines.ts` has the log lines of its messages.
  *
- * Until then only the logged values are kept: one transaction may write a hundred thousand alerts.
+ * Until then only the logged values are kept, as JSON outside of the heap: one transaction may write a hundred
+ * thousand alerts.
  */
 import { afterCommit } from '#src/db/transaction-scope.ts'
 import type { NewDelivery } from '#src/delivery/service.ts'
@@ -31,9 +32,7 @@ export function logRecorded(
     const { watch, type, signal, event, severity, position, isRecovery } = candidate
     return { alertId, watchId: watch.id, type, signal, event, severity, position, isRecovery }
   })
-  afterCommit(() => {
-    for (const fields of lines) log.info(fields, 'alert recorded')
-  })
+  logAfterCommit(log, lines, 'alert recorded')
 }
 
 /** Logs that the episodes of alerts ended, by a recovery or without one. */
@@ -56,9 +55,8 @@ export function logInhibited(deps: Deps, fired: Iterable<{ readonly alertId: num
 
 /** Logs an event of each of these alerts, such as an acknowledgement. */
 export function logEach({ log }: Deps, alertIds: readonly number[], what: string): void {
-  afterCommit(() => {
-    for (const alertId of alertIds) log.info({ alertId }, what)
-  })
+  const lines = alertIds.map((alertId) => ({ alertId }))
+  logAfterCommit(log, lines, what)
 }
 
 /** Logs each planned notification with its deliveries; none if it has no recipient. */
@@ -75,8 +73,17 @@ export function logNotified(
     }))
     return { alertId, kind, isEscalation, isRecovery, deliveries }
   })
+  logAfterCommit(log, lines, 'alert notified')
+}
+
+type LogFields = Readonly<Record<string, unknown>>
+
+/** @param lines fields of each line, which JSON can represent */
+function logAfterCommit(log: Logger, lines: readonly LogFields[], what: string): void {
+  if (lines.length === 0) return
+  const json = Buffer.from(JSON.stringify(lines))
   afterCommit(() => {
-    for (const fields of lines) log.info(fields, 'alert notified')
+    for (const fields of JSON.parse(json.toString()) as readonly LogFields[]) log.info(fields, what)
   })
 }
 

@@ -9,6 +9,7 @@ import {
   type StoppedDestination,
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
+import type { LastSuccesses } from '#src/recipients/last-successes.ts'
 import * as due from './due-store.ts'
 import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
 import * as messages from './message-store.ts'
@@ -22,6 +23,11 @@ import type { SendTask, SendTaskResult } from './send-task.ts'
 import * as store from './store.ts'
 
 const RANDOM_STEPS = 2 ** 32
+
+/** Dependencies of a queue of results. */
+export interface ResultDeps extends RecordDeps {
+  readonly lastSuccesses: LastSuccesses
+}
 
 /** Outcome of a recording. */
 export interface RecordingOutcome {
@@ -40,7 +46,7 @@ export interface RecordingOutcome {
  * must be recorded again, which changes nothing where they are recorded
  */
 export async function recordResults(
-  deps: RecordDeps,
+  deps: ResultDeps,
   all: readonly SendTaskResult[],
 ): Promise<RecordingOutcome> {
   try {
@@ -53,7 +59,7 @@ export async function recordResults(
   }
 }
 
-async function recordAlone(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+async function recordAlone(deps: ResultDeps, result: SendTaskResult): Promise<boolean> {
   const id = result.task.rows[0]?.id ?? result.task.change?.id ?? ''
   try {
     await recordTogether(deps, [result])
@@ -66,7 +72,7 @@ async function recordAlone(deps: RecordDeps, result: SendTaskResult): Promise<bo
 }
 
 /** Records only the results of the deliveries. */
-async function recordDeliveriesOnly(deps: RecordDeps, result: SendTaskResult): Promise<boolean> {
+async function recordDeliveriesOnly(deps: ResultDeps, result: SendTaskResult): Promise<boolean> {
   const { change } = result.task
   try {
     if (isUndone(result)) return false
@@ -89,7 +95,7 @@ async function recordDeliveriesOnly(deps: RecordDeps, result: SendTaskResult): P
  *
  * @returns whether other deliveries may have become due
  */
-async function recordTogether(deps: RecordDeps, all: readonly SendTaskResult[]): Promise<boolean> {
+async function recordTogether(deps: ResultDeps, all: readonly SendTaskResult[]): Promise<boolean> {
   const undone = all.filter(isUndone)
   if (undone.length > 0) await releaseUndone(deps, undone)
   const over = all.filter((result) => !isUndone(result))
@@ -226,7 +232,7 @@ function carrierOf({ change, rows }: SendTask): string {
 }
 
 async function recordMessages(
-  deps: RecordDeps,
+  deps: ResultDeps,
   tx: Db,
   over: readonly SendTaskResult[],
 ): Promise<void> {
@@ -294,7 +300,7 @@ function sentMessage(
 
 /** Updates messages whose alerts changed while the message was in progress, before its id was known. */
 async function reviseLate(
-  deps: RecordDeps,
+  deps: ResultDeps,
   tx: Db,
   over: readonly SendTaskResult[],
 ): Promise<void> {

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
+import { createLastSuccesses } from '#src/recipients/last-successes.ts'
 import { logAttemptResult } from './log-lines.ts'
 import { LEASE_SECONDS } from './model.ts'
 import type { RecordDeps } from './record-deps.ts'
@@ -15,6 +16,8 @@ import type { UnrecordedResult } from './sending-state.ts'
  * database about as much as recording a dozen.
  */
 const RECORD_GAP_MS = 20
+/** Number of results that wait to be recorded at which nothing more is to be sent. */
+const RESULTS_MAX = 1000
 /** First wait before a failed recording is repeated; doubles each time. */
 const REWRITE_MS = { first: 50, max: 2000 } as const
 
@@ -25,6 +28,11 @@ export interface ResultQueue {
   retry(): void
   /** Whether nothing waits to be recorded, except failed recordings. */
   isIdle(): boolean
+  /**
+   * Whether so many results wait that no more deliveries are to be claimed. A delivery whose result waits for longer
+   * than its lease is sent again by another process.
+   */
+  isFull(): boolean
   /** Number of recordings. */
   recordings(): number
   /** Waits until everything is recorded. */
@@ -42,7 +50,7 @@ export interface ResultQueue {
  * called for every result that is recorded or dropped; `idle`: called when nothing waits to be recorded
  */
 export function createResultQueue(
-  deps: RecordDeps,
+  given: RecordDeps,
   unrecorded: UnrecordedResult[],
   on: {
     readonly release: (result: SendTaskResult) => void
@@ -50,10 +58,14 @@ export function createResultQueue(
     readonly idle: () => void
   },
 ): ResultQueue {
+  const lastSuccesses = createLastSuccesses(given)
+  const deps = { ...given, lastSuccesses }
   const stopped = new AbortController()
   /** Time until which failed recordings are repeated. */
   const untilOf = new WeakMap<SendTaskResult, number>()
   let waiting: SendTaskResult[] = []
+  /** Number of results in the recording in progress. */
+  let inRecording = 0
   let recording: Promise<void> | undefined
   let recordings = 0
   let recordedAt = Number.NEGATIVE_INFINITY
@@ -67,7 +79,9 @@ export function createResultQueue(
       recordedAt = performance.now()
       const batch = waiting
       waiting = []
+      inRecording = batch.length
       const recorded = await tryRecord(batch)
+      inRecording = 0
       if (recorded === undefined) {
         // The database is unavailable, so the results are kept in order and recorded when it is back.
         waiting = [...batch, ...waiting]
@@ -131,9 +145,11 @@ export function createResultQueue(
       }
     },
     isIdle: () => recording === undefined,
+    isFull: () => waiting.length + inRecording >= RESULTS_MAX,
     recordings: () => recordings,
     finish: async () => {
       while (recording !== undefined) await recording
+      await lastSuccesses.finish()
     },
     giveUp: () => stopped.abort(),
   }

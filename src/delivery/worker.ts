@@ -146,7 +146,7 @@ export function createWorker(
   }
 
   async function claimDueDeliveries(): Promise<boolean> {
-    if (limiter.free() <= 0) return false
+    if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
@@ -245,7 +245,7 @@ export function createWorker(
   }
 
   async function claimOutOfDate(): Promise<boolean> {
-    if (limiter.free() <= 0) return false
+    if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
     const scanStep = await runScanStep(sending.stale, { now: context.now, none }, (step) =>

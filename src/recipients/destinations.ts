@@ -5,6 +5,7 @@ import {
   type Channels,
 } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { afterCommit } from '#src/db/transaction-scope.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -15,6 +16,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
 import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { applyDestinationChange, deleteDestination, requireChannel } from './destination-change.ts'
+import type { LastSuccesses } from './last-successes.ts'
 import { creatorOf, isGroup, type LinkListener, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
@@ -23,7 +25,8 @@ import {
   OFF_BY_MOVE,
   type RecipientStatus,
 } from './model.ts'
-import { type AttemptOutcome, sumOutcomes } from './rules.ts'
+import { recordDeliverySuccesses, saveFailures } from './outcome-store.ts'
+import { type AttemptOutcome, type OutcomeSum, sumOutcomes } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
@@ -206,16 +209,24 @@ export interface SwitchedOffListener {
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
 }
 
+interface RecordingDeps {
+  /** The transaction that records the deliveries. */
+  readonly db: Db
+  readonly box: SecretBox
+  readonly channels: Channels
+  /** Records later what changes only the time of a success; without it all is recorded in the transaction. */
+  readonly lastSuccesses?: LastSuccesses
+}
+
 /**
  * Records results of attempts, which may be in any order, with one statement for all successes and one for all
  * failures. A destination is switched off when it has failed for 120 hours, or by a result with `disable`.
  *
- * @param deps `db` is the transaction that records the deliveries
  * @returns the destinations that this call switched off, whose owner must be notified at another
  * destination
  */
 export async function recordOutcomes(
-  deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },
+  deps: RecordingDeps,
   outcomes: readonly AttemptOutcome[],
 ): Promise<readonly StoppedDestination[]> {
   for (const { recipientId, movedTo, at } of outcomes) {
@@ -225,12 +236,22 @@ export async function recordOutcomes(
   }
   const sums = sumOutcomes(outcomes)
   const failing = sums.filter(({ failingSince }) => failingSince !== null)
-  await store.recordDeliverySuccesses(
-    deps.db,
-    sums.filter(({ successAt }) => successAt !== null),
-  )
-  const stopped = await store.saveFailures(deps.db, failing, FAILING_HOURS_MAX)
+  await recordSuccesses(deps, sums)
+  const stopped = await saveFailures(deps.db, failing, FAILING_HOURS_MAX)
   return stopped.length === 0 ? [] : await store.listRows(deps.db, stopped)
+}
+
+/** Records the successes before the failures of the same recipients, and those that end failures. */
+async function recordSuccesses(
+  { db, lastSuccesses }: Pick<RecordingDeps, 'db' | 'lastSuccesses'>,
+  sums: readonly OutcomeSum[],
+): Promise<void> {
+  const successful = sums.filter(({ successAt }) => successAt !== null)
+  if (lastSuccesses === undefined) return await recordDeliverySuccesses(db, successful, 'all')
+  const failing = sums.flatMap((sum) => (sum.failingSince === null ? [] : [sum.recipientId]))
+  await recordDeliverySuccesses(db, lastSuccesses.pendingOf(failing), 'unchanged')
+  await recordDeliverySuccesses(db, successful, 'failing')
+  afterCommit(() => lastSuccesses.add(successful))
 }
 
 /**

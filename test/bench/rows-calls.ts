@@ -33,8 +33,12 @@ const NONE_FULL = { partitions: [], recipients: [] }
 /** A call that is measured on tables of ten million rows. */
 export interface Call {
   readonly name: string
-  /** Makes the call. @param row number of a random row, whose wallet makes the call */
-  run(db: Db, row: number): Promise<unknown>
+  /**
+   * Makes the call.
+   * @param row number of a random row, whose wallet makes the call
+   * @param claimsDb pool whose statements keep their plans, as that of the claims in the service
+   */
+  run(db: Db, row: number, claimsDb: Db): Promise<unknown>
   /** Whether a job makes the call, so that no person waits for it. */
   readonly isJob?: boolean
 }
@@ -116,11 +120,11 @@ export const CALLS: readonly Call[] = [
     run: (db) =>
       getAccount({ db, clock: systemClock, billing: { enabled: true } } as never, large, {}),
   },
-  { name: 'claim of due deliveries', run: claim },
+  { name: 'claim of due deliveries', run: (db, _row, claimsDb) => claim(db, claimsDb) },
   {
     name: 'look at backlogs',
-    run: (db, row) =>
-      listDueInBacklogs(db, 'webhook', {
+    run: (_db, row, claimsDb) =>
+      listDueInBacklogs(claimsDb, 'webhook', {
         after: recipientOf(row),
         recipientsMax: HOPS,
         full: NONE_FULL,
@@ -135,11 +139,11 @@ export const CALLS: readonly Call[] = [
   },
 ]
 
-async function claim(db: Db): Promise<void> {
+async function claim(db: Db, claimsDb: Db): Promise<void> {
   const now = systemClock.now()
-  const found = await listDueDeliveries(db, 'webhook', { full: NONE_FULL, now })
+  const found = await listDueDeliveries(claimsDb, 'webhook', { full: NONE_FULL, now })
   const ids = found.slice(0, CLAIMED).map(({ id }) => id)
-  const { claimed } = await claimDueDeliveries(db, ids, {
+  const { claimed } = await claimDueDeliveries(claimsDb, ids, {
     now,
     leasedUntil: new Date(now.getTime() + 60_000),
   })

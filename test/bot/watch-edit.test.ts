@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
 import { listChatLinks, unlinkChat } from '#src/recipients/chats.ts'
-import { recordDeliverySuccesses } from '#src/recipients/store.ts'
+import { recordDeliverySuccesses } from '#src/recipients/outcome-store.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
@@ -139,6 +139,7 @@ describe('a typed value', () => {
         reason: null,
         disable: null,
       })),
+      'all',
     )
     await ann.say('250')
     expect(ann.last().id).toBeGreaterThan(card)

@@ -143,8 +143,8 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/store.ts: makeRetriesDue',
       'src/notices/store.ts: recordNoticesOnce',
       'src/recipients/store.ts: listRows',
-      'src/recipients/store.ts: recordDeliverySuccesses',
-      'src/recipients/store.ts: saveFailures',
+      'src/recipients/outcome-store.ts: recordDeliverySuccesses',
+      'src/recipients/outcome-store.ts: saveFailures',
     ],
   },
   {
