@@ -6,7 +6,7 @@ import { bindContracts, type DevnetContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { flare } from './devnet/flare.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
-import { createSender, type MinedTransaction, type Send } from './devnet/sending.ts'
+import { createSender, type MinedTransaction, type SendTransactions } from './devnet/sending.ts'
 
 /** Options of a local chain. */
 export interface DevnetOptions {
@@ -144,7 +144,7 @@ function devnet(
   blockTimeSeconds: number | undefined,
   client: DevnetClient,
   close: () => Promise<void>,
-  send: Send,
+  send: SendTransactions,
 ): Devnet {
   return {
     rpcUrl,

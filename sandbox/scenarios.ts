@@ -76,9 +76,9 @@ export function createScenarios(world: WorldParts): Scenarios {
       return true
     },
     dismiss: (entry) => {
-      const found = [...running.values()].find((started) => started.entry === entry)
-      found?.stop.abort()
-      return found !== undefined
+      const runningScenario = [...running.values()].find((started) => started.entry === entry)
+      runningScenario?.stop.abort()
+      return runningScenario !== undefined
     },
     close: async () => {
       closing.abort()

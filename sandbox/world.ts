@@ -6,9 +6,9 @@ import { startChatHooks } from './chat-hooks.ts'
 import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from './devnet.ts'
-import { createTurns } from './in-turn.ts'
 import { startMailServer } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
+import { createTaskQueue } from './task-queue.ts'
 import { addTelegramAccounts } from './telegram/accounts.ts'
 import { startTelegramApi } from './telegram-api.ts'
 import { serveWallet } from './wallet.ts'
@@ -16,7 +16,7 @@ import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
 import type { WorldParts } from './world/parts.ts'
-import { expectFree, findPort } from './world/ports.ts'
+import { findPort, requireFreePort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
 import { openLinksInChat } from './world/telegram-links.ts'
@@ -179,7 +179,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
 
 /** Creates the function that advances the time. Concurrent calls run one after another. */
 function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldParts['skip'] {
-  const inTurn = createTurns()
+  const inTurn = createTaskQueue()
   return (choose) =>
     inTurn(async () => {
       const now = clock.now()
@@ -243,7 +243,7 @@ async function choosePorts(options: WorldOptions) {
   const choose = async (name: keyof typeof USUAL_PORTS) => {
     const named = options[name]
     if (named !== undefined && named !== 0) {
-      await expectFree(named)
+      await requireFreePort(named)
       return named
     }
     return findPort(options.port === 0 ? undefined : USUAL_PORTS[name])

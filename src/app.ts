@@ -20,13 +20,13 @@ import { createMailer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
-import { aheadOfDatabaseMs, createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
+import { createDatabaseClock, hostClockAheadMs, type SyncedClock } from '#src/db/clock.ts'
 import { connect, type Db, waitForDatabase } from '#src/db/connection.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { createReplica } from '#src/db/replica.ts'
 import { createSlices, type Slices } from '#src/db/slices.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { forgetMessageIds } from '#src/delivery/service.ts'
 import { withFsp } from '#src/fsp/chain.ts'
 import { storedContracts } from '#src/fsp/indexer/round-facts.ts'
@@ -109,7 +109,7 @@ const TELEGRAM_TIMEOUT_SECONDS = 30
 /** Creates every dependency of the service, once. Long because it is the list of all of them. */
 export function createApp(
   config: Config,
-  given: {
+  parts: {
     readonly databaseUrl: string
     readonly log: Logger
     readonly clock?: Clock
@@ -121,7 +121,7 @@ export function createApp(
     readonly pace?: Partial<PaceLimits>
   },
 ): Service {
-  const { log, clock = systemClock, hostClock = clock } = given
+  const { log, clock = systemClock, hostClock = clock } = parts
   const { heartbeatUrl } = config
   writeChainNames(serveChain(config.chain.id))
   const meters = createMeters()
@@ -129,7 +129,7 @@ export function createApp(
     onWaited: (seconds: number) => meters.countPoolWait(pool, seconds),
   })
   const { poolerUrl, readUrl } = config.database
-  const connection = connect(given.databaseUrl, {
+  const connection = connect(parts.databaseUrl, {
     ...{ ...REQUESTS_POOL, ...waits('requests'), poolerUrl },
   })
   const { db, sql } = connection
@@ -137,7 +137,7 @@ export function createApp(
   const meteringDb = connection.openPool({ ...METERING_POOL, ...waits('metering') })
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
-  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(given.pace) })
+  const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
   const mail = {
     mailer: mailerOf(config),
     from: config.email.from ?? '',
@@ -170,7 +170,7 @@ export function createApp(
   }
   /** The clock of leases that processes on several hosts compare. */
   const sharedClock = (of: Db): SyncedClock =>
-    given.clock === undefined
+    parts.clock === undefined
       ? createDatabaseClock({ db: of, clock, log })
       : { now: () => clock.now(), sync: async () => undefined }
   const { publicUrl } = config
@@ -184,7 +184,7 @@ export function createApp(
   }
   const facts = createWatchFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
-  const checkClock = () => aheadOfDatabaseMs({ db: jobsDb, clock: hostClock })
+  const checkClock = () => hostClockAheadMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
     db,
     replica: replica && createReplica({ db: replica.db, clock, log }),
@@ -224,11 +224,11 @@ export function createApp(
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
-    sending: createSending(channels),
+    sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads: createHeads({ ...config.chain, log, meters }),
     slices:
-      given.slices ??
+      parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
     deliveryClock: sharedClock(jobsDb),
     checkClock,

@@ -128,17 +128,17 @@ describe('the configuration', () => {
   })
 
   test('has headers and time-outs of endpoints by their position, and none without an endpoint', () => {
-    const given = {
+    const environment = {
       ...complete,
       FLARE_RPC_URLS: 'https://one.example.org,https://two.example.org',
       FLARE_RPC_HEADERS: '[null,{"x-api-key":"geheim-4711"}]',
       FLARE_RPC_TIMEOUT_MS: ',12000',
     }
-    expect(loadConfig(given).chain).toMatchObject({
+    expect(loadConfig(environment).chain).toMatchObject({
       rpcHeaders: [{}, { 'x-api-key': 'geheim-4711' }],
       rpcTimeoutsMs: [undefined, 12_000],
     })
-    expect(problemsOf({ ...given, FLARE_RPC_URLS: 'https://one.example.org' })).toEqual([
+    expect(problemsOf({ ...environment, FLARE_RPC_URLS: 'https://one.example.org' })).toEqual([
       'FLARE_RPC_HEADERS has 2 entries for 1 FLARE_RPC_URLS',
       'FLARE_RPC_TIMEOUT_MS has 2 entries for 1 FLARE_RPC_URLS',
     ])
@@ -210,8 +210,8 @@ describe('the configuration', () => {
   test.each([
     ['2', 2],
     ['127.0.0.1, 10.0.0.0/8,2001:db8::/32', ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32']],
-  ])('trusts the proxies of %s', (given, trusted) => {
-    const config = loadConfig({ ...complete, TRUST_PROXY: given })
+  ])('trusts the proxies of %s', (value, trusted) => {
+    const config = loadConfig({ ...complete, TRUST_PROXY: value })
     expect(config.http.trustProxy).toEqual(trusted)
   })
 
@@ -222,8 +222,8 @@ describe('the configuration', () => {
     // Behind a proxy all connections have its address.
     [{ TRUST_PROXY: '1' }, undefined],
     [{ TRUST_PROXY: '1', CONNECTIONS_PER_ADDRESS: '4000' }, 4000],
-  ])('with %o one address may have so many connections: %s', (given, most) => {
-    expect(loadConfig({ ...complete, ...given }).http.connectionsPerAddress).toBe(most)
+  ])('with %o one address may have so many connections: %s', (environment, most) => {
+    expect(loadConfig({ ...complete, ...environment }).http.connectionsPerAddress).toBe(most)
   })
 
   test('refuses a mail server without a sender', () => {

@@ -210,10 +210,10 @@ function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly 
   const has = (name: string) => set[name] !== undefined
   const tokens = TOKEN_ADDRESSES.flatMap((name) => set[name]?.toLowerCase() ?? [])
   return [
-    ...PAIRS.flatMap(([one, other]) => {
-      if (has(one) === has(other)) return []
-      const [missing, given] = has(one) ? [other, one] : [one, other]
-      return [`${missing} is missing (required with ${given})`]
+    ...PAIRS.flatMap(([first, second]) => {
+      if (has(first) === has(second)) return []
+      const [missing, present] = has(first) ? [second, first] : [first, second]
+      return [`${missing} is missing (required with ${present})`]
     }),
     ...(has('PAYMENT_ROUTER') && tokens.length === 0
       ? [`PAYMENT_ROUTER needs a token to take: ${TOKEN_ADDRESSES.join(', ')}`]

@@ -3,7 +3,7 @@ import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
 import { pingDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
-import { readBacklog } from '#src/delivery/service.ts'
+import { countDueByChannel } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -85,7 +85,7 @@ export function healthChecks({
     {
       name: 'outbox',
       findProblem: async () => {
-        const late = (await readBacklog(db, clock.now())).filter(
+        const late = (await countDueByChannel(db, clock.now())).filter(
           ({ oldestAt }) => msSince(oldestAt) > OUTBOX_LATE_MS,
         )
         if (late.length === 0) return undefined

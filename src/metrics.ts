@@ -1,6 +1,6 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
-import { readBacklog } from '#src/delivery/service.ts'
+import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { readStats } from '#src/operations/figures.ts'
@@ -122,7 +122,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricRe
 function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly MetricReading[] {
   const backlog = keep(async () => {
     const at = clock.now()
-    return { at, channels: await readBacklog(db, at) }
+    return { at, channels: await countDueByChannel(db, at) }
   })
   return [
     {

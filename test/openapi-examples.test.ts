@@ -91,7 +91,7 @@ describe('the examples of operations', () => {
 
   test('are shown at every body and answer of the description', () => {
     const media = allOf('content', describeIn('en')).flatMap((content) =>
-      Object.values(Tree.parse(content)).map((one) => Tree.parse(one)),
+      Object.values(Tree.parse(content)).map((media) => Tree.parse(media)),
     )
     expect(media.length).toBeGreaterThan(REGISTRY.length)
     expect(media.filter(({ example }) => example === undefined)).toEqual([])
@@ -162,23 +162,25 @@ describe('the journey of the examples', () => {
 
   test('writes addresses with their checksums', () => {
     const text = JSON.stringify(describeIn('en'))
-    const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(([one]) => one)
+    const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}(?![0-9a-fA-F])/g)].map(
+      ([match]) => match,
+    )
     expect(addresses.length).toBeGreaterThan(20)
-    expect(addresses.filter((one) => one !== getAddress(one))).toEqual([])
+    expect(addresses.filter((address) => address !== getAddress(address))).toEqual([])
   })
 
   test('contains no well-formed token or secret in any language', () => {
     for (const locale of LOCALES) {
       const text = JSON.stringify(describeIn(locale))
-      const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([one]) => one)
+      const tokens = [...text.matchAll(/fwd_[\w…]*/g)].map(([match]) => match)
       expect([...new Set(tokens)].toSorted()).toEqual(['fwd_3Kd9', 'fwd_…'])
       expect(tokens.filter(hasTokenForm)).toEqual([])
-      const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([one]) => one)
+      const secrets = [...text.matchAll(/whsec_[\w+/=…]*/g)].map(([match]) => match)
       expect([...new Set(secrets)].toSorted()).toEqual(['whsec_…'])
     }
     const text = JSON.stringify(EXAMPLES)
     const zeros = Buffer.alloc(32)
-    const codes = [...text.matchAll(/start(?:group)?=([\w-]+)/g)].map(([, one]) => one)
+    const codes = [...text.matchAll(/start(?:group)?=([\w-]+)/g)].map(([, code]) => code)
     expect([...new Set(codes)]).toEqual([zeros.subarray(16).toString('base64url')])
   })
 })
@@ -186,8 +188,8 @@ describe('the journey of the examples', () => {
 /** The problem that the description shows for each status. */
 function problemsIn(locale: Locale): ReadonlyMap<number, z.output<typeof Problem>> {
   const { responses } = Tree.parse(describeIn(locale)['components'])
-  const problems = allOf('example', responses).map((one) =>
-    z.strictObject(Problem.shape).parse(one),
+  const problems = allOf('example', responses).map((example) =>
+    z.strictObject(Problem.shape).parse(example),
   )
   return new Map(problems.map((problem) => [problem.status, problem]))
 }

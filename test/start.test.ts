@@ -153,8 +153,8 @@ test('npm start runs the sources, and creates partitions before anything is writ
   for await (const chunk of child.stdout) if (String(chunk).includes('"ready"')) break
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
-  const said = printed.out.trim().split('\n')
-  const messages = said.map((line): string => JSON.parse(line).msg)
+  const lines = printed.out.trim().split('\n')
+  const messages = lines.map((line): string => JSON.parse(line).msg)
   const notified = messages.filter((message) => ['partitions arranged', 'ready'].includes(message))
   expect(notified).toEqual([...Array(3).fill('partitions arranged'), 'ready'])
   await database.drop()

@@ -2,7 +2,12 @@
 import { claimAllDueRows } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import { type BacktestScreens, type TryWatch, tryWatch } from './backtests.ts'
-import { change, isFollowed, isMessageGone, type LiveMessageDeps } from './live-messages.ts'
+import {
+  changeLiveMessage,
+  isMessageGone,
+  isStillLive,
+  type LiveMessageDeps,
+} from './live-messages.ts'
 import {
   BACKTEST_MESSAGES,
   type BacktestKind,
@@ -61,7 +66,7 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
     }
   }
   // If the message shows another screen by now, it may wait for the backtests of that screen.
-  if (await isFollowed(app, row)) await deleteLive(app.db, row)
+  if (await isStillLive(app, row)) await deleteLive(app.db, row)
 }
 
 async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
@@ -73,7 +78,7 @@ async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> 
   if (link === undefined) return
   const tryOne = isLate(notifier, row) ? notReady : tryWatch
   const view = await screens[row.kind as BacktestKind](state, link, row, tryOne)
-  if (view !== undefined) await change(notifier, row, view, state.t.locale)
+  if (view !== undefined) await changeLiveMessage(notifier, row, view, state.t.locale)
 }
 
 const notReady: TryWatch = async () => 'failed'

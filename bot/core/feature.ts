@@ -26,10 +26,10 @@ import { deepLink } from '../views/view.ts'
 import type { BacktestScreens } from './backtests.ts'
 import { leaveGreeting, unlinkedChat } from './chat.ts'
 import type { BotContext } from './context.ts'
-import { type PressRights, registerVerb } from './handled.ts'
 import type { LiveCheck, LiveChecks, LiveMessageDeps } from './live-messages.ts'
 import type { Question } from './session.ts'
 import { send } from './show.ts'
+import { type PressRights, registerVerb } from './verb-rights.ts'
 
 /** Menu of commands that contains a command: for people, members of groups, or administrators of groups. */
 export type Menu = 'private' | 'group' | 'administrators'
@@ -120,9 +120,10 @@ type PressHandler<V extends Verb> = (ctx: BotContext, args: ArgumentsOf<V>) => P
 export function onPress<V extends Verb>(
   composer: Composer<BotContext>,
   verb: V,
-  ...given: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
+  ...rightsAndHandler: readonly [PressHandler<V>] | readonly [PressRights<V>, PressHandler<V>]
 ): void {
-  const [rights, handle] = given.length === 1 ? [{}, given[0]] : given
+  const [rights, handle] =
+    rightsAndHandler.length === 1 ? [{}, rightsAndHandler[0]] : rightsAndHandler
   registerVerb(verb, rights)
   composer.use(async (ctx, next) => {
     const { press } = ctx

@@ -20,7 +20,7 @@ import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
 import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
-import { isTransientFailure } from './patiently.ts'
+import { isTransientFailure } from './repeat-until-answered.ts'
 import { deleteExpired } from './session-store.ts'
 
 /** Maximum number of updates in progress at once, all of different chats. */
@@ -98,15 +98,15 @@ export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<vo
 }
 
 /**
- * Claims the next updates, each of a different chat. @param inHand updates on which this process works,
+ * Claims the next updates, each of a different chat. @param inProgress updates on which this process works,
  * because their leases may have ended
  */
 async function claimNext(
   { db, clock }: Deps,
   limit: number,
-  inHand: readonly number[] = [],
+  inProgress: readonly number[] = [],
 ): Promise<readonly store.ClaimedUpdate[]> {
-  const among = store.inboxWithout(inHand)
+  const among = store.inboxWithout(inProgress)
   return await claimDueRows(db, among, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
@@ -118,7 +118,7 @@ export interface RunningInbox {
 
 /**
  * Handles updates of the inbox in this process, while other processes may do the same. Long because
- * claiming, handling and stopping share the updates in hand.
+ * claiming, handling and stopping share the updates in progress.
  */
 export async function startInbox(
   deps: InboxDeps,
@@ -127,7 +127,7 @@ export async function startInbox(
 ): Promise<RunningInbox> {
   const stop = new AbortController()
   const waker = createWaker()
-  const inHand = new Map<
+  const inProgress = new Map<
     number,
     { readonly claim: store.UpdateClaim; readonly work: Promise<void> }
   >()
@@ -137,12 +137,12 @@ export async function startInbox(
   let failures = 0
   let prunedAtMs = Number.NEGATIVE_INFINITY
 
-  /** Extends the leases of the updates in hand. */
+  /** Extends the leases of the updates in progress. */
   async function keep(): Promise<void> {
     keptAtMs = deps.clock.now().getTime()
     await keepLeases(
       deps,
-      [...inHand.values()].map(({ claim: of }) => of),
+      [...inProgress.values()].map(({ claim: of }) => of),
     )
   }
 
@@ -155,14 +155,14 @@ export async function startInbox(
     // The clock was set, or the timer is late: for other processes these leases may have ended.
     const isLate = Math.abs(deps.clock.now().getTime() - keptAtMs) > LEASE_MS / 2
     if (isLate) await keep()
-    const places = AT_ONCE_MAX - inHand.size
-    const claimed = places > 0 ? await claimNext(deps, places, [...inHand.keys()]) : []
-    for (const one of claimed) {
-      const work = handleClaimed(deps, handler, one).finally(() => {
-        inHand.delete(one.updateId)
+    const places = AT_ONCE_MAX - inProgress.size
+    const claimed = places > 0 ? await claimNext(deps, places, [...inProgress.keys()]) : []
+    for (const update of claimed) {
+      const work = handleClaimed(deps, handler, update).finally(() => {
+        inProgress.delete(update.updateId)
         waker.wake()
       })
-      inHand.set(one.updateId, { claim: one, work })
+      inProgress.set(update.updateId, { claim: update, work })
     }
     return places > 0 && claimed.length === places
   }
@@ -196,7 +196,7 @@ export async function startInbox(
     stop: async () => {
       stop.abort()
       await running
-      const works = [...inHand.values()].map(({ work }) => work)
+      const works = [...inProgress.values()].map(({ work }) => work)
       await endsWithin(Promise.all(works), STOP_MS)
       clearInterval(beat)
       await stopListening()

@@ -13,7 +13,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import { describe, floodWaitMs, isRefused } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
 import type { Reader, View } from '../views/view.ts'
@@ -33,7 +33,7 @@ import { findChat, type KnownChat } from './store.ts'
 /** Lease of one message. */
 const LEASE_MS = 60_000
 /** Minimum interval between two changes of one message. */
-const REST_MS = 1000
+const CHANGE_GAP_MS = 1000
 const RETRY_MS = 30_000
 const ROWS_PER_CLAIM = 20
 
@@ -102,12 +102,12 @@ async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
     const checked = await checkSubject(notifier, row)
     if (checked === undefined) return await deleteLive(app.db, row)
     const { stage, shown, nextAt: dueAt, isChanged } = checked
-    const restsUntil = new Date(app.clock.now().getTime() + REST_MS)
+    const nextChangeAt = new Date(app.clock.now().getTime() + CHANGE_GAP_MS)
     await settleLive(app.db, row, {
       stage,
       shown,
       dueAt,
-      leasedUntil: isChanged ? restsUntil : null,
+      leasedUntil: isChanged ? nextChangeAt : null,
     })
   } catch (error) {
     if (isMessageGone(error)) return await deleteLive(app.db, row)
@@ -130,7 +130,7 @@ async function checkSubject(notifier: CheckDeps, row: LiveRow): Promise<CheckRes
   const { chatId } = row
   const check = checks.get(row.kind)
   if (check === undefined) return undefined
-  const [known, links] = await Promise.all([findChat(app.db, chatId), chatLinks(app, chatId)])
+  const [known, links] = await Promise.all([findChat(app.db, chatId), listChatLinks(app, chatId)])
   const link = links.find(({ wallet }) => wallet === row.wallet)
   if (known === undefined || link === undefined) return undefined
   const reader: Reader = {
@@ -150,19 +150,19 @@ function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): I
 }
 
 /** Whether the message still follows its subject. */
-export async function isFollowed({ db }: Pick<App, 'db'>, row: LiveRow): Promise<boolean> {
+export async function isStillLive({ db }: Pick<App, 'db'>, row: LiveRow): Promise<boolean> {
   const current = await findLive(db, row)
   return current?.createdAt.getTime() === row.createdAt.getTime()
 }
 
 /** Changes a message, unless it shows another screen by now. @returns whether the message was changed */
-export async function change(
+export async function changeLiveMessage(
   { app, api }: LiveMessageDeps,
   row: LiveRow,
   view: View,
   locale: Locale,
 ): Promise<boolean> {
-  if (!(await isFollowed(app, row))) return false
+  if (!(await isStillLive(app, row))) return false
   const { chatId, messageId } = row
   const posted = await post(api, { chatId, messageId, content: () => contentOf(view, locale) })
   if (posted.kind === 'gone') throw new AppError('not_found', 'not_found')

@@ -16,7 +16,7 @@ const QUEUE = {
   dueAt: 'dueAt',
   leasedUntil: 'leasedUntil',
 } as const satisfies Queue<typeof liveMessages>
-/** Queue of live messages. After a change the lease is kept for a second, so that changes have a distance. */
+/** Queue of live messages. After a change the lease is kept for a second, so that two changes are at least a second apart. */
 export const LIVE_MESSAGES: Queue<typeof liveMessages> = {
   ...QUEUE,
   where: notInArray(liveMessages.kind, [...BACKTEST_KINDS]),

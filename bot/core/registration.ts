@@ -12,7 +12,7 @@ import { apiSignal } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import type { BotContext } from './context.ts'
 import { commandText, type Feature, type Menu } from './feature.ts'
-import { repeatUntilAnswered } from './patiently.ts'
+import { repeatUntilAnswered } from './repeat-until-answered.ts'
 
 /** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
@@ -101,8 +101,8 @@ function isSame(a: readonly BotCommand[], b: readonly BotCommand[]): boolean {
 }
 
 /**
- * Sets the menu of one chat in its language; a person whose app has that language needs no separate list. A
- * failure is only logged.
+ * Sets the commands in the menu of one chat, in the chat's language. In a private chat whose language is that of the
+ * person's app it deletes them instead, because the commands of all chats apply. A failure is only logged.
  */
 export async function setChatCommands(ctx: BotContext, all: readonly Feature[]): Promise<void> {
   const { api, knownChat, reader } = ctx

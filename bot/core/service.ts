@@ -13,9 +13,9 @@ import type { BotContext } from './context.ts'
 import { type BotParts, liveChecks } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { updateLiveMessages } from './live-messages.ts'
-import { repeatUntilAnswered } from './patiently.ts'
 import { POLL_SECONDS, pollUpdates } from './poller.ts'
 import { registerProfile } from './registration.ts'
+import { repeatUntilAnswered } from './repeat-until-answered.ts'
 import { mountWebhook, registerWebhook, type WebhookServer } from './webhook.ts'
 
 const RESTART_MS = 5000

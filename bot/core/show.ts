@@ -1,7 +1,7 @@
 import type { InlineKeyboardMarkup } from 'grammy/types'
-import { hasMessage, isFollowed } from '#src/delivery/service.ts'
+import { isAlertMessage, isFollowedByMessage } from '#src/delivery/service.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { coverConnectMessage } from '#src/recipients/connect.ts'
+import { markConnectMessageReplaced } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import { type Content, type Post, post } from '#src/telegram/send.ts'
@@ -9,9 +9,9 @@ import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
 import type { BotContext } from './context.ts'
-import { isHandled } from './handled.ts'
 import { deleteLive } from './live-store.ts'
 import { type CurrentMessageIds, changeChat, type Task } from './store.ts'
+import { isButtonHandled } from './verb-rights.ts'
 
 /**
  * Shows a screen in the message whose button was pressed, in the question's message for a typed answer, or
@@ -85,7 +85,7 @@ async function pressedScreen(ctx: BotContext, isNextForm: boolean): Promise<numb
 async function isAbove({ app, knownChat, links }: BotContext, messageId: number): Promise<boolean> {
   if (knownChat.kind !== 'private') return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
-  return isFollowed(app.db, recipientIds, messageId)
+  return isFollowedByMessage(app.db, recipientIds, messageId)
 }
 
 /** Whether the pressed message is an alert, a summary or a notice, not a screen of the bot. */
@@ -99,7 +99,7 @@ export async function isDelivered({
   if (messageId === undefined || Object.values(knownChat.currentMessages).includes(messageId))
     return false
   const recipientIds = links.map(({ recipientId }) => recipientId)
-  return hasMessage(app.db, recipientIds, String(messageId))
+  return isAlertMessage(app.db, recipientIds, String(messageId))
 }
 
 /**
@@ -146,11 +146,11 @@ export async function leave(ctx: BotContext, messageId: number): Promise<void> {
 
 /** The current messages without a deleted message. */
 function without(currentMessages: CurrentMessageIds, messageId: number): CurrentMessageIds {
-  const rest = Object.entries(currentMessages).map(([task, id]) => [
+  const remaining = Object.entries(currentMessages).map(([task, id]) => [
     task,
     id === messageId ? null : id,
   ])
-  return { ...currentMessages, ...Object.fromEntries(rest) }
+  return { ...currentMessages, ...Object.fromEntries(remaining) }
 }
 
 /**
@@ -285,7 +285,7 @@ async function release(ctx: BotContext, messageId: number): Promise<void> {
   const message = { chatId: ctx.knownChat.id, messageId }
   await Promise.all([
     deleteLive(ctx.app.db, message),
-    coverConnectMessage(ctx.app, message),
+    markConnectMessageReplaced(ctx.app, message),
     ctx.takeOver(),
   ])
 }
@@ -314,6 +314,6 @@ export function keyboard(rows: Rows, locale: Locale): InlineKeyboardMarkup {
 
 function handledRows(rows: Rows): Rows {
   return rows
-    .map((row) => row.filter((button) => !('data' in button) || isHandled(button.data)))
+    .map((row) => row.filter((button) => !('data' in button) || isButtonHandled(button.data)))
     .filter((row) => row.length > 0)
 }

@@ -9,7 +9,10 @@ import type { BotContext, ChatState, Membership } from './context.ts'
  * Whether a watch or its alerts are hidden from the reader, because they would show private data in a
  * group.
  */
-export function isHidden({ reader }: BotContext, { type }: { readonly type: string }): boolean {
+export function isHiddenWatch(
+  { reader }: BotContext,
+  { type }: { readonly type: string },
+): boolean {
   return reader.isGroup && isPrivateType(type)
 }
 

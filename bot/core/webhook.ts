@@ -4,8 +4,8 @@ import type { Api } from 'grammy'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { parseUpdate, putUpdates } from './inbox.ts'
-import { repeatUntilAnswered } from './patiently.ts'
 import { ALLOWED_UPDATES } from './poller.ts'
+import { repeatUntilAnswered } from './repeat-until-answered.ts'
 
 /** Path of Telegram's webhook, below `PUBLIC_URL`. */
 const WEBHOOK_PATH = '/telegram/webhook'
@@ -25,8 +25,8 @@ export function mountWebhook(
   secret: string,
 ): void {
   server.post(WEBHOOK_PATH, { bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
-    const given = request.headers['x-telegram-bot-api-secret-token']
-    if (typeof given !== 'string' || !isSame(given, secret)) return reply.code(401).send()
+    const token = request.headers['x-telegram-bot-api-secret-token']
+    if (typeof token !== 'string' || !isSame(token, secret)) return reply.code(401).send()
     const update = parseUpdate(request.body)
     if (update === undefined) return reply.code(400).send()
     await putUpdates(app, [update])

@@ -25,10 +25,10 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
   })
 
   test('offers presets inside its bounds, also the suggested one', () => {
-    for (const one of owned) {
-      const offered = presetsOf(reader, one, {}).map(({ value }) => value)
-      expect(offered).toContain(String(one.field.suggested))
-      const { field } = one
+    for (const setting of owned) {
+      const offered = presetsOf(reader, setting, {}).map(({ value }) => value)
+      expect(offered).toContain(String(setting.field.suggested))
+      const { field } = setting
       if (field.kind !== 'decimal' && field.kind !== 'integer') continue
       for (const value of offered) expect(readNumber(value, field, 'en').ok, value).toBe(true)
     }
@@ -57,8 +57,8 @@ describe.each(REGISTRY)('the guide of $name', (type) => {
   })
 
   test('shows every suggested value as text', () => {
-    for (const one of owned) {
-      expect(valueText(reader, one, String(one.field.suggested), {})).not.toBe('')
+    for (const setting of owned) {
+      expect(valueText(reader, setting, String(setting.field.suggested), {})).not.toBe('')
     }
   })
 })

@@ -50,8 +50,8 @@ describe('a watch in several states shows the most important one', () => {
     ['pending', watch({}, ['ok', 'pending'])],
     ['fine', watch({}, ['unknown'])],
     ['fine', watch({ mutedUntil: now })],
-  ] as const)('%s', (standingState, one) => {
-    expect(watchStatusOf(one, now)).toBe(standingState)
+  ] as const)('%s', (standingState, watch) => {
+    expect(watchStatusOf(watch, now)).toBe(standingState)
   })
 })
 

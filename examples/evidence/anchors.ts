@@ -42,7 +42,7 @@ export function feedVerdict(round: Round, place: number): Verdict {
   }
   const all = Array.from({ length: feedCount }, (_, feed) => feed)
   const priced = all.filter((feed) =>
-    [...reveals.values()].some((one) => (one[feed] ?? null) !== null),
+    [...reveals.values()].some((values) => (values[feed] ?? null) !== null),
   )
   const feeds = priced.filter((feed) => (own[feed] ?? null) === null)
   if (feeds.length <= priced.length * MISSING_MAX) return null

@@ -78,31 +78,43 @@ async function checkTransactions(rpc: Rpc, evidence: Evidence): Promise<void> {
     const hash = data[name]
     if (typeof hash !== 'string') continue
     must(
-      transactions.some((one) => lower(one.hash) === lower(hash)),
+      transactions.some((transaction) => lower(transaction.hash) === lower(hash)),
       `transaction ${hash} is missing from the evidence`,
     )
   }
-  for (const one of transactions) {
-    const block = await rpc.block(one.block)
-    const found = block.transactions[one.index]
+  for (const transaction of transactions) {
+    const block = await rpc.block(transaction.block)
+    const found = block.transactions[transaction.index]
     must(
-      lower(found?.hash) === lower(one.hash),
-      `${one.hash} is not number ${one.index} of its block`,
+      lower(found?.hash) === lower(transaction.hash),
+      `${transaction.hash} is not number ${transaction.index} of its block`,
     )
-    must(block.hash === lower(one.blockHash), `block ${one.block} has the hash ${block.hash}`)
+    must(
+      block.hash === lower(transaction.blockHash),
+      `block ${transaction.block} has the hash ${block.hash}`,
+    )
     const sender = found && rpc.sender(found)
-    must(sender === lower(one.sender), `${one.hash} was sent by ${sender}`)
-    must(lower(found?.to) === lower(one.receiver), `${one.hash} was sent to ${found?.to}`)
-    must(lower(found?.input) === lower(one.input), `${one.hash} has other calldata`)
-    const submission = framesOf(one.input)
-    must(one.function === (submission?.name ?? null), `${one.hash} calls ${submission?.name}`)
+    must(sender === lower(transaction.sender), `${transaction.hash} was sent by ${sender}`)
+    must(
+      lower(found?.to) === lower(transaction.receiver),
+      `${transaction.hash} was sent to ${found?.to}`,
+    )
+    must(lower(found?.input) === lower(transaction.input), `${transaction.hash} has other calldata`)
+    const submission = framesOf(transaction.input)
+    must(
+      transaction.function === (submission?.name ?? null),
+      `${transaction.hash} calls ${submission?.name}`,
+    )
     const frames = (submission?.frames ?? []).map(({ protocol, round, payload }) => ({
       protocol,
       round,
       bytes: payload.length,
       payload: `0x${payload.toString('hex')}`,
     }))
-    must(JSON.stringify(frames) === JSON.stringify(one.frames), `${one.hash} has other frames`)
+    must(
+      JSON.stringify(frames) === JSON.stringify(transaction.frames),
+      `${transaction.hash} has other frames`,
+    )
   }
 }
 
@@ -143,8 +155,8 @@ export async function checkWith(
     return { code: 0, stated, said: `confirmed: ${await confirm(evidence, rpc, options)}` }
   } catch (error) {
     const isRefuted = error instanceof Refuted
-    const said = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
-    return { code: isRefuted ? 1 : 2, stated, said }
+    const line = `${isRefuted ? 'refuted' : 'not checked'}: ${(error as Error).message}`
+    return { code: isRefuted ? 1 : 2, stated, said: line }
   }
 }
 
@@ -189,13 +201,13 @@ async function confirm(
 }
 
 /** What a confirmation does not say, in words. */
-export function limitsOf(one: {
+export function limitsOf(checked: {
   /** Whether the file was compared with the message that was received. */
   readonly isCompared: boolean
   readonly taken: readonly string[]
   readonly unchecked: readonly string[]
 }): readonly string[] {
-  const { isCompared, taken, unchecked } = one
+  const { isCompared, taken, unchecked } = checked
   return [
     ...(isCompared
       ? []

@@ -26,7 +26,7 @@ export function must(holds: boolean, contradiction: string): void {
 }
 
 /** Whether two values of JSON are equal; texts in any case, because addresses have checksums. */
-export function isEqual(one: unknown, other: unknown): boolean {
+export function isEqual(left: unknown, right: unknown): boolean {
   const sorted = (value: unknown): unknown => {
     if (typeof value === 'string') return value.toLowerCase()
     if (Array.isArray(value)) return value.map(sorted)
@@ -37,7 +37,7 @@ export function isEqual(one: unknown, other: unknown): boolean {
         .map(([key, inner]) => [key, sorted(inner)]),
     )
   }
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
 }
 
 /** A finite number of a claim; some are texts. @throws Refuted for anything else */

@@ -34,11 +34,11 @@ const failedCall: Check = async ({ rpc, ...protocol }, claim) => {
   > | null
   if (found === null) throw new Unchecked(`the endpoint has no transaction ${hash}`)
   const block = await rpc.block(Number(found['blockNumber']))
-  const inside = block.transactions.find((one) => one.hash.toLowerCase() === hash)
+  const inside = block.transactions.find((transaction) => transaction.hash.toLowerCase() === hash)
   if (inside === undefined) throw new Refuted('it is in another block')
   const receipt = await rpc.receipt(hash, block.number)
   must(Number(receipt['status']) === 0, 'the transaction succeeded')
-  const said = {
+  const onChain = {
     block: block.number,
     sender: rpc.sender(inside),
     receiver: found['to'],
@@ -46,7 +46,7 @@ const failedCall: Check = async ({ rpc, ...protocol }, claim) => {
     gasUsed: Number(receipt['gasUsed']),
     gasLimit: Number(found['gas']),
   }
-  for (const [name, value] of Object.entries(said)) {
+  for (const [name, value] of Object.entries(onChain)) {
     must(isEqual(value, claim[name]), `its ${name} is ${value}`)
   }
   const all = { rpc, ...protocol }
@@ -82,11 +82,17 @@ async function accountsOf(protocol: Protocol, voter: string): Promise<readonly s
   const manager = await protocol.contract('FlareSystemsManager')
   const epoch = numberOf((await protocol.view(manager, VIEWS.currentEpoch))?.[0])
   const policies = await Promise.all(
-    [epoch, epoch - 1].map((one) => protocol.policy(one).catch(noPolicy)),
+    [epoch, epoch - 1].map((policyEpoch) => protocol.policy(policyEpoch).catch(noPolicy)),
   )
-  const members = policies.flatMap(({ members: all }) => all.filter((one) => one.voter === voter))
-  const inForce = members.flatMap((one) => [one.submit, one.submitSignatures, one.signingPolicy])
-  return [voter, ...own.map((one) => `0x${one.slice(24)}`), ...inForce]
+  const members = policies.flatMap(({ members: all }) =>
+    all.filter((member) => member.voter === voter),
+  )
+  const inForce = members.flatMap((member) => [
+    member.submit,
+    member.submitSignatures,
+    member.signingPolicy,
+  ])
+  return [voter, ...own.map((account) => `0x${account.slice(24)}`), ...inForce]
 }
 
 function noPolicy(error: unknown) {
@@ -99,7 +105,7 @@ const silence: Check = async (protocol, claim) => {
   const voter = text(claim, 'provider')
   const epoch = whole(claim, 'rewardEpoch')
   const policy = await protocol.policy(epoch)
-  const member = policy.members.find((one) => one.voter === voter)
+  const member = policy.members.find((member) => member.voter === voter)
   if (member === undefined) throw new Refuted('the provider is not in the signing policy')
   const [blocks, to] = [whole(claim, 'blocksSinceUpdate'), whole(claim, 'block')]
   const last = claim['lastUpdateBlock'] === null ? to - blocks : whole(claim, 'lastUpdateBlock')
@@ -160,13 +166,19 @@ async function checkChance(
   must(claimed > 0 && claimed <= 2 * perBlock, `${perBlock} updates are expected in a block`)
   const blocks = whole(claim, 'blocksSinceUpdate')
   const exponent = -weight * blocks * Math.log1p(-claimed / VIRTUAL_PROVIDERS)
-  const said = -Math.log(number(claim, 'probability'))
+  const claimedExponent = -Math.log(number(claim, 'probability'))
   // The weight may have changed during the silence, at the start of a reward epoch.
-  must(Math.abs(said - exponent) <= 0.1 + 0.1 * exponent, `the chance is ${Math.exp(-exponent)}`)
+  must(
+    Math.abs(claimedExponent - exponent) <= 0.1 + 0.1 * exponent,
+    `the chance is ${Math.exp(-exponent)}`,
+  )
   if (claim['rule'] === 'probability') {
     const threshold = number(claim, 'threshold')
     must(threshold > 0 && threshold < 1, `${threshold} is no limit of a chance`)
-    must(said >= -Math.log(threshold) - 0.1, `${claim['probability']} is not below ${threshold}`)
+    must(
+      claimedExponent >= -Math.log(threshold) - 0.1,
+      `${claim['probability']} is not below ${threshold}`,
+    )
   } else {
     const limit = whole(claim, 'onePercentBlocks')
     must(blocks >= limit, `${blocks} blocks are fewer than ${limit}`)
@@ -246,7 +258,7 @@ const vote: Check = async (protocol, claim) => {
   const voter = text(claim, 'provider')
   const { members } = await protocol.policy(epoch)
   must(
-    members.some((one) => one.voter === voter),
+    members.some((member) => member.voter === voter),
     `the provider has no vote about epoch ${epoch}`,
   )
   const manager = await protocol.contract('FlareSystemsManager')

@@ -40,7 +40,7 @@ const always = (severity: Severity) => () => severity
 /** A duty of one or more rounds in a row. */
 function duty(
   checks: readonly string[],
-  one: { readonly isSilence?: boolean; readonly isCritical?: (values: Claim) => boolean } = {},
+  options: { readonly isSilence?: boolean; readonly isCritical?: (values: Claim) => boolean } = {},
 ): EventRule {
   return {
     kind: 'round',
@@ -49,8 +49,8 @@ function duty(
       const values = claim['values'] as Claim
       const isMild = Number.isInteger(values['valuesSent']) && Number.isInteger(values['feedCount'])
       const isLong = !isMild && whole(claim, 'streak') >= 2 * whole(claim, 'required')
-      if (isLong || one.isCritical?.(values) === true) return 'critical'
-      return one.isSilence === true ? 'silence' : 'warning'
+      if (isLong || options.isCritical?.(values) === true) return 'critical'
+      return options.isSilence === true ? 'silence' : 'warning'
     },
   }
 }

@@ -22,7 +22,7 @@ export const update: Check = async (protocol, claim) => {
   const { rpc } = protocol
   const hash = text(claim, 'transaction')
   const block = await rpc.block(whole(claim, 'block'))
-  const found = block.transactions.find((one) => one.hash.toLowerCase() === hash)
+  const found = block.transactions.find((transaction) => transaction.hash.toLowerCase() === hash)
   if (found === undefined) throw new Refuted(`block ${block.number} has no transaction ${hash}`)
   const contract = found.input.slice(0, 10).toLowerCase() === PASSED ? 'Submission' : 'FastUpdater'
   const places = await protocol.contracts(contract, block.number)
@@ -69,11 +69,11 @@ async function checkWindow(protocol: Protocol, signed: number, block: number): P
   const window = then ?? (await read())
   if (window === undefined) throw new Unchecked('the submission window cannot be read')
   if (signed <= block && block < signed + numberOf(window)) return
-  const said = `the update is for block ${signed} and was sent in block ${block}`
+  const blocks = `the update is for block ${signed} and was sent in block ${block}`
   // The window may have been longer at that block.
   if (signed <= block && then === undefined)
-    throw new Unchecked(`${said}, too late by the window of now`)
-  throw new Refuted(`${said}, as anybody can do`)
+    throw new Unchecked(`${blocks}, too late by the window of now`)
+  throw new Refuted(`${blocks}, as anybody can do`)
 }
 
 /** The feeds must be as many as now, or as at the end of the block. @throws Unchecked where only other ones are known */
@@ -118,8 +118,9 @@ async function wasAccepted(
 /** The block for which an update is, its signer and the number of feeds it covers; undefined for other calldata. */
 function decode(input: string) {
   const selector = input.slice(0, 10).toLowerCase()
-  const given = Buffer.from(input.slice(10), 'hex')
-  const bytes = selector === PASSED ? bytesAt(given, 0) : selector === DIRECT ? given : undefined
+  const calldata = Buffer.from(input.slice(10), 'hex')
+  const bytes =
+    selector === PASSED ? bytesAt(calldata, 0) : selector === DIRECT ? calldata : undefined
   const start = bytes && numberAt(bytes, 0)
   if (bytes === undefined || start === undefined) return undefined
   const tuple = bytes.subarray(start)
@@ -137,9 +138,9 @@ function decode(input: string) {
     deltas,
     padding,
   ]
-  const said = createHash('sha256').update(Buffer.concat(encoded)).digest()
+  const sha256 = createHash('sha256').update(Buffer.concat(encoded)).digest()
   const prefix = Buffer.from('\x19Ethereum Signed Message:\n32')
-  const digest = keccak(Buffer.concat([prefix, said]))
+  const digest = keccak(Buffer.concat([prefix, sha256]))
   return {
     sortitionBlock,
     signer: recoverSigner(digest, signature, v >= 27 ? v - 27 : v),
@@ -162,8 +163,8 @@ function word(value: number): Buffer {
 
 /** A number in a word; undefined where there is none, or none that can be a place. */
 function numberAt(bytes: Buffer, place: number): number | undefined {
-  const one = bytes.subarray(place * WORD, (place + 1) * WORD)
-  const value = one.length < WORD ? Number.NaN : numberOf(one.toString('hex'))
+  const word = bytes.subarray(place * WORD, (place + 1) * WORD)
+  const value = word.length < WORD ? Number.NaN : numberOf(word.toString('hex'))
   return Number.isSafeInteger(value) ? value : undefined
 }
 

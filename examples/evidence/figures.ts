@@ -68,11 +68,11 @@ export function checkData(data: Claim, claim: Claim): readonly string[] {
   const compared = new Set(CHECKED[kind])
   for (const [name, value] of Object.entries({ ...rest, ...(values as object) })) {
     const inData = nameIn(data, kind, name)
-    const said = data[inData]
+    const stated = data[inData]
     compared.add(inData)
     must(
-      said === undefined || JSON.stringify(said) === JSON.stringify(value),
-      `the alert says ${JSON.stringify(said)} for ${name}, the claim ${JSON.stringify(value)}`,
+      stated === undefined || JSON.stringify(stated) === JSON.stringify(value),
+      `the alert says ${JSON.stringify(stated)} for ${name}, the claim ${JSON.stringify(value)}`,
     )
   }
   // Without an update, nothing says where the silence began: a shorter one is as true.

@@ -116,7 +116,10 @@ export function revealOf(
     return { offence: { commit: commitHash, computed, ...txs }, values: undefined }
   }
   const words = Array.from({ length: feeds.length / 4 }, (_, at) => feeds.readUInt32BE(4 * at))
-  return { offence: null, values: words.map((one) => (one === 0 ? null : one - VALUE_OFFSET)) }
+  return {
+    offence: null,
+    values: words.map((number) => (number === 0 ? null : number - VALUE_OFFSET)),
+  }
 }
 
 function signedVerdict(

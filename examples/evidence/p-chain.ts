@@ -15,7 +15,9 @@ export const listing: Check = async (protocol, claim, _chainId, { pChain }) => {
   const block = await protocol.rpc.block(whole(claim, 'block'))
   const entities = await protocol.contract('EntityManager')
   const data = VIEWS.nodeIdsAt + addressWord(text(claim, 'provider')) + word(block.number)
-  const own = array(await protocol.view(entities, data), 0).map((one) => nodeName(one.slice(0, 40)))
+  const own = array(await protocol.view(entities, data), 0).map((text) =>
+    nodeName(text.slice(0, 40)),
+  )
   const named = [claim['nodeIds']].flat().map(String)
   must(named.length > 0, 'the claim names no node')
   for (const node of named) must(own.includes(node), `${node} was no node of the provider`)
@@ -39,7 +41,7 @@ const NODE = /^NodeID-[1-9A-HJ-NP-Za-km-z]+$/
 function validatorsIn(answer: Readonly<Record<string, unknown>>): readonly string[] {
   const { validators = answer } = answer
   const nodes = isRecord(validators) ? Object.keys(validators) : []
-  if (nodes.length === 0 || nodes.some((one) => !NODE.test(one))) {
+  if (nodes.length === 0 || nodes.some((node) => !NODE.test(node))) {
     throw new Unchecked('the P-chain gives no validators')
   }
   return nodes

@@ -76,8 +76,8 @@ export const VIEWS = {
 export const word = (value: number | bigint): string => value.toString(16).padStart(64, '0')
 export const addressWord = (address: string): string =>
   address.slice(2).toLowerCase().padStart(64, '0')
-export const numberOf = (one: string | undefined): number => Number(BigInt(`0x${one ?? '0'}`))
-const addressOf = (one: string | undefined): string => `0x${(one ?? '').slice(24)}`
+export const numberOf = (text: string | undefined): number => Number(BigInt(`0x${text ?? '0'}`))
+const addressOf = (text: string | undefined): string => `0x${(text ?? '').slice(24)}`
 
 const NOBODY = `0x${'0'.repeat(40)}`
 
@@ -148,8 +148,8 @@ export function createProtocol(rpc: Rpc, registry: string): Protocol {
     for (const registryOfVoters of await contracts('VoterRegistry')) {
       const list = async (selector: string) =>
         array(await view(registryOfVoters, selector + word(epoch)), 0)
-      const both = await view(registryOfVoters, VIEWS.votersAndWeights + word(epoch))
-      const [voters, weights] = [array(both, 0), array(both, 1)]
+      const votersAndWeights = await view(registryOfVoters, VIEWS.votersAndWeights + word(epoch))
+      const [voters, weights] = [array(votersAndWeights, 0), array(votersAndWeights, 1)]
       if (voters.length === 0 || startRound === undefined) continue
       const [submit, signatures, signing] = [
         await list(VIEWS.submit),

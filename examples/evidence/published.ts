@@ -34,7 +34,7 @@ export const eligibility: Check = async (protocol, claim, _chainId, { published 
   const voter = text(claim, 'provider')
   const { members } = await protocol.policy(epoch)
   must(
-    members.some((one) => one.voter === voter),
+    members.some((member) => member.voter === voter),
     `the provider is no voter of reward epoch ${epoch}`,
   )
   if (published === undefined) {
@@ -56,7 +56,7 @@ export const eligibility: Check = async (protocol, claim, _chainId, { published 
   must(isEqual(row['passes'] ?? null, claim['passes']), `it holds ${row['passes']} passes`)
   const failures = [row['failures'] ?? []]
     .flat()
-    .map((one) => (isRecord(one) ? one['failureId'] : undefined))
+    .map((failure) => (isRecord(failure) ? failure['failureId'] : undefined))
   must(isEqual(failures, claim['failures']), `its failures are ${JSON.stringify(failures)}`)
   return `voter of reward epoch ${epoch}, and not eligible by the published calculation, which the chain does not prove`
 }

@@ -66,7 +66,7 @@ async function publishedOf(
   const own = [data['rewardClaims'] ?? []]
     .flat()
     .map(readReward)
-    .filter((one) => one !== undefined)
+    .filter((reward) => reward !== undefined)
   const accounts = [provider, member?.signingPolicy]
   const proven = own.filter((reward) => {
     const isOwn = accounts.includes(reward.beneficiary) && OWN_TYPES.includes(reward.type)
@@ -78,10 +78,10 @@ async function publishedOf(
   return [...new Map(proven.map((reward) => [bodyOf(reward), reward])).values()]
 }
 
-function readReward(one: unknown): Reward | undefined {
-  if (!isRecord(one) || !isRecord(one['body'])) return undefined
-  const { rewardEpochId, beneficiary, amount, claimType } = one['body']
-  const proof = [one['merkleProof']].flat().map(String)
+function readReward(value: unknown): Reward | undefined {
+  if (!isRecord(value) || !isRecord(value['body'])) return undefined
+  const { rewardEpochId, beneficiary, amount, claimType } = value['body']
+  const proof = [value['merkleProof']].flat().map(String)
   const isWhole = /^\d{1,36}$/.test(String(amount)) && /^0x[\da-f]{40}$/i.test(String(beneficiary))
   if (!isWhole || proof.some((hash) => !/^0x[\da-f]{64}$/i.test(hash))) return undefined
   return {
@@ -135,11 +135,11 @@ async function leftOf({ rpc, contract }: Protocol, reward: Reward, tag: string):
 /** Calldata of a claim by the beneficiary for itself. */
 function claimData({ beneficiary, epoch }: Reward, rewards: readonly Reward[]): string {
   const head = [addressWord(beneficiary), addressWord(beneficiary), word(epoch), word(0), word(160)]
-  const tuples = rewards.map((one) => [
+  const tuples = rewards.map((reward) => [
     word(160),
-    bodyOf(one),
-    word(one.proof.length),
-    ...one.proof,
+    bodyOf(reward),
+    word(reward.proof.length),
+    ...reward.proof,
   ])
   const offsets = rewards.length === 0 ? [] : [word(32)]
   return [VIEWS.claim, ...head, word(rewards.length), ...offsets, ...tuples.flat()].join('')

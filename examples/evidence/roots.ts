@@ -19,18 +19,23 @@ function accessList(value: unknown): Item {
 }
 
 /** The parts of a transaction before its signature; undefined for a type that this script does not know. */
-function unsigned(one: Fields): { readonly type: number; readonly items: Item[] } | undefined {
-  const type = Number(one['type'] ?? 0)
+function unsigned(fields: Fields): { readonly type: number; readonly items: Item[] } | undefined {
+  const type = Number(fields['type'] ?? 0)
   if (type > 2) return undefined
-  const called = [number(one['gas']), bytes(one['to']), number(one['value']), bytes(one['input'])]
-  const nonce = number(one['nonce'])
-  if (type === 0) return { type, items: [nonce, number(one['gasPrice']), ...called] }
+  const called = [
+    number(fields['gas']),
+    bytes(fields['to']),
+    number(fields['value']),
+    bytes(fields['input']),
+  ]
+  const nonce = number(fields['nonce'])
+  if (type === 0) return { type, items: [nonce, number(fields['gasPrice']), ...called] }
   const fees =
     type === 1
-      ? [number(one['gasPrice'])]
-      : [number(one['maxPriorityFeePerGas']), number(one['maxFeePerGas'])]
-  const list = accessList(one['accessList'])
-  return { type, items: [number(one['chainId']), nonce, ...fees, ...called, list] }
+      ? [number(fields['gasPrice'])]
+      : [number(fields['maxPriorityFeePerGas']), number(fields['maxFeePerGas'])]
+  const list = accessList(fields['accessList'])
+  return { type, items: [number(fields['chainId']), nonce, ...fees, ...called, list] }
 }
 
 /** Items of a transaction as bytes, after its type if it has one. */
@@ -39,20 +44,20 @@ function typed(type: number, items: Item): Buffer {
 }
 
 /** The signed form of a transaction; undefined for a type that this script does not know. */
-function encoded(one: Fields): Buffer | undefined {
-  const parts = unsigned(one)
+function encoded(fields: Fields): Buffer | undefined {
+  const parts = unsigned(fields)
   if (parts === undefined) return undefined
   const { type, items } = parts
-  const v = type === 0 ? number(one['v']) : number(one['yParity'] ?? one['v'])
-  return typed(type, [...items, v, number(one['r']), number(one['s'])])
+  const v = type === 0 ? number(fields['v']) : number(fields['yParity'] ?? fields['v'])
+  return typed(type, [...items, v, number(fields['r']), number(fields['s'])])
 }
 
 /** Who signed a transaction; undefined for an unknown type, and for a chain whose transactions have no signatures. */
-export function senderOf(one: Fields): string | undefined {
-  const parts = unsigned(one)
+export function senderOf(fields: Fields): string | undefined {
+  const parts = unsigned(fields)
   if (parts === undefined) return undefined
   const { type, items } = parts
-  const v = Number(one[type === 0 ? 'v' : one['yParity'] === undefined ? 'v' : 'yParity'])
+  const v = Number(fields[type === 0 ? 'v' : fields['yParity'] === undefined ? 'v' : 'yParity'])
   // Since EIP-155 the signature covers the id of the chain.
   const chain =
     type === 0 && v >= 35
@@ -67,21 +72,25 @@ export function senderOf(one: Fields): string | undefined {
         .padStart(64, '0'),
       'hex',
     )
-  return recoverSigner(digest, Buffer.concat([scalar(one['r']), scalar(one['s'])]), recovery)
+  return recoverSigner(digest, Buffer.concat([scalar(fields['r']), scalar(fields['s'])]), recovery)
 }
 
 /** Root of a block's receipts. */
 export function receiptsRoot(receipts: readonly Fields[]): string {
-  const values = receipts.map((one) => {
-    const logs = (one['logs'] as readonly Fields[]).map(
+  const values = receipts.map((receipt) => {
+    const logs = (receipt['logs'] as readonly Fields[]).map(
       (log): Item => [
         bytes(log['address']),
         (log['topics'] as readonly string[]).map(bytes),
         bytes(log['data']),
       ],
     )
-    const items = [number(one['status']), number(one['cumulativeGasUsed']), bytes(one['logsBloom'])]
-    return typed(Number(one['type'] ?? 0), [...items, logs])
+    const items = [
+      number(receipt['status']),
+      number(receipt['cumulativeGasUsed']),
+      bytes(receipt['logsBloom']),
+    ]
+    return typed(Number(receipt['type'] ?? 0), [...items, logs])
   })
   return trieRoot(values)
 }

@@ -39,7 +39,7 @@ function placeOf(round: Round, voter: string): number {
 
 /** The worst verdict of several checks: bad, then good, then unknown. */
 function worst(all: readonly Verdict[]): Verdict {
-  return all.find((one) => one) ?? all.find((one) => one === null)
+  return all.find((verdict) => verdict) ?? all.find((verdict) => verdict === null)
 }
 
 /**
@@ -59,11 +59,11 @@ interface Judged {
 }
 
 /** The verdicts of checks in a round; none where the round has no such duty. */
-function verdictsOf(one: Round, { voter, checks, chainId }: Judged): readonly Verdict[] {
-  const place = placeOf(one, voter)
+function verdictsOf(round: Round, { voter, checks, chainId }: Judged): readonly Verdict[] {
+  const place = placeOf(round, voter)
   const all: Readonly<Record<string, Verdict>> = {
-    ...judge(one, place, chainId),
-    feedValues: feedVerdict(one, place),
+    ...judge(round, place, chainId),
+    feedValues: feedVerdict(round, place),
   }
   // A round without requests has no duty in the FDC.
   return checks.some((check) => check in all) ? checks.map((check) => all[check]) : []
@@ -79,10 +79,10 @@ function streakOf(
 ): { readonly run: number; readonly longest: number } {
   let [run, longest] = [0, 0]
   let bad: readonly string[] = []
-  for (const [index, one] of rounds.entries()) {
-    const verdicts = verdictsOf(one, judged)
+  for (const [index, round] of rounds.entries()) {
+    const verdicts = verdictsOf(round, judged)
     const isBad = Boolean(worst(verdicts))
-    must(index > 0 || isBad, `round ${one.round} is not bad, so that nothing began with it`)
+    must(index > 0 || isBad, `round ${round.round} is not bad, so that nothing began with it`)
     if (verdicts.length === 0) continue
     run = isBad ? run + 1 : 0
     longest = Math.max(longest, run)
@@ -91,7 +91,7 @@ function streakOf(
       return verdict || (verdict === undefined && bad.includes(check))
     })
     const isGood = bad.length === 0 && verdicts.includes(null)
-    must(!isGood, `round ${one.round} is good, so that the bad rounds began after it`)
+    must(!isGood, `round ${round.round} is good, so that the bad rounds began after it`)
   }
   return { run, longest }
 }
@@ -119,11 +119,11 @@ export const round: Check = async (protocol, claim, chainId) => {
     throw new Unchecked(`${last + 1 - first} rounds are more than the ${ROUNDS_MAX} read here`)
   }
   const { rounds, blocks } = await collect(first, last)
-  const verdicts = rounds.slice(-1).flatMap((one) => verdictsOf(one, judged))
-  const said = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
+  const verdicts = rounds.slice(-1).flatMap((round) => verdictsOf(round, judged))
+  const worstVerdict = JSON.stringify(worst(verdicts) ?? 'that the duty was fulfilled')
   must(
     verdicts.some((verdict) => verdict && isEqual(verdict, claim['values'])),
-    `in round ${last} the chain says ${said}`,
+    `in round ${last} the chain says ${worstVerdict}`,
   )
   const { run, longest } = streakOf(rounds, judged)
   must(run >= streak, `only ${run} rounds in a row are bad, not ${streak}`)
@@ -169,10 +169,10 @@ export async function checkSilence(
   ]
   const span = { epoch, from: last + 1 - count, to: last, isPartial: true }
   const { rounds } = await collectRounds(protocol, span, voter, elsewhereOf(claim))
-  const silent = rounds.filter((one) => {
-    const place = one.policy.members.findIndex((member) => member.voter === voter)
+  const silent = rounds.filter((round) => {
+    const place = round.policy.members.findIndex((member) => member.voter === voter)
     if (place < 0) return false
-    const all = judge(one, place, chainId)
+    const all = judge(round, place, chainId)
     const isMissed = (name: string) => all[name]?.['reason'] === 'missing'
     return (
       ALWAYS.every(isMissed) && ON_REQUEST.filter((name) => all[name] !== undefined).every(isMissed)
@@ -201,7 +201,7 @@ function countsOf(
   if (isAnchor) return anchorsOf(round, place)
   const all = judge(round, place, chainId)
   const votes = [all['bitVote'], all['fdcSignature']]
-  return votes.includes(undefined) ? undefined : [votes.every((one) => one === null) ? 1 : 0, 1]
+  return votes.includes(undefined) ? undefined : [votes.every((vote) => vote === null) ? 1 : 0, 1]
 }
 
 /** Too few hits over the last rounds with evidence. */
@@ -220,11 +220,13 @@ export const rate: Check = async (protocol, claim, chainId) => {
     const span = { epoch, from: last + 1 - counted - slack, to: last, isPartial: true }
     const { rounds, blocks } = await collectRounds(protocol, span, voter)
     ;[hits, possible, found] = [0, 0, 0]
-    for (const one of rounds.toReversed()) {
+    for (const round of rounds.toReversed()) {
       if (found === counted) break
-      const isKnown = judged.has(one.round)
-      const counts = isKnown ? judged.get(one.round) : countsOf(one, voter, { isAnchor, chainId })
-      judged.set(one.round, counts)
+      const isKnown = judged.has(round.round)
+      const counts = isKnown
+        ? judged.get(round.round)
+        : countsOf(round, voter, { isAnchor, chainId })
+      judged.set(round.round, counts)
       if (counts === undefined) continue
       found += 1
       hits += counts[0]

@@ -88,7 +88,7 @@ export async function collectRounds(
   const policies = await policiesFor(protocol, { epoch, from, isPartial })
   const rounds = new Map<number, Round>()
   for (let round = from; round <= to; round += 1) {
-    const policy = policies.findLast((one) => one.startRound <= round)
+    const policy = policies.findLast((policy) => policy.startRound <= round)
     if (policy === undefined && isPartial) continue
     if (policy === undefined) throw new Unchecked(`no signing policy of round ${round} is known`)
     const windows = windowsOf(first, length, round)
@@ -104,13 +104,13 @@ export async function collectRounds(
   const times = new Map(blocks.map(({ number, at }) => [number, at]))
   // The block that completes the last round belongs to the next.
   for (const block of blocks.slice(0, -1)) {
-    for (const one of block.transactions) {
-      if (!submission.has(one.to?.toLowerCase() ?? '')) continue
-      const sender = protocol.rpc.sender(one)
+    for (const transaction of block.transactions) {
+      if (!submission.has(transaction.to?.toLowerCase() ?? '')) continue
+      const sender = protocol.rpc.sender(transaction)
       // Whether it was reverted is asked for the judged provider; others' are taken from the blocks alone.
-      if (own.has(sender) && (await isReverted(protocol, one.hash, block.number))) continue
-      const { hash, input } = one
-      const to = String(one.to).toLowerCase()
+      if (own.has(sender) && (await isReverted(protocol, transaction.hash, block.number))) continue
+      const { hash, input } = transaction
+      const to = String(transaction.to).toLowerCase()
       add(rounds, roundAt(block.at), { hash, from: sender, to, input }, block.at)
     }
   }
@@ -122,7 +122,7 @@ export async function collectRounds(
 function sendersOf(rounds: ReadonlyMap<number, Round>, voter: string): ReadonlySet<string> {
   const policies = new Set([...rounds.values()].map(({ policy }) => policy))
   const members = [...policies].flatMap((policy) => policy.members)
-  const own = members.filter((one) => one.voter === voter)
+  const own = members.filter((member) => member.voter === voter)
   return new Set(own.flatMap(({ submit, submitSignatures }) => [submit, submitSignatures]))
 }
 

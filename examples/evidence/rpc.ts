@@ -109,8 +109,8 @@ export function createRpc(urls: readonly string[]): Rpc {
     if (answers.some((answer) => answer === null)) {
       throw new Unchecked(`an endpoint has no block ${number}: it is behind, or pruned`)
     }
-    const said = new Set(answers.map((answer) => JSON.stringify(contentOf(answer as Fields))))
-    if (said.size > 1)
+    const contents = new Set(answers.map((answer) => JSON.stringify(contentOf(answer as Fields))))
+    if (contents.size > 1)
       throw new Unchecked(`the endpoints contradict each other about block ${number}`)
     const blocks = (answers as readonly Fields[]).map((raw) => readBlockOf(raw, number))
     const [block] = blocks
@@ -122,7 +122,7 @@ export function createRpc(urls: readonly string[]): Rpc {
     const transactions = raw['transactions'] as readonly Transaction[]
     const hash = text(raw['hash'])
     if (Number(raw['number']) !== number) throw lie(`answers with another block than ${number}`)
-    if (transactions.some((one) => one.blockHash?.toLowerCase() !== hash)) {
+    if (transactions.some((transaction) => transaction.blockHash?.toLowerCase() !== hash)) {
       throw lie(`has transactions of another block in block ${number}`)
     }
     const root = transactionsRoot(transactions as unknown as readonly Fields[])
@@ -156,10 +156,10 @@ export function createRpc(urls: readonly string[]): Rpc {
   async function blocks(from: number, to: number): Promise<readonly Block[]> {
     const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
     const found = await eachAtOnce(numbers, block)
-    for (const [index, one] of found.entries()) {
+    for (const [index, block] of found.entries()) {
       const parent = found[index - 1]
-      if (parent !== undefined && parent.hash !== one.parentHash) {
-        throw lie(`has a block ${one.number} that does not follow block ${parent.number}`)
+      if (parent !== undefined && parent.hash !== block.parentHash) {
+        throw lie(`has a block ${block.number} that does not follow block ${parent.number}`)
       }
     }
     return found
@@ -182,47 +182,47 @@ export function createRpc(urls: readonly string[]): Rpc {
     }
     const having = new Set(found.map((log) => log.block))
     const mayHave = bloomTest(filter)
-    for (const one of await blocks(from, to)) {
-      if (!having.has(one.number) && mayHave(one.bloom)) await confirmNone(filter, one)
+    for (const block of await blocks(from, to)) {
+      if (!having.has(block.number) && mayHave(block.bloom)) await confirmNone(filter, block)
     }
     return found
   }
 
-  async function confirmNone(filter: LogFilter, one: Block): Promise<void> {
+  async function confirmNone(filter: LogFilter, block: Block): Promise<void> {
     const receipts = await eachAtOnce(
-      one.transactions,
+      block.transactions,
       ({ hash }) => call('eth_getTransactionReceipt', [hash]) as Promise<Fields | null>,
     )
     for (const receipt of receipts) {
       if (receipt === null)
-        throw new Unchecked(`the endpoint has no receipts of block ${one.number}`)
+        throw new Unchecked(`the endpoint has no receipts of block ${block.number}`)
       const own = (receipt['logs'] as readonly Fields[]).map(readLog)
       if (own.some((log) => fits(filter, log)))
-        throw lie(`leaves out events of block ${one.number}`)
+        throw lie(`leaves out events of block ${block.number}`)
     }
   }
 
   function sender(transaction: Transaction): string {
-    const said = transaction.from.toLowerCase()
+    const from = transaction.from.toLowerCase()
     const signer = senderOf(transaction as unknown as Fields)
     if (signer === undefined) taken.add('senders')
-    else if (signer !== said) throw lie(`names a sender of ${transaction.hash} who did not sign it`)
-    return said
+    else if (signer !== from) throw lie(`names a sender of ${transaction.hash} who did not sign it`)
+    return from
   }
 
   /** All receipts of a block; undefined if the endpoint does not give them at once. */
-  async function readReceipts(one: Block): Promise<readonly Fields[] | undefined> {
+  async function readReceipts(block: Block): Promise<readonly Fields[] | undefined> {
     let answer: unknown
     try {
-      answer = await call('eth_getBlockReceipts', [hex(one.number)])
+      answer = await call('eth_getBlockReceipts', [hex(block.number)])
     } catch (error) {
       if (error instanceof Unchecked && !error.message.includes('contradict')) return undefined
       throw error
     }
     if (!Array.isArray(answer)) return undefined
     const receipts = answer as readonly Fields[]
-    if (receiptsRoot(receipts) !== one.receiptsRoot) {
-      throw lie(`changes receipts of block ${one.number}: its header has another root`)
+    if (receiptsRoot(receipts) !== block.receiptsRoot) {
+      throw lie(`changes receipts of block ${block.number}: its header has another root`)
     }
     return receipts
   }
@@ -231,7 +231,7 @@ export function createRpc(urls: readonly string[]): Rpc {
     const found = receiptsOf.get(number) ?? block(number).then(readReceipts)
     receiptsOf.set(number, found)
     const all = await found
-    const place = all?.findIndex((one) => text(one['transactionHash']) === text(hash)) ?? -1
+    const place = all?.findIndex((receipt) => text(receipt['transactionHash']) === text(hash)) ?? -1
     if (all !== undefined && place >= 0) {
       const gas = (at: number) => BigInt(text(all[at]?.['cumulativeGasUsed'] ?? '0x0'))
       return { ...all[place], gasUsed: `0x${(gas(place) - gas(place - 1)).toString(16)}` }
@@ -273,8 +273,8 @@ function contentOf(raw: Fields): unknown {
 function matterOf(method: string, answer: unknown): unknown {
   if (method === 'eth_getLogs') return (answer as readonly Fields[]).map(readLog)
   if (method === 'eth_getBlockReceipts') {
-    return (answer as readonly Fields[] | null)?.map((one) =>
-      matterOf('eth_getTransactionReceipt', one),
+    return (answer as readonly Fields[] | null)?.map((receipt) =>
+      matterOf('eth_getTransactionReceipt', receipt),
     )
   }
   if (answer === null) return null

@@ -43,15 +43,15 @@ function double([x, y, z]: Point): Point {
   return [nextX, mod(m * (s - nextX) - 8n * yy * yy), mod(2n * y * z)]
 }
 
-function add(one: Point, other: Point): Point {
-  const [x1, y1, z1] = one
-  const [x2, y2, z2] = other
-  if (z1 === 0n) return other
-  if (z2 === 0n) return one
+function add(a: Point, b: Point): Point {
+  const [x1, y1, z1] = a
+  const [x2, y2, z2] = b
+  if (z1 === 0n) return b
+  if (z2 === 0n) return a
   const [zz1, zz2] = [mod(z1 * z1), mod(z2 * z2)]
   const [u1, u2] = [mod(x1 * zz2), mod(x2 * zz1)]
   const [s1, s2] = [mod(y1 * zz2 * z2), mod(y2 * zz1 * z1)]
-  if (u1 === u2) return s1 === s2 ? double(one) : [1n, 1n, 0n]
+  if (u1 === u2) return s1 === s2 ? double(a) : [1n, 1n, 0n]
   const [h, r] = [mod(u2 - u1), mod(s2 - s1)]
   const hh = mod(h * h)
   const hhh = mod(h * hh)
@@ -62,13 +62,13 @@ function add(one: Point, other: Point): Point {
 
 /** The sum of two products, computed together: its doublings are the greatest part of either. */
 function sumOfProducts(one: Point, byOne: bigint, other: Point, byOther: bigint): Point {
-  const both = add(one, other)
+  const sum = add(one, other)
   let result: Point = [1n, 1n, 0n]
   for (let bit = 255n; bit >= 0n; bit -= 1n) {
     result = double(result)
     const isOfOne = (byOne >> bit) & 1n
     const isOfOther = (byOther >> bit) & 1n
-    if (isOfOne && isOfOther) result = add(result, both)
+    if (isOfOne && isOfOther) result = add(result, sum)
     else if (isOfOne) result = add(result, one)
     else if (isOfOther) result = add(result, other)
   }

@@ -68,18 +68,18 @@ export function signaturesOf(
     undefined,
     undefined,
   ]
-  for (const one of sent.signatures[protocol]) {
-    const signed = decodeSigned(one.payload)
+  for (const frame of sent.signatures[protocol]) {
+    const signed = decodeSigned(frame.payload)
     if (signed === undefined) continue
-    any ??= one
+    any ??= frame
     if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue
     if (isOther(signed)) {
-      wrong ??= { sent: one, reason: 'different-result', recovered: null }
+      wrong ??= { sent: frame, reason: 'different-result', recovered: null }
       continue
     }
     const signers = signersOf(signed)
-    if (signers.includes(signingPolicy)) valid ??= { sent: one, unsigned: signed.unsigned }
-    else wrong ??= { sent: one, reason: 'wrong-key', recovered: signers[0] ?? null }
+    if (signers.includes(signingPolicy)) valid ??= { sent: frame, unsigned: signed.unsigned }
+    else wrong ??= { sent: frame, reason: 'wrong-key', recovered: signers[0] ?? null }
   }
   const isEarly = sent.withReveals.some(({ payload }) => {
     const signed = decodeSigned(payload)

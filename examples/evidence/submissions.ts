@@ -99,7 +99,7 @@ export function settle(round: Round): SettledRound {
   const contractOf = Object.fromEntries(
     names.flatMap((name) => {
       const weights = [...contracts].map(([address, all]) => {
-        const places = [...all].filter(([, one]) => PARTS[name].has(one))
+        const places = [...all].filter(([, evidence]) => PARTS[name].has(evidence))
         const sum = places.reduce((total, [at]) => total + (policy.members[at]?.weight ?? 0), 0)
         return { address, sum }
       })

@@ -159,8 +159,8 @@ function write(x: number, y: number, text: string, style: string): string {
 }
 
 function format(value: number, unit: string): string {
-  const short = (one: number) =>
-    one.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 3 })
+  const short = (count: number) =>
+    count.toLocaleString('en', { notation: 'compact', maximumSignificantDigits: 3 })
   if (unit === 's')
     return value < 1 && value > 0 ? `${short(value * 1000)} ms` : `${short(value)} s`
   if (unit === 'bytes') return `${short(value / 1e6)} MB`

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 /** Folder of the programs of an installed Debian package of PostgreSQL, the newest one, if there is one. */
 export const PROGRAMS: string | undefined = globSync('/usr/lib/postgresql/*/bin')
   .filter((folder) => existsSync(join(folder, 'pg_basebackup')))
-  .sort((one, other) => Number(one.split('/')[4]) - Number(other.split('/')[4]))
+  .sort((a, b) => Number(a.split('/')[4]) - Number(b.split('/')[4]))
   .at(-1)
 
 /** A PostgreSQL server from the packages of the operating system. */

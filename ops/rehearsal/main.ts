@@ -70,8 +70,8 @@ try {
   await bouncer.pointTo(standby.url)
   const deliveredBefore = receiver.deliveries.length
   const foundMs = await Promise.all(
-    apis.map(async (one) => {
-      await untilWritable(one, token, settings)
+    apis.map(async (api) => {
+      await untilWritable(api, token, settings)
       return performance.now() - promotedAt
     }),
   )
@@ -97,7 +97,7 @@ try {
   if (isLost || isSlow || listsFromStandby === 0 || answeredBefore.failed > 0) process.exitCode = 1
 } finally {
   stop.abort()
-  await Promise.all([...apis, ...workers].map((one) => one.stop()))
+  await Promise.all([...apis, ...workers].map((process) => process.stop()))
   await Promise.all([database.close(), receiver.close(), bouncer.close()])
   await Promise.all([primary.remove(), standby.remove()])
 }

@@ -8,7 +8,7 @@ import {
   setFeedData,
   TOKEN_ABI,
 } from './deployment.ts'
-import type { MinedTransaction, Outgoing, Send } from './sending.ts'
+import type { MinedTransaction, SendTransactions, TransactionToSend } from './sending.ts'
 
 /** The router, tokens and mocks of Flare's contracts, with their actions. */
 export interface DevnetContracts extends PaymentContractAddresses {
@@ -33,9 +33,12 @@ export interface DevnetContracts extends PaymentContractAddresses {
 }
 
 /** Actions on deployed contracts. */
-export function bindContracts(places: PaymentContractAddresses, send: Send): DevnetContracts {
+export function bindContracts(
+  places: PaymentContractAddresses,
+  send: SendTransactions,
+): DevnetContracts {
   const { operator, router, ftsoV2 } = places
-  const sendAll = async (...transactions: readonly Outgoing[]) => {
+  const sendAll = async (...transactions: readonly TransactionToSend[]) => {
     const last = (await send(...transactions)).at(-1)
     if (last === undefined) throw new Error('nothing was sent')
     return last

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { FurnishedDevnet } from '../devnet.ts'
-import { createTurns } from '../in-turn.ts'
+import { createTaskQueue } from '../task-queue.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, startFault } from './fsp/behaviours.ts'
 import { createEpochDaemon } from './fsp/epoch-daemon.ts'
@@ -19,7 +19,7 @@ import { type ProviderAccounts, providerAccounts } from './fsp/provider.ts'
 import { LIVE_POLL_MS, runInRealTime } from './fsp/real-time.ts'
 import { planRound } from './fsp/round.ts'
 import { createRoundSchedule } from './fsp/round-schedule.ts'
-import { createTimeTravel, type PlayedRounds } from './fsp/time-travel.ts'
+import { createTimeTravel, type SimulatedRounds } from './fsp/time-travel.ts'
 import { epochAt, FLARE_TIMING, type ProtocolTiming } from './fsp/timing.ts'
 import {
   createBlockWriter,
@@ -88,15 +88,15 @@ export interface ProviderSimulation {
    *
    * @param quietBlocks number of additional empty blocks in each round
    */
-  playRounds(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
+  playRounds(rounds: number, quietBlocks?: number): Promise<SimulatedRounds>
   /** Skips or simulates up to a time, in epoch seconds; events of reward epochs happen in both cases. */
   playTo(seconds: number, options?: { readonly inFull?: boolean }): Promise<void>
   /** Continues to two rounds after the end of the reward epoch; skips quiet time unless `inFull`. */
-  playToEpochEnd(options?: { readonly inFull?: boolean }): Promise<PlayedRounds>
+  playToEpochEnd(options?: { readonly inFull?: boolean }): Promise<SimulatedRounds>
   /** Continues to the round after the next opening of the registration. */
-  playToRegistration(): Promise<PlayedRounds>
+  playToRegistration(): Promise<SimulatedRounds>
   /** Continues to two rounds after the publication of the last epoch's rewards. */
-  playToPublication(): Promise<PlayedRounds>
+  playToPublication(): Promise<SimulatedRounds>
   /** Starts faults of a provider from the next round on; they replace faults they exclude. */
   behave(name: string, ...behaviours: readonly Behaviour[]): Promise<void>
   /** Ends these faults, or all. */
@@ -202,7 +202,7 @@ export async function createProviderSimulation(
   })
 
   /** Serializes simulations. */
-  const inTurn = createTurns()
+  const inTurn = createTaskQueue()
   /** Runs a simulation that creates blocks itself. */
   const playing = <T>(run: () => Promise<T>): Promise<T> =>
     inTurn(async () => {
@@ -221,9 +221,9 @@ export async function createProviderSimulation(
 
   const states = new Map(providers.map((provider) => [provider.name, provider]))
   const stateOf = (name: string): SimulatedProviderState => {
-    const found = states.get(name)
-    if (found === undefined) throw new Error(`there is no provider ${name}`)
-    return found
+    const state = states.get(name)
+    if (state === undefined) throw new Error(`there is no provider ${name}`)
+    return state
   }
 
   /** Applies the effects of faults outside of rounds. */

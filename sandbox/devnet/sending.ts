@@ -3,7 +3,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { DevnetClient } from './client.ts'
 
 /** A transaction to send; without `to` it creates a contract. */
-export interface Outgoing {
+export interface TransactionToSend {
   readonly from: Address
   readonly to?: Address
   readonly value?: bigint
@@ -19,7 +19,9 @@ export interface MinedTransaction {
 }
 
 /** Sends transactions in sequence; resolves once all of them are mined. */
-export type Send = (...transactions: readonly Outgoing[]) => Promise<readonly MinedTransaction[]>
+export type SendTransactions = (
+  ...transactions: readonly TransactionToSend[]
+) => Promise<readonly MinedTransaction[]>
 
 /** Gas limit above all uses here, so that no gas estimation is needed. */
 const GAS = 2_500_000n
@@ -29,7 +31,7 @@ const GAS = 2_500_000n
  *
  * @param mine whether it must create the blocks
  */
-export function createSender(client: DevnetClient, mine: boolean): Send {
+export function createSender(client: DevnetClient, mine: boolean): SendTransactions {
   return async (...transactions) => {
     const hashes: Hash[] = []
     for (const { from, ...transaction } of transactions) {

@@ -12,7 +12,7 @@ import { serveTopic } from '../live.ts'
 import { flrText } from '../scenarios/page.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { checkParts } from './parts.ts'
-import { createSamples, type Link, type Sample } from './samples.ts'
+import { createSamplePages, type Link, type SamplePage } from './samples.ts'
 
 const STYLE = readFileSync(new URL('../browser/world.css', import.meta.url))
 const REFRESH_MS = 2000
@@ -25,7 +25,7 @@ export async function homePage(
   { world }: { world: WorldParts },
 ): Promise<void> {
   const panel = createControlPanel(world)
-  const samples = createSamples(world, panel)
+  const samples = createSamplePages(world, panel)
   let problem: string | undefined
   serveLayout(app)
   acceptForms(app)
@@ -96,7 +96,7 @@ function chatPathOf({ telegram }: WorldParts, link: string): string {
 
 interface Shown {
   readonly panel: ControlPanel
-  readonly samples: readonly Sample[]
+  readonly samples: readonly SamplePage[]
   readonly problem: string | undefined
 }
 

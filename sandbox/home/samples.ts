@@ -10,7 +10,7 @@ export interface Link {
 }
 
 /** A page of the service that needs data. */
-export interface Sample {
+export interface SamplePage {
   readonly id: string
   readonly label: string
   /** Link to the newest page of this kind; undefined if there is none. */
@@ -26,7 +26,7 @@ const FLR_500 = 500n * 10n ** 18n
 const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
 
 /** Every page of the service that is only reachable from a message, a chat or a top-up. */
-export function createSamples(world: WorldParts, panel: ControlPanel): readonly Sample[] {
+export function createSamplePages(world: WorldParts, panel: ControlPanel): readonly SamplePage[] {
   return [
     connecting(world),
     {
@@ -71,7 +71,7 @@ export function createSamples(world: WorldParts, panel: ControlPanel): readonly 
 }
 
 /** The page for connecting a wallet to Ann’s chat. */
-function connecting({ service, telegram, telegramAccounts }: WorldParts): Sample {
+function connecting({ service, telegram, telegramAccounts }: WorldParts): SamplePage {
   const ann = telegramAccounts.people.get('ann')
   const find = () =>
     firstOf(ann === undefined ? [] : telegram.messages(ann.id).toReversed(), ({ keyboard }) =>
@@ -127,8 +127,8 @@ function firstOf<Item>(
   look: (item: Item) => string | undefined,
 ): string | undefined {
   for (const item of items) {
-    const found = look(item)
-    if (found !== undefined) return found
+    const link = look(item)
+    if (link !== undefined) return link
   }
   return undefined
 }

@@ -162,6 +162,6 @@ function timestampCheck(ageSeconds: number): SignatureCheck {
 }
 
 function labelOf(answer: HookAnswer): string {
-  const chosen = [...ANSWERS].find(([, one]) => one === answer)?.[0]
+  const chosen = [...ANSWERS].find(([, choice]) => choice === answer)?.[0]
   return chosen ?? (typeof answer === 'object' ? `${answer.status}` : `${answer}`)
 }

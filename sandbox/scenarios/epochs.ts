@@ -1,5 +1,5 @@
 import type { Behaviour } from '../devnet/fsp/behaviours.ts'
-import type { PlayedRounds } from '../devnet/fsp/time-travel.ts'
+import type { SimulatedRounds } from '../devnet/fsp/time-travel.ts'
 import type { WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { alertsOf } from './providers.ts'
@@ -17,7 +17,7 @@ export function epochScenarios(world: WorldParts): ScenarioGroup {
     id: string,
     label: string,
     follows: string,
-    run: () => Promise<PlayedRounds>,
+    run: () => Promise<SimulatedRounds>,
   ): Scenario => ({
     id: `epoch-${id}`,
     label,

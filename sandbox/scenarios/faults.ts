@@ -72,8 +72,8 @@ interface Fault extends Pick<Scenario, 'id' | 'label' | 'follows' | 'look'> {
 }
 
 /** A scenario of a fault that lasts until it is ended. */
-function fault({ endLabel, state, lastsMs, ...given }: Fault): Scenario {
-  const { id, label, follows, look } = given
+function fault({ endLabel, state, lastsMs, ...faultParts }: Fault): Scenario {
+  const { id, label, follows, look } = faultParts
   let ending: AbortController | undefined
   return {
     ...{ id, label, follows, look },
@@ -86,15 +86,15 @@ function fault({ endLabel, state, lastsMs, ...given }: Fault): Scenario {
       const ended = new AbortController()
       ending = ended
       const start = performance.now()
-      const unsubscribe = given.onChange?.(() => {
-        if (given.isOver?.()) ended.abort()
+      const unsubscribe = faultParts.onChange?.(() => {
+        if (faultParts.isOver?.()) ended.abort()
       })
       try {
-        await given.begin()
+        await faultParts.begin()
         note(lastsMs === undefined ? 'until you end it' : `for ${lastsMs / 60_000} min`)
         await untilAborted(AbortSignal.any([ended.signal, signal]), lastsMs)
         // When the whole sandbox stops, the fault need not be ended.
-        if (!signal.aborted) await given.end()
+        if (!signal.aborted) await faultParts.end()
       } finally {
         unsubscribe?.()
         ending = undefined

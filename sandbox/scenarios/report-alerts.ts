@@ -63,7 +63,7 @@ function isAlert({ keyboard, replyTo }: Pick<ChatMessage, 'keyboard' | 'replyTo'
 function listenForAlerts(
   { telegram, inbox, receiver }: WorldParts,
   { words, events }: AlertMatcher,
-  found: (where: string) => void,
+  reportFound: (where: string) => void,
 ): () => void {
   const isAbout = (text: string) => words.some((word) => text.includes(word))
   const mailsBefore = inbox.mails.length
@@ -76,17 +76,20 @@ function listenForAlerts(
       if (from !== telegram.bot.id || editedAt !== undefined) return
       if (!isAbout(text) || !isAlert(message)) return
       const chat = telegram.chat(chatId)
-      found(chat.type === 'private' ? `in ${chat.person.firstName}’s chat` : `in “${chat.title}”`)
+      reportFound(
+        chat.type === 'private' ? `in ${chat.person.firstName}’s chat` : `in “${chat.title}”`,
+      )
     }),
     inbox.subscribe(() => {
       for (const mail of inbox.mails.slice(mailsBefore)) {
-        if (isAbout(`${mail.subject} ${mail.text ?? ''}`)) found(`in the mailbox of ${mail.to}`)
+        if (isAbout(`${mail.subject} ${mail.text ?? ''}`))
+          reportFound(`in the mailbox of ${mail.to}`)
       }
     }),
     receiver.subscribe(() => {
       for (const { headers, hook } of receiver.deliveries.slice(deliveriesBefore)) {
         const event = `${headers['x-watchdog-event']}`
-        if (events.some((one) => event.startsWith(one))) found(`at the hook “${hook}”`)
+        if (events.some((prefix) => event.startsWith(prefix))) reportFound(`at the hook “${hook}”`)
       }
     }),
   ]

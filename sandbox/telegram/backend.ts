@@ -80,8 +80,8 @@ function createCallLog(changes: ChangeHub): CallLog {
   let sequence = 0
   return {
     all: () => calls,
-    add(given) {
-      const call = { ...given, sequence: ++sequence }
+    add(callData) {
+      const call = { ...callData, sequence: ++sequence }
       calls.push(call)
       if (calls.length > CALLS_KEPT) calls.shift()
       changes.emit({ kind: 'call', call })

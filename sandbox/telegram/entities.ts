@@ -29,13 +29,13 @@ const PRIORITY: Readonly<Record<string, number>> = {
  *
  * @see TDLib, `fix_entities`
  */
-export function storedEntities(marked: readonly Entity[], found: readonly Entity[]): Entity[] {
+export function storedEntities(marked: readonly Entity[], detected: readonly Entity[]): Entity[] {
   const filled = marked.filter((entity) => entity.length > 0).sort(byPlace)
   const quotes = withoutOverlap(filled.filter((entity) => QUOTES.has(entity.type)))
   const whole = withoutOverlap(
     filled.filter((entity) => !SPLITTABLE.has(entity.type) && !QUOTES.has(entity.type)),
   )
-  const free = found.filter((entity) => !whole.some((other) => overlap(entity, other)))
+  const free = detected.filter((entity) => !whole.some((other) => overlap(entity, other)))
   const verbatim = whole.filter((entity) => VERBATIM.has(entity.type))
   const split = [...SPLITTABLE].flatMap((type) =>
     without(joined(filled.filter((entity) => entity.type === type)), verbatim),

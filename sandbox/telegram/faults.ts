@@ -64,15 +64,15 @@ export function createFaults(): Faults {
       })
     },
     take(method, chatId) {
-      const found = ordered.find(
+      const matching = ordered.find(
         (order) =>
           (order.method === undefined ? method !== 'getupdates' : order.method === method) &&
           (order.chatId === undefined || String(order.chatId) === chatId),
       )
-      if (!found) return undefined
-      found.left--
+      if (!matching) return undefined
+      matching.left--
       ordered = ordered.filter((order) => order.left > 0)
-      return found.fault
+      return matching.fault
     },
     clear() {
       ordered = []

@@ -13,15 +13,15 @@ export type CheckedLink =
  * @see TDLib, `LinkManager::check_link_impl` and `parse_url`
  */
 export function checkLink(link: string, options: { httpsOnly?: boolean } = {}): CheckedLink {
-  const own = /^(tg|ton|tonsite):(?:\/\/)?/i.exec(link)
-  const parsed = parseUrl(own ? link.slice(own[0].length) : link)
+  const ownScheme = /^(tg|ton|tonsite):(?:\/\/)?/i.exec(link)
+  const parsed = parseUrl(ownScheme ? link.slice(ownScheme[0].length) : link)
   if (!parsed.ok) return parsed
   const { protocol, host, userinfo, port, rest } = parsed
-  if (options.httpsOnly && (protocol !== 'https' || own)) {
+  if (options.httpsOnly && (protocol !== 'https' || ownScheme)) {
     return refused('Only HTTPS links are allowed')
   }
-  if (own) {
-    const scheme = own[1]?.toLowerCase() ?? ''
+  if (ownScheme) {
+    const scheme = ownScheme[1]?.toLowerCase() ?? ''
     if (protocol === 'https' || userinfo || port) {
       return refused(scheme === 'tg' ? 'Wrong tg URL' : 'Wrong ton URL')
     }

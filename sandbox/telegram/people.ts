@@ -179,8 +179,8 @@ export function createPeople(backend: Backend): People {
         return { person: chats.getPrivate(id).person, status }
       })
       const id = chats.nextGroupId(type)
-      const rest = { topics: [], migratedTo: undefined, pinned: [] }
-      return chats.put({ type, id, title, isForum, members, bot, ...rest })
+      const emptyParts = { topics: [], migratedTo: undefined, pinned: [] }
+      return chats.put({ type, id, title, isForum, members, bot, ...emptyParts })
     },
     topic(chatId, name) {
       const group = chats.getGroup(chatId)

@@ -56,9 +56,9 @@ export function createQueries(deps: { clock: Clock; changes: ChangeHub }): Queri
       presses.set(queryId, { ...press, queryId, at: deps.clock.now() })
       return { ...press, queryId }
     },
-    answerPress(queryId, given) {
+    answerPress(queryId, content) {
       const press = take(presses, queryId, PRESS_LIFETIME_SECONDS)
-      const answer = { ...press, ...given, at: deps.clock.now() }
+      const answer = { ...press, ...content, at: deps.clock.now() }
       answers.push(answer)
       deps.changes.emit({ kind: 'answer', answer })
     },
@@ -67,9 +67,9 @@ export function createQueries(deps: { clock: Clock; changes: ChangeHub }): Queri
       inlines.set(queryId, { personId, at: deps.clock.now() })
       return queryId
     },
-    answerInline(queryId, given) {
+    answerInline(queryId, content) {
       const { personId } = take(inlines, queryId, INLINE_LIFETIME_SECONDS)
-      const answer = { queryId, personId, ...given }
+      const answer = { queryId, personId, ...content }
       inlineAnswers.push(answer)
       deps.changes.emit({ kind: 'inline', answer })
     },

@@ -61,18 +61,18 @@ export function checkCaption(formatted: FormattedText): FormattedText {
 
 /** Commands, mentions, links, mail addresses and hashtags that every client detects itself. */
 export function findEntities(text: string): readonly Entity[] {
-  const found: Entity[] = []
+  const entities: Entity[] = []
   for (const [type, pattern] of PATTERNS) {
     for (const match of text.matchAll(pattern)) {
       const length =
         type === 'url' ? match[0].replace(/[.,;:!?'")\]]+$/, '').length : match[0].length
-      const taken = found.some(
+      const taken = entities.some(
         (e) => match.index < e.offset + e.length && e.offset < match.index + length,
       )
-      if (!taken) found.push({ type, offset: match.index, length })
+      if (!taken) entities.push({ type, offset: match.index, length })
     }
   }
-  return found.sort((a, b) => a.offset - b.offset)
+  return entities.sort((a, b) => a.offset - b.offset)
 }
 
 const PATTERNS: readonly (readonly [string, RegExp])[] = [

@@ -145,14 +145,14 @@ export function createPoller(updates: Updates): Poller {
         const finish = (settle: () => void) => {
           clearTimeout(timer)
           poll.signal.removeEventListener('abort', wake)
-          if (waiting === own) waiting = undefined
+          if (waiting === thisPoll) waiting = undefined
           settle()
         }
         const wake = () => finish(resolve)
-        const own = { wake, fail: (refusal: BotApiRefusal) => finish(() => reject(refusal)) }
+        const thisPoll = { wake, fail: (refusal: BotApiRefusal) => finish(() => reject(refusal)) }
         const timer = setTimeout(wake, poll.timeoutSeconds * 1000)
         poll.signal.addEventListener('abort', wake)
-        waiting = own
+        waiting = thisPoll
       })
       return take({ ...poll, offset: 0 })
     },

@@ -212,11 +212,11 @@ function isForBot(
 ): boolean {
   if (group.bot === 'left' || group.bot === 'kicked') return false
   if (group.bot === 'administrator' || replied?.from === backend.bot.id) return true
-  const own = `@${backend.bot.username.toLowerCase()}`
+  const mention = `@${backend.bot.username.toLowerCase()}`
   return message.entities.some((entity) => {
     const part = message.text.slice(entity.offset, entity.offset + entity.length).toLowerCase()
-    if (entity.type === 'mention') return part === own
-    return entity.type === 'bot_command' && (!part.includes('@') || part.endsWith(own))
+    if (entity.type === 'mention') return part === mention
+    return entity.type === 'bot_command' && (!part.includes('@') || part.endsWith(mention))
   })
 }
 

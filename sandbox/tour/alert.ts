@@ -55,9 +55,9 @@ export function checkSignatures({ verdicts }: ReceivedRequest): void {
  */
 export function alertLinksIn(publicUrl: string, text: string): readonly string[] {
   const links = text.match(/https?:\/\/[^\s"'<>\\]+/g) ?? []
-  const found = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
-  if (found.length === 0) throw new UnexpectedAnswerError(`a link to ${publicUrl}/a/…`, text)
-  return found
+  const alertLinks = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
+  if (alertLinks.length === 0) throw new UnexpectedAnswerError(`a link to ${publicUrl}/a/…`, text)
+  return alertLinks
 }
 
 /**

@@ -27,8 +27,8 @@ export function createTourChat(api: TelegramApi, chatId: number): TourChat {
   const find = async (what: string, fits: (message: ChatMessage) => boolean) => {
     const giveUpAt = performance.now() + PATIENCE_MS
     for (;;) {
-      const found = fromBot().findLast(fits)
-      if (found !== undefined) return found
+      const message = fromBot().findLast(fits)
+      if (message !== undefined) return message
       if (performance.now() > giveUpAt) throw new UnexpectedAnswerError(what, describe(fromBot()))
       await wait(LOOK_MS)
     }
@@ -44,8 +44,8 @@ export function createTourChat(api: TelegramApi, chatId: number): TourChat {
       api.send(chatId, text)
     },
     press: async (label) => {
-      const message = await find(`a message with the button “${label}”`, (one) =>
-        hasButton(one, label),
+      const message = await find(`a message with the button “${label}”`, (message) =>
+        hasButton(message, label),
       )
       const data = buttonOf(message, label)?.callback_data ?? ''
       await api.press(chatId, message.id, data).answer(PATIENCE_MS)

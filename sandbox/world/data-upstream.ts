@@ -51,7 +51,7 @@ const ANSWERS: Readonly<Record<ResourceId, (epochs: Epochs) => object>> = {
 export async function startDataUpstream({ clock }: { clock: Clock }): Promise<DataUpstream> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://upstream.invalid')
-    const resource = RESOURCES.find((one) => pathname.split('/')[1] === one)
+    const resource = RESOURCES.find((id) => pathname.split('/')[1] === id)
     const now = clock.now()
     const status = resource === undefined ? 404 : 200
     const body =

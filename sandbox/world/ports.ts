@@ -21,7 +21,7 @@ export async function findPort(wish?: number): Promise<number> {
  * Checks that a port on loopback is free.
  * @throws Error otherwise
  */
-export async function expectFree(port: number): Promise<void> {
+export async function requireFreePort(port: number): Promise<void> {
   const probe = createServer().listen(port, '127.0.0.1')
   await once(probe, 'listening')
   probe.close()
@@ -30,7 +30,7 @@ export async function expectFree(port: number): Promise<void> {
 
 async function isFree(port: number): Promise<boolean> {
   try {
-    await expectFree(port)
+    await requireFreePort(port)
     return true
   } catch {
     return false

@@ -54,18 +54,18 @@ function serverInfo(view: ServerView): JsonObject {
 }
 
 function ledger(view: ServerView, parameters: Parameters): JsonObject {
-  const found = namedLedger(view, parameters['ledger_index'] ?? 'validated')
+  const ledger = namedLedger(view, parameters['ledger_index'] ?? 'validated')
   return {
     ledger: {
       closed: true,
-      close_time: closeTimeOf(found),
-      close_time_iso: isoTime(found),
-      ledger_hash: found.hash,
-      ledger_index: found.index,
-      parent_hash: found.parentHash,
+      close_time: closeTimeOf(ledger),
+      close_time_iso: isoTime(ledger),
+      ledger_hash: ledger.hash,
+      ledger_index: ledger.index,
+      parent_hash: ledger.parentHash,
     },
-    ledger_hash: found.hash,
-    ledger_index: found.index,
+    ledger_hash: ledger.hash,
+    ledger_index: ledger.index,
     validated: true,
   }
 }
@@ -126,8 +126,8 @@ function tx(view: ServerView, parameters: Parameters, apiVersion: number): JsonO
   const hash = transaction.toUpperCase()
   const { min, max } = view.range()
   const isHeld = ({ ledger: { index } }: PlacedTransaction) => index >= min && index <= max
-  const placed = history.placed.find((one) => one.transaction.hash === hash && isHeld(one))
-  const waiting = history.waiting.find((one) => one.hash === hash)
+  const placed = history.placed.find((entry) => entry.transaction.hash === hash && isHeld(entry))
+  const waiting = history.waiting.find((transaction) => transaction.hash === hash)
   if (placed === undefined && waiting === undefined) throw new XrplRefusal('txnNotFound')
   return transactionOf(placed ?? waiting, history.address, apiVersion)
 }
@@ -185,9 +185,9 @@ function namedLedger(view: ServerView, name: unknown): Ledger {
 }
 
 function ledgerAt({ history }: ServerView, index: number): Ledger {
-  const found = history.find(index)
-  if (found === undefined) throw new XrplRefusal('lgrNotFound')
-  return found
+  const ledger = history.find(index)
+  if (ledger === undefined) throw new XrplRefusal('lgrNotFound')
+  return ledger
 }
 
 function numberOr(value: unknown, fallback: number): number {

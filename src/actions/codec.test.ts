@@ -9,7 +9,7 @@ import { VERBS } from './verbs.ts'
 const id = fc.integer({ min: 1, max: 2_147_483_647 })
 const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`))
 const word = fc.stringMatching(/^[a-z0-9]{1,3}$/)
-const maybe = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: undefined })
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
 const duration = fc.constantFrom('1h', '8h', '24h', '7d', '8am', 'rec', '0')
 
 /** Every value an argument can have, by its name; by verb and name where verbs differ. */
@@ -79,13 +79,13 @@ const PRESSES = fc.oneof(
     const args = fc.record(
       Object.fromEntries(
         names.map((name) => {
-          const one = ARGUMENTS[`${verb}.${name}`] ?? ARGUMENTS[name]
-          if (one === undefined) throw new Error(`nothing is known of ${name}`)
-          return [name, one]
+          const argument = ARGUMENTS[`${verb}.${name}`] ?? ARGUMENTS[name]
+          if (argument === undefined) throw new Error(`nothing is known of ${name}`)
+          return [name, argument]
         }),
       ),
     )
-    return args.map((given) => ({ data: pack(verb, given), press: { verb, args: given } }))
+    return args.map((values) => ({ data: pack(verb, values), press: { verb, args: values } }))
   }),
 )
 
@@ -112,7 +112,7 @@ describe('button data', () => {
   })
 
   test('is generated for every verb in these tests', () => {
-    const seen = new Set(fc.sample(PRESSES, 5000).map((one) => one.press.verb))
+    const seen = new Set(fc.sample(PRESSES, 5000).map((sample) => sample.press.verb))
     expect([...seen].sort()).toEqual([...VERB_NAMES].sort())
   })
 

@@ -141,7 +141,7 @@ export interface AlertFilter {
 
 const filter = z.codec(
   z.string().regex(/^[afrkx][acwi][adwm](?:[1-9a-z][0-9a-z]{0,6})?$/),
-  z.custom<AlertFilter>((given) => typeof given === 'object' && given !== null),
+  z.custom<AlertFilter>((value) => typeof value === 'object' && value !== null),
   {
     decode: (text, context) => {
       const state = nameOf(STATES, text[0])
@@ -172,7 +172,7 @@ function nameOf<Name extends string>(
 }
 
 function letterOf(names: Readonly<Record<string, string>>, name: string): string {
-  const entry = Object.entries(names).find(([, one]) => one === name)
+  const entry = Object.entries(names).find(([, entryName]) => entryName === name)
   if (entry === undefined) throw new Error(`no letter for ${name}`)
   return entry[0]
 }

@@ -72,7 +72,7 @@ export async function muteEpisode(
 }
 
 /** Sets the time of the next reminder of open alerts. */
-export async function remindAgain(
+export async function setNextReminders(
   db: Db,
   rows: readonly { readonly id: number; readonly remindAt: Date | null }[],
 ): Promise<void> {
@@ -96,7 +96,11 @@ export async function closeAlertsOfWatch(db: Db, watchId: number, at: Date): Pro
 }
 
 /** Removes a person's name from acknowledgements. */
-export async function forgetName(db: Db, wallets: readonly string[], name: string): Promise<void> {
+export async function removePersonName(
+  db: Db,
+  wallets: readonly string[],
+  name: string,
+): Promise<void> {
   await db.execute(sql`
     update alerts set acknowledged_by = null
     where wallet = any(${sql.param([...wallets])}::text[]) and acknowledged_by = ${name}`)

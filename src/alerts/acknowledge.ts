@@ -13,20 +13,20 @@ import { recoveryRoleOf } from '#src/watches/events.ts'
 import { updateWatch } from '#src/watches/manage/service.ts'
 import * as acting from './acknowledge-store.ts'
 import {
-  type Act,
-  type ActDeps,
   type ActionResult,
-  actOn,
-  actOnEach,
+  type AlertAction,
+  type AlertActionDeps,
   alertStatus,
+  applyToAlert,
+  applyToAlerts,
   type FindAlerts,
   requireAlert,
-} from './act.ts'
-import { escalateAgain, escalateUnmuted } from './escalation.ts'
-import { endOf } from './message-state.ts'
+} from './alert-action.ts'
+import { rescheduleEscalations, scheduleEscalationsAfterMute } from './escalation.ts'
+import { logEach } from './log-lines.ts'
+import { alertEnd } from './message-state.ts'
 import { planReminders } from './reminder-rules.ts'
 import * as store from './store.ts'
-import { logEach } from './trail.ts'
 
 /**
  * Acknowledges an alert and its open episode, which then gets no reminders until it recovers.
@@ -35,14 +35,14 @@ import { logEach } from './trail.ts'
  * @throws AppError not_found
  */
 export async function acknowledgeAlert(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   { id, by }: { readonly id: number; readonly by: string | null },
 ): Promise<ActionResult> {
-  return await actOn(deps, caller, id, acknowledgement(caller, by))
+  return await applyToAlert(deps, caller, id, acknowledgement(caller, by))
 }
 
-function acknowledgement({ wallet }: Caller, by: string | null): Act {
+function acknowledgement({ wallet }: Caller, by: string | null): AlertAction {
   return {
     what: 'alert acknowledged',
     change: (tx, chosen, at) => acting.acknowledge(tx, wallet, { ...chosen, at, by }),
@@ -54,20 +54,20 @@ function acknowledgement({ wallet }: Caller, by: string | null): Act {
  * @throws AppError not_found
  */
 export async function unacknowledgeAlert(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   { id }: { readonly id: number },
 ): Promise<ActionResult> {
-  return await actOn(deps, caller, id, removal(deps, caller))
+  return await applyToAlert(deps, caller, id, removal(deps, caller))
 }
 
-function removal(deps: ActDeps, caller: Caller): Act {
+function removal(deps: AlertActionDeps, caller: Caller): AlertAction {
   return {
     what: 'acknowledgement removed',
     change: (tx, chosen) => acting.unacknowledge(tx, caller.wallet, chosen),
     afterAll: async (tx, ids, at) => {
       await resumeReminders(deps, tx, caller, ids)
-      await escalateAgain(tx, ids, at)
+      await rescheduleEscalations(tx, ids, at)
     },
   }
 }
@@ -80,7 +80,7 @@ function removal(deps: ActDeps, caller: Caller): Act {
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function acknowledgeMessage(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   input: {
     readonly recipientId: number
@@ -101,11 +101,11 @@ export async function acknowledgeMessage(
  * @throws AppError not_found when one is not of the wallet
  */
 export async function acknowledgeEach(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   { find, by }: { readonly find: FindAlerts; readonly by: string | null },
 ): Promise<readonly ActionResult[]> {
-  return await actOnEach(deps, caller, find, acknowledgement(caller, by))
+  return await applyToAlerts(deps, caller, find, acknowledgement(caller, by))
 }
 
 /**
@@ -115,11 +115,11 @@ export async function acknowledgeEach(
  * @throws AppError not_found when one is not of the wallet
  */
 export async function unacknowledgeEach(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   { find }: { readonly find: FindAlerts },
 ): Promise<readonly ActionResult[]> {
-  return await actOnEach(deps, caller, find, removal(deps, caller))
+  return await applyToAlerts(deps, caller, find, removal(deps, caller))
 }
 
 /**
@@ -132,7 +132,7 @@ export async function unacknowledgeEach(
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function unacknowledgeMessage(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly ActionResult[]> {
@@ -147,12 +147,14 @@ export async function unacknowledgeMessage(
  */
 function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.AlertRow[] {
   const alerts = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
-  const open = alerts.filter((row) => recoveryRoleOf(row.event).canRecover && endOf(row) === null)
+  const open = alerts.filter(
+    (row) => recoveryRoleOf(row.event).canRecover && alertEnd(row) === null,
+  )
   const active = open.length === 0 ? alerts : open
   const times = active.map(({ acknowledgedAt }) => acknowledgedAt?.getTime())
   if (times.includes(undefined)) return []
   const lastAt = Math.max(...times.map((time) => time ?? 0))
-  return active.filter((row, index) => times[index] === lastAt && endOf(row) === null)
+  return active.filter((row, index) => times[index] === lastAt && alertEnd(row) === null)
 }
 
 /**
@@ -162,14 +164,14 @@ function lastAcknowledged(rows: readonly store.AlertRow[]): readonly store.Alert
  * @throws AppError not_found
  */
 export async function muteEpisode(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   { id, muted }: { readonly id: number; readonly muted: boolean },
 ): Promise<ActionResult> {
-  return await actOn(deps, caller, id, muting(deps, caller, muted))
+  return await applyToAlert(deps, caller, id, muting(deps, caller, muted))
 }
 
-function muting(deps: ActDeps, caller: Caller, muted: boolean): Act {
+function muting(deps: AlertActionDeps, caller: Caller, muted: boolean): AlertAction {
   return {
     what: muted ? 'alert muted' : 'alert unmuted',
     change: (tx, chosen, at) =>
@@ -177,7 +179,7 @@ function muting(deps: ActDeps, caller: Caller, muted: boolean): Act {
     afterAll: async (tx, ids, at) => {
       if (muted) return
       await resumeReminders(deps, tx, caller, ids)
-      await escalateUnmuted(tx, ids, at)
+      await scheduleEscalationsAfterMute(tx, ids, at)
       await sendUnsent(tx, ids, at)
     },
   }
@@ -185,9 +187,9 @@ function muting(deps: ActDeps, caller: Caller, muted: boolean): Act {
 
 /** Schedules alerts that were never sent to a recipient because of a mute. */
 async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<void> {
-  const unsent = await delivery.listMutedOnly(tx, ids)
+  const unsent = await delivery.listOnlyMutedRecipients(tx, ids)
   const due = ids.filter((id) => (unsent.get(id)?.size ?? 0) > 0)
-  await acting.remindAgain(
+  await acting.setNextReminders(
     tx,
     due.map((id) => ({ id, remindAt: at })),
   )
@@ -201,12 +203,12 @@ async function sendUnsent(tx: Db, ids: readonly number[], at: Date): Promise<voi
  * @throws AppError not_found when it contains no alert of the wallet
  */
 export async function muteMessage(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   caller: Caller,
   input: { readonly recipientId: number; readonly messageId: string; readonly muted: boolean },
 ): Promise<readonly ActionResult[]> {
   const find = (tx: Db) => alertsOf(tx, caller, input)
-  return await actOnEach(deps, caller, find, muting(deps, caller, input.muted))
+  return await applyToAlerts(deps, caller, find, muting(deps, caller, input.muted))
 }
 
 /** The wallet's alerts in one message of a chat. @throws AppError not_found when there are none */
@@ -217,9 +219,9 @@ async function alertsOf(
 ): Promise<readonly store.AlertRow[]> {
   const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
   const rows = await store.listByIds(db, alertIds)
-  const own = rows.filter(({ wallet }) => wallet === caller.wallet)
-  if (own.length === 0) throw new AppError('not_found', 'not_found')
-  return own
+  const ownRows = rows.filter(({ wallet }) => wallet === caller.wallet)
+  if (ownRows.length === 0) throw new AppError('not_found', 'not_found')
+  return ownRows
 }
 
 /**
@@ -228,7 +230,7 @@ async function alertsOf(
  * @throws AppError not_found, also when the watch was deleted
  */
 export async function muteWatchOf(
-  deps: ActDeps & { readonly chain: FspChain },
+  deps: AlertActionDeps & { readonly chain: FspChain },
   caller: Caller,
   { id, until }: { readonly id: number; readonly until: Date | null },
 ): Promise<ActionResult> {
@@ -237,14 +239,14 @@ export async function muteWatchOf(
     const inside = { ...deps, db: tx }
     await updateWatch(inside, caller, { id: row.watchId, changes: { mutedUntil: until } })
     const open = await store.listOpenOfWatches(tx, [row.watchId])
-    await delivery.reviseMessages(tx, [...new Set([id, ...open.map((one) => one.id)])])
+    await delivery.reviseMessages(tx, [...new Set([id, ...open.map((row) => row.id)])])
     logEach(deps, [id], until === null ? 'watch of the alert unmuted' : 'watch of the alert muted')
     return { ...(await alertStatus(inside, caller, id)), already: false }
   })
 }
 
 async function resumeReminders(
-  deps: ActDeps,
+  deps: AlertActionDeps,
   tx: Db,
   caller: Caller,
   ids: readonly number[],
@@ -252,5 +254,5 @@ async function resumeReminders(
   const settings = await getSettings({ db: tx }, caller)
   const rows = await store.listByIds(tx, ids)
   const episodes = rows.filter(({ isEpisode }) => isEpisode)
-  await acting.remindAgain(tx, planReminders(episodes, settings, deps.clock.now()))
+  await acting.setNextReminders(tx, planReminders(episodes, settings, deps.clock.now()))
 }

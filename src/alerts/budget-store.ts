@@ -76,7 +76,7 @@ export async function spendBudget(
 }
 
 /** Due summaries of throttled alerts. */
-export const SUMMARIES = {
+export const DUE_THROTTLE_SUMMARIES = {
   table: alertBudgets,
   id: ['recipientId', 'watchId'],
   dueAt: 'summaryAt',
@@ -86,7 +86,7 @@ export const SUMMARIES = {
 export type DueSummary = Pick<typeof alertBudgets.$inferSelect, 'watchId' | 'recipientId'>
 
 /** Ends the count of a summary. With `until` counting continues, and the next summary is due then. */
-export async function endSummary(
+export async function endThrottleSummary(
   tx: Db,
   { watchId, recipientId }: DueSummary,
   until: Date | null,
@@ -98,7 +98,7 @@ export async function endSummary(
 }
 
 /** Deletes rows whose hour began before an instant and that have no pending summary. */
-export async function deleteIdle(db: Db, before: Date): Promise<void> {
+export async function deleteIdleBudgets(db: Db, before: Date): Promise<void> {
   await db.execute(sql`
     delete from ${alertBudgets} where started_at < ${before} and summary_at is null`)
 }

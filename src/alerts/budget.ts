@@ -19,7 +19,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { timingOf } from '#src/recipients/timing.ts'
+import { sendTimingOf } from '#src/recipients/timing.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import * as store from './budget-store.ts'
 import type { NotifyDeps } from './notify-deps.ts'
@@ -40,7 +40,7 @@ export interface PlannedDelivery {
 }
 
 /** A recipient whose alerts of a watch are throttled from now on, and who is informed once. */
-export interface FirstThrottled {
+export interface NewlyThrottled {
   readonly watchId: number
   readonly recipientId: number
 }
@@ -55,7 +55,7 @@ export async function applyBudget(
   now: Date,
 ): Promise<{
   readonly rows: readonly delivery.NewDelivery[]
-  readonly first: readonly FirstThrottled[]
+  readonly first: readonly NewlyThrottled[]
 }> {
   const counts = new Map<string, store.BudgetUse>()
   for (const { watchId, row, counts: isCounted } of planned) {
@@ -127,7 +127,7 @@ export async function sendThrottleSummaries(
   const { quarantine } = deps
   const idOf = (due: store.DueSummary) => keyOf(due.watchId, due.recipientId)
   while (!signal.aborted) {
-    const due = await listDueKeys(deps.db, store.SUMMARIES, {
+    const due = await listDueKeys(deps.db, store.DUE_THROTTLE_SUMMARIES, {
       now: deps.clock.now(),
       limit: AT_ONCE,
     })
@@ -142,7 +142,7 @@ export async function sendThrottleSummaries(
 
 async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promise<void> {
   const now = deps.clock.now()
-  const [taken] = await lockDueRows(tx, store.SUMMARIES, { now, among: [due] })
+  const [taken] = await lockDueRows(tx, store.DUE_THROTTLE_SUMMARIES, { now, among: [due] })
   if (taken === undefined) return
   const { watchId, recipientId, allowed, throttled } = taken
   const reader = (await recipients.readRecipientsById(tx, [recipientId])).get(recipientId)
@@ -152,20 +152,20 @@ async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promi
     watch === undefined ||
     CHANNELS[reader.channel].isProgrammatic
   ) {
-    await store.endSummary(tx, taken, null)
+    await store.endThrottleSummary(tx, taken, null)
     return
   }
   const settings = (await listSettings(tx, [reader.wallet])).get(reader.wallet) ?? DEFAULT_SETTINGS
-  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  const timing = sendTimingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
   if (timing.act === 'hold') {
-    await store.endSummary(tx, taken, timing.until)
+    await store.endThrottleSummary(tx, taken, timing.until)
     return
   }
   const summary = messageFor(deps, { watch, reader, settings, now }, (t) => ({
     title: t('messages:throttled.count', { count: throttled, watch: typed(watch.label) }),
     body: t('messages:throttled.summary', { limit: t('units:alerts', { count: allowed }) }),
   }))
-  await store.endSummary(tx, taken, null)
+  await store.endThrottleSummary(tx, taken, null)
   await delivery.enqueue(tx, [summary])
 }
 
@@ -178,7 +178,7 @@ function messageFor(
   const { id: recipientId, wallet, channel, partitionKey, locale, timezone } = reader
   const t = translator(locale)
   const id = delivery.newDeliveryId(now)
-  const timing = timingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
+  const timing = sendTimingOf(settings, reader, { kind: 'notice', severity: 'warning', now })
   return {
     id,
     wallet,
@@ -223,5 +223,5 @@ function messageFor(
 
 /** Deletes the counts of watches and recipients without alerts for some hours. */
 export async function pruneBudgets({ db, clock }: Pick<NotifyDeps, 'clock'> & { readonly db: Db }) {
-  await store.deleteIdle(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
+  await store.deleteIdleBudgets(db, new Date(clock.now().getTime() - 3 * HOUR_MS))
 }

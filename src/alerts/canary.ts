@@ -5,10 +5,10 @@
 import { transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { CANARY_WALLET, DISCARD_URL } from '#src/kernel/canary.ts'
+import { CANARY_WALLET, CANARY_WEBHOOK_URL } from '#src/kernel/canary.ts'
 import { configureChannel } from '#src/recipients/destinations.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { listPart } from './part-store.ts'
+import { listAlertPart } from './part-store.ts'
 import { recordAlerts } from './service.ts'
 
 type Deps = Parameters<typeof recordAlerts>[0] & Parameters<typeof configureChannel>[0]
@@ -34,7 +34,7 @@ const ALERTS_READ_MAX = 4
 export async function raiseCanary(deps: Deps): Promise<void> {
   const source = findEventSource(EVENT)
   if (source === undefined) throw new Error(`no signal emits ${EVENT}`)
-  await configureChannel(deps, CALLER, { key: 'webhook', setup: { url: DISCARD_URL } })
+  await configureChannel(deps, CALLER, { key: 'webhook', setup: { url: CANARY_WEBHOOK_URL } })
   const now = deps.clock.now()
   const watch = {
     ...{ id: WATCH_ID, wallet: CANARY_WALLET, label: 'Canary', recipientIds: null },
@@ -61,7 +61,7 @@ export async function raiseCanary(deps: Deps): Promise<void> {
 
 /** The last synthetic alert that arrived; undefined if none of the newest alerts arrived. */
 export async function findCanary({ db }: Pick<Deps, 'db'>): Promise<CanaryArrival | undefined> {
-  const { rows } = await listPart(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
+  const { rows } = await listAlertPart(db, CANARY_WALLET, {}, undefined, ALERTS_READ_MAX)
   const entries = await delivery.listForAlerts(
     db,
     rows.map(({ id }) => id),

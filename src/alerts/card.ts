@@ -8,12 +8,12 @@ import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { type ActedAlert, alertStatus } from './act.ts'
-import { asOfNow } from './current.ts'
+import { type ActedAlert, alertStatus } from './alert-action.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
-import { lengthOf, outagesOf } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
@@ -50,8 +50,8 @@ export async function getAlert(
   }
   const deliveries = await delivery.listForAlerts(deps.db, [id])
   const states = await messageStates(deps, [id])
-  const outage = (await outagesOf(deps.db, [row])).get(id)
-  const [current = row] = await asOfNow(deps.db, [row])
+  const outage = (await readOutages(deps.db, [row])).get(id)
+  const [current = row] = await withCurrentFigures(deps.db, [row])
   const { type, signal, group, data } = recordedFromRow(current)
   const message = messageOf(deps, current, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
@@ -59,7 +59,7 @@ export async function getAlert(
   return {
     alert: {
       ...toAlert(deps, current, reader, deliveries.get(id) ?? []),
-      durationSeconds: outage === undefined ? null : lengthOf(outage),
+      durationSeconds: outage === undefined ? null : outageSeconds(outage),
     },
     status: await alertStatus(deps, caller, id),
     envelope: { deliveryId: randomUUID(), ...place, message },
@@ -96,6 +96,6 @@ export async function openHelp(
 ): Promise<ChatMessageState | undefined> {
   const { recipientId, messageId, help } = input
   if ((await findMessage(deps, caller, input)) === undefined) return undefined
-  await delivery.openHelp(deps.db, [recipientId], messageId, help)
+  await delivery.setOpenHelp(deps.db, [recipientId], messageId, help)
   return await findMessage(deps, caller, input)
 }

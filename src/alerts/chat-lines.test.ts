@@ -9,7 +9,7 @@ import { shortAddress } from '#src/i18n/format.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
-import { type Note, renderMessage } from './render.ts'
+import { type AlertNote, renderMessage } from './render.ts'
 
 /** Most lines of an alert in a chat, without empty ones. */
 const LINES_MAX = 5
@@ -18,7 +18,7 @@ const WORDS_MAX = 10
 const CHARACTERS_MAX = 40
 const FIRED_AT = new Date('2026-11-20T12:01:30.000Z')
 const LABEL = 'Alpha'
-const STILL: Note = {
+const STILL: AlertNote = {
   kind: 'stillFiring',
   alerts: [
     { type: 'provider-fsp', signal: 'ftso-commit', event: 'fsp.ftso-commit', seconds: 90 },
@@ -30,7 +30,7 @@ function envelopeOf(event: string, locale: Locale): Envelope {
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)
   const data = source.signal.examples[event] ?? {}
-  const notes: readonly Note[] = source.isRecovery
+  const notes: readonly AlertNote[] = source.isRecovery
     ? [{ kind: 'lasted', seconds: 720 }, STILL]
     : [{ kind: 'escalated', seconds: 900 }]
   const reader = { locale, timezone: 'UTC' }

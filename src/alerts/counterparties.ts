@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { whichAreWatched } from '#src/watches/notification-view.ts'
+import { haveBalanceWatch } from '#src/watches/notification-view.ts'
 import type { CounterpartyRole } from '#src/watches/types/balance-change.ts'
-import { whichWereSeen } from './counterparty-store.ts'
+import { areInRecentAlerts } from './counterparty-store.ts'
 
 const MOVED = 'wallet-balance.moved'
 
@@ -16,7 +16,7 @@ const Transfer = z.object({
 })
 
 /** The candidates, in which transfers say what is known about the other account (`counterpartyRole`). */
-export async function withCounterparties(
+export async function addCounterpartyRoles(
   tx: Db,
   candidates: readonly AlertCandidate[],
 ): Promise<readonly AlertCandidate[]> {
@@ -31,8 +31,8 @@ export async function withCounterparties(
   const named = transfers.flatMap(({ address, ...transfer }) =>
     address === null || address === transfer.wallet ? [] : [{ ...transfer, address }],
   )
-  const areWatched = named.length === 0 ? [] : await whichAreWatched(tx, named)
-  const wereSeen = named.length === 0 ? [] : await whichWereSeen(tx, named)
+  const areWatched = named.length === 0 ? [] : await haveBalanceWatch(tx, named)
+  const wereSeen = named.length === 0 ? [] : await areInRecentAlerts(tx, named)
   const others = new Map(
     named.map(({ candidate }, index): [AlertCandidate, CounterpartyRole] => [
       candidate,

@@ -13,7 +13,7 @@ interface Counterparty {
 const ALERTS_MAX = 50
 
 /** Whether each of these accounts is in one of the newest alerts of its watch. */
-export async function whichWereSeen(
+export async function areInRecentAlerts(
   tx: Db,
   counterparties: readonly Counterparty[],
 ): Promise<readonly boolean[]> {

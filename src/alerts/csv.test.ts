@@ -36,6 +36,6 @@ test.each([
   expect(parse(csvLine([cell]))).toEqual([[`'${cell}`]])
 })
 
-test('numbers stay numbers and nothing is empty', () => {
+test('a number is written without quotes, and null as an empty cell', () => {
   expect(csvLine([-1, null, 0])).toBe('-1,,0\r\n')
 })

@@ -32,7 +32,7 @@ export interface DeferredRow extends Record<string, unknown> {
 }
 
 /** Selects a recipient's due deferred alerts: all alerts, or only critical ones. */
-export interface DueSelection {
+export interface DueDeferred {
   readonly recipientId: number
   readonly until: Date
   readonly onlyCritical: boolean
@@ -46,7 +46,7 @@ const AHEAD_SECONDS = 120
  *
  * @returns wallets whose deferred deliveries must be rescheduled
  */
-export async function catchUp(db: Db, now: Date): Promise<readonly string[]> {
+export async function repairDeferredTimes(db: Db, now: Date): Promise<readonly string[]> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   const rows = await db.execute<{ wallet: string }>(sql`
     update deliveries d set created_at = ${now}
@@ -60,7 +60,7 @@ const CRITICAL = sql`(d.urgency = 2 or d.recovery and exists (select from alerts
   where a.id = d.alert_id and ${isSamePartitionKey('a.fired_at', 'd.fired_at')}
     and a.episode_severity = 'critical'))`
 
-function isDue({ recipientId, until, onlyCritical }: DueSelection) {
+function isDue({ recipientId, until, onlyCritical }: DueDeferred) {
   const critical = onlyCritical ? sql`and ${CRITICAL}` : sql``
   return sql`d.recipient_id = ${recipientId} and d.held_until <= ${until} and d.kind <> 'notice'
     ${critical}`
@@ -70,7 +70,7 @@ function isDue({ recipientId, until, onlyCritical }: DueSelection) {
  * Condition: a due delivery has a separate line. The line of an alert also says that it recovered, so such
  * a recovery has none.
  */
-function isLine({ recipientId, until, onlyCritical }: DueSelection) {
+function isLine({ recipientId, until, onlyCritical }: DueDeferred) {
   const critical = onlyCritical ? sql`and e.urgency = 2` : sql``
   return sql`not (d.recovery and exists (select from deliveries e
     where e.alert_id = d.answers and e.recipient_id = ${recipientId} and e.held_until <= ${until}
@@ -78,7 +78,7 @@ function isLine({ recipientId, until, onlyCritical }: DueSelection) {
 }
 
 /** Counts deferred alerts. */
-export async function countDeferred(tx: Db, due: DueSelection): Promise<DeferredCounts> {
+export async function countDeferred(tx: Db, due: DueDeferred): Promise<DeferredCounts> {
   const [counted] = await tx.execute<DeferredCounts>(sql`
     select (count(*) filter (where ${isLine(due)}))::int as lines,
       (count(*) filter (where not d.recovery))::int as alerts,
@@ -95,7 +95,7 @@ export async function countDeferred(tx: Db, due: DueSelection): Promise<Deferred
 /** Deferred alerts that have a separate line: open alerts first, then the newest. */
 export async function listNewestDeferred(
   tx: Db,
-  due: DueSelection,
+  due: DueDeferred,
   limit: number,
 ): Promise<readonly DeferredRow[]> {
   return await tx.execute<DeferredRow>(sql`
@@ -125,7 +125,7 @@ export async function listDeferredNotices(
 /** Marks deferred alerts as contained in a summary delivery. */
 export async function markSummarized(
   tx: Db,
-  due: DueSelection,
+  due: DueDeferred,
   summaryDeliveryId: string,
 ): Promise<void> {
   for (;;) {
@@ -138,7 +138,7 @@ export async function markSummarized(
 }
 
 /** Marks deferred deliveries that cannot be parsed as failed. */
-export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void> {
+export async function markDeferredFailed(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await tx.execute(sql`
     update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
@@ -146,7 +146,7 @@ export async function failDeferred(tx: Db, ids: readonly string[]): Promise<void
 }
 
 /** New times of a recipient's deferred deliveries. */
-export interface DeferredUntil {
+export interface NewDeferredTimes {
   /** Deliveries due by this time keep their time; null: they are rescheduled, too. */
   readonly keepDueAt: Date | null
   readonly notices: Date
@@ -163,7 +163,7 @@ export interface DeferredUntil {
 export async function rescheduleDeferred(
   tx: Db,
   recipientId: number,
-  until: DeferredUntil,
+  until: NewDeferredTimes,
   after: string | undefined,
 ): Promise<string | undefined> {
   const { keepDueAt, notices, critical, others } = until

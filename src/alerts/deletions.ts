@@ -1,6 +1,6 @@
 /** Deletion of watches and of the data of chats, with its effects on alerts. */
 import { type Db, transact } from '#src/db/connection.ts'
-import { forgetMessages } from '#src/delivery/log.ts'
+import { deleteMessagesOfRecipients } from '#src/delivery/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -37,11 +37,11 @@ export async function deleteChatData(
 ): Promise<void> {
   await transact(deps.db, async (tx) => {
     const gone = await forgetChat({ ...deps, db: tx }, who)
-    await forgetMessages(
+    await deleteMessagesOfRecipients(
       tx,
       gone.map(({ id }) => id),
     )
     const wallets = gone.map(({ wallet }) => wallet)
-    if (who.name !== null) await acting.forgetName(tx, wallets, who.name)
+    if (who.name !== null) await acting.removePersonName(tx, wallets, who.name)
   })
 }

@@ -13,7 +13,7 @@ export interface SignalKey {
 }
 
 /** Open alerts of these wallets' episodes, oldest first. */
-export async function listOpen(db: Db, wallets: readonly Address[]): Promise<OpenAlert[]> {
+export async function listOpenAlerts(db: Db, wallets: readonly Address[]): Promise<OpenAlert[]> {
   const rows = await db
     .select()
     .from(alerts)
@@ -35,7 +35,11 @@ export async function listOpen(db: Db, wallets: readonly Address[]): Promise<Ope
 }
 
 /** Wallets above `after` with inhibited open alerts, in order. */
-export async function listInhibited(db: Db, after: string, limit: number): Promise<Address[]> {
+export async function listWalletsWithInhibited(
+  db: Db,
+  after: string,
+  limit: number,
+): Promise<Address[]> {
   const rows = await db
     .selectDistinct({ wallet: alerts.wallet })
     .from(alerts)
@@ -59,7 +63,7 @@ export async function endEpisodes(db: Db, ends: readonly EpisodeEnd[]): Promise<
 }
 
 /** Columns of a new alert that depend on its episode. Omitted values stay unchanged. */
-export interface EpisodeMark {
+export interface EpisodeColumns {
   readonly id: number
   readonly recoveryOf?: number
   readonly startedAt?: Date
@@ -76,7 +80,7 @@ export interface EpisodeMark {
 }
 
 /** Writes the columns of new alerts, in one statement. */
-export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise<void> {
+export async function saveEpisodeColumns(db: Db, marks: readonly EpisodeColumns[]): Promise<void> {
   if (marks.length === 0) return
   const rows = marks.map(({ notifiedAt, ...mark }) => ({
     ...mark,
@@ -107,7 +111,7 @@ export async function markAlerts(db: Db, marks: readonly EpisodeMark[]): Promise
  * Marks inhibited alerts as notified.
  * @returns the ids that no concurrent call has marked
  */
-export async function markReleased(
+export async function markUninhibited(
   db: Db,
   rows: readonly {
     readonly id: number
@@ -136,7 +140,7 @@ export interface SignalChanges extends SignalKey {
  * Counts the firings and recoveries of each of these signals after an instant; severity increases do not
  * count.
  */
-export async function countChanges(
+export async function countSignalChanges(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],
 ): Promise<readonly SignalChanges[]> {
@@ -165,7 +169,7 @@ export type FlappingState = z.output<typeof FlappingState>
  * Finds for each flapping signal the alert whose message shows its changes: the alert that already shows
  * changes, or else the newest after an instant. The given alerts are excluded.
  */
-export async function findAnchors(
+export async function findFlappingAnchors(
   db: Db,
   keys: readonly (SignalKey & { readonly after: Date })[],
   without: readonly number[],
@@ -177,7 +181,7 @@ export async function findAnchors(
     signal: signal ?? '',
     after: after.toISOString(),
   }))
-  const found = await db.execute<{
+  const anchors = await db.execute<{
     id: number
     watchId: number
     signal: string | null
@@ -194,7 +198,7 @@ export async function findAnchors(
       order by a.position desc, a.id desc limit 1
     ) newest
     join alerts b on b.id = newest.id`)
-  return found.map((row) => ({
+  return anchors.map((row) => ({
     ...row,
     flapping: FlappingState.nullable().catch(null).parse(row.flapping),
   }))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { applyChanges, type Change, type OpenAlert } from './episodes.ts'
+import { applyFirings, type EpisodeFiring, type OpenAlert } from './episodes.ts'
 
 const BASE = new Date('2026-11-20T12:00:00.000Z').getTime()
 const at = (position: number) => new Date(BASE + position * 1000)
@@ -33,7 +33,7 @@ function openAlert(id: number, over: Partial<OpenAlert> = {}): OpenAlert {
   }
 }
 
-function change(position: number, over: Partial<Change> = {}): Change {
+function change(position: number, over: Partial<EpisodeFiring> = {}): EpisodeFiring {
   return {
     alertId: position,
     watchId: 1,
@@ -47,7 +47,7 @@ function change(position: number, over: Partial<Change> = {}): Change {
     ...over,
   }
 }
-const recovery = (position: number, over: Partial<Change> = {}) =>
+const recovery = (position: number, over: Partial<EpisodeFiring> = {}) =>
   change(position, {
     event: 'fsp.ftso-commit.recovered',
     severity: 'info',
@@ -58,33 +58,33 @@ const ids = (alerts: readonly OpenAlert[] | undefined) => alerts?.map(({ id }) =
 
 describe('a recovery', () => {
   test('ends the episode of every open alert of its signal and has the worst of their severities', () => {
-    const one = recovery(9)
+    const recovered = recovery(9)
     const open = [
       openAlert(1),
       openAlert(5, { severity: 'critical' }),
       openAlert(2, { watchId: 2 }),
     ]
-    const { effects, ends, open: rest } = applyChanges([one], open)
-    expect(ids(effects.get(one)?.episode)).toEqual([1, 5])
-    expect(effects.get(one)?.effectiveSeverity).toBe('critical')
+    const { effects, ends, open: rest } = applyFirings([recovered], open)
+    expect(ids(effects.get(recovered)?.episode)).toEqual([1, 5])
+    expect(effects.get(recovered)?.effectiveSeverity).toBe('critical')
     expect(ends).toEqual([{ alertIds: [1, 5], at: at(9) }])
     expect(ids(rest)).toEqual([2])
   })
 
   test('leaves other signals, and what fired after it, open', () => {
     const open = [openAlert(10), openAlert(1, { signal: 'ftso-reveal' })]
-    expect(applyChanges([recovery(9)], open).ends).toEqual([])
+    expect(applyFirings([recovery(9)], open).ends).toEqual([])
   })
 
   test('weighs as much as its signal remembers where the alerts are deleted', () => {
-    const one = recovery(9, { episodeSeverity: 'critical' })
-    const effect = applyChanges([one], []).effects.get(one)
+    const recovered = recovery(9, { episodeSeverity: 'critical' })
+    const effect = applyFirings([recovered], []).effects.get(recovered)
     expect(effect).toEqual({ episode: [], effectiveSeverity: 'critical' })
   })
 
-  test('of nothing is only info', () => {
-    const one = recovery(9)
-    expect(applyChanges([one], []).effects.get(one)).toEqual({
+  test('without an open alert has the severity info', () => {
+    const recovered = recovery(9)
+    expect(applyFirings([recovered], []).effects.get(recovered)).toEqual({
       episode: [],
       effectiveSeverity: 'info',
     })
@@ -93,28 +93,28 @@ describe('a recovery', () => {
 
 describe('an alert', () => {
   test('increases the severity of an open episode when it is worse than all before', () => {
-    const one = change(9, { severity: 'critical' })
-    const { effects, ends, open } = applyChanges(
-      [one],
+    const fired = change(9, { severity: 'critical' })
+    const { effects, ends, open } = applyFirings(
+      [fired],
       [openAlert(1), openAlert(9, { severity: 'critical' })],
     )
-    expect(ids(effects.get(one)?.episode)).toEqual([1])
+    expect(ids(effects.get(fired)?.episode)).toEqual([1])
     expect(ends).toEqual([])
     expect(ids(open)).toEqual([1, 9])
   })
 
   test('that is no worse starts a new alert and ends the abandoned one without a message', () => {
-    const one = change(9)
-    const { effects, ends, open } = applyChanges([one], [openAlert(1), openAlert(9)])
-    expect(effects.get(one)?.episode).toEqual([])
+    const fired = change(9)
+    const { effects, ends, open } = applyFirings([fired], [openAlert(1), openAlert(9)])
+    expect(effects.get(fired)?.episode).toEqual([])
     expect(ends).toEqual([{ alertIds: [1], at: at(9) }])
     expect(ids(open)).toEqual([9])
   })
 
   test('of another event of the signal stands beside it', () => {
-    const one = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
+    const fired = change(9, { event: 'signing.rewards-open', signal: 'reward-signing' })
     const before = openAlert(1, { event: 'signing.uptime-open', signal: 'reward-signing' })
-    expect(applyChanges([one], [before]).ends).toEqual([])
+    expect(applyFirings([fired], [before]).ends).toEqual([])
   })
 })
 
@@ -133,12 +133,14 @@ describe('votes of a provider', () => {
     } as const
   }
   const notified = (...all: readonly ReturnType<typeof vote>[]) => {
-    const changes = all.map((one) => change(one.position, one))
+    const changes = all.map((alert) => change(alert.position, alert))
     const open = all
       .filter(({ isRecovery }) => !isRecovery)
-      .map(({ position, ...one }) => openAlert(position, one))
-    const { ends, open: rest, effects } = applyChanges(changes, open)
-    const increases = changes.filter((one) => !one.isRecovery && effects.get(one)?.episode.length)
+      .map(({ position, ...rest }) => openAlert(position, rest))
+    const { ends, open: rest, effects } = applyFirings(changes, open)
+    const increases = changes.filter(
+      (candidate) => !candidate.isRecovery && effects.get(candidate)?.episode.length,
+    )
     return {
       ended: ends.map(({ alertIds }) => alertIds),
       open: ids(rest),
@@ -178,7 +180,7 @@ describe('votes of a provider', () => {
 test('changes of one pass count one after another', () => {
   const [back, again] = [recovery(2), change(3, { severity: 'critical' })]
   const open = [openAlert(1), openAlert(3, { severity: 'critical' })]
-  const { effects, open: rest } = applyChanges([change(1), back, again], open)
+  const { effects, open: rest } = applyFirings([change(1), back, again], open)
   expect(ids(effects.get(back)?.episode)).toEqual([1])
   expect(effects.get(again)?.episode).toEqual([])
   expect(ids(rest)).toEqual([3])
@@ -202,7 +204,7 @@ test('the episode of an alert ends at most once and never by an earlier change',
       const open = changes
         .filter(({ isRecovery }) => !isRecovery)
         .map(({ position, severity, signal }) => openAlert(position, { severity, signal }))
-      const { ends, open: rest, effects } = applyChanges(changes, open)
+      const { ends, open: rest, effects } = applyFirings(changes, open)
       const ended = ends.flatMap(({ alertIds }) => alertIds)
       expect(new Set(ended).size).toBe(ended.length)
       expect([...ended, ...rest.map(({ id }) => id)].sort()).toEqual(
@@ -211,8 +213,8 @@ test('the episode of an alert ends at most once and never by an earlier change',
       for (const end of ends) {
         for (const id of end.alertIds) expect(at(id) < end.at).toBe(true)
       }
-      for (const [one, { episode, effectiveSeverity: weight }] of effects) {
-        if (one.isRecovery)
+      for (const [changed, { episode, effectiveSeverity: weight }] of effects) {
+        if (changed.isRecovery)
           expect(weight).toBe(worstSeverity(['info', ...episode.map((e) => e.severity)]))
       }
     }),

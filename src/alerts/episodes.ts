@@ -34,7 +34,7 @@ export interface OpenAlert {
 }
 
 /** A recorded firing. A recovery without notification is not an alert. */
-export interface Change {
+export interface EpisodeFiring {
   readonly alertId: number | undefined
   readonly watchId: number
   readonly signal: string | null
@@ -68,7 +68,7 @@ export interface EpisodeEnd {
   readonly at: Date
 }
 
-export interface Episodes<One extends Change> {
+export interface EpisodeChanges<One extends EpisodeFiring> {
   readonly effects: ReadonlyMap<One, EpisodeEffect>
   readonly ends: readonly EpisodeEnd[]
   /** The alerts that stay open. */
@@ -85,32 +85,32 @@ export interface Episodes<One extends Change> {
  *
  * @param open every open alert of the changed signals, including the alerts of the changes
  */
-export function applyChanges<One extends Change>(
+export function applyFirings<One extends EpisodeFiring>(
   changes: readonly One[],
   open: readonly OpenAlert[],
-): Episodes<One> {
-  const rest = new Map(Map.groupBy(inOrder(open), signalKey))
+): EpisodeChanges<One> {
+  const openBySignal = new Map(Map.groupBy(inOrder(open), signalKey))
   const effects = new Map<One, EpisodeEffect>()
   const ends: EpisodeEnd[] = []
   for (const change of changes) {
     const key = signalKey(change)
-    const known = rest.get(key) ?? []
+    const known = openBySignal.get(key) ?? []
     const before = known.filter(({ position }) => position < change.position)
-    const own = change.isRecovery
+    const episodeAlerts = change.isRecovery
       ? endedBy(change, before)
       : before.filter((alert) => episodeKeyOf(alert) === episodeKeyOf(change))
-    const isIncrease = !change.isRecovery && isWorse(change.severity, own)
-    const over = own.filter(
+    const isIncrease = !change.isRecovery && isWorse(change.severity, episodeAlerts)
+    const over = episodeAlerts.filter(
       ({ event }) => change.isRecovery || (!isIncrease && event === change.event),
     )
     if (over.length > 0) {
       ends.push({ alertIds: over.map(({ id }) => id), at: change.firedAt })
-      rest.set(
+      openBySignal.set(
         key,
         known.filter((alert) => !over.includes(alert)),
       )
     }
-    const episode = change.isRecovery || isIncrease ? own : []
+    const episode = change.isRecovery || isIncrease ? episodeAlerts : []
     const severities = episode.map(({ severity }) => severity)
     // The alerts of the episode may be deleted; the recovery carries its severity.
     const remembered = change.episodeSeverity ?? null
@@ -119,16 +119,19 @@ export function applyChanges<One extends Change>(
       : undefined
     effects.set(change, { episode, effectiveSeverity: worst ?? change.severity })
   }
-  return { effects, ends, open: [...rest.values()].flat() }
+  return { effects, ends, open: [...openBySignal.values()].flat() }
 }
 
 /** Start of an alert's episode. */
-export function beganAt({ firedAt, startedAt }: Pick<OpenAlert, 'firedAt' | 'startedAt'>): Date {
+export function startOfAlert({
+  firedAt,
+  startedAt,
+}: Pick<OpenAlert, 'firedAt' | 'startedAt'>): Date {
   return startedAt ?? firedAt
 }
 
 /** The alerts of the episodes that a recovery ends. */
-function endedBy(recovery: Change, before: readonly OpenAlert[]): readonly OpenAlert[] {
+function endedBy(recovery: EpisodeFiring, before: readonly OpenAlert[]): readonly OpenAlert[] {
   const last = new Map(before.map((alert) => [episodeKeyOf(alert), alert]))
   return before.filter((alert) => endsEpisode(recovery, last.get(episodeKeyOf(alert)) ?? alert))
 }
@@ -138,7 +141,7 @@ function isWorse(severity: Severity, before: readonly OpenAlert[]): boolean {
   return before.length > 0 && before.every((alert) => SEVERITIES.indexOf(alert.severity) < rank)
 }
 
-function signalKey({ watchId, signal }: Pick<Change, 'watchId' | 'signal'>): string {
+function signalKey({ watchId, signal }: Pick<EpisodeFiring, 'watchId' | 'signal'>): string {
   return `${watchId} ${signal ?? ''}`
 }
 

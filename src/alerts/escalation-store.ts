@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import { alerts } from './tables.ts'
 
 /** Alerts with a due escalation. */
-export const ESCALATIONS = { table: alerts, id: ['id'], dueAt: 'escalateAt' } as const
+export const DUE_ESCALATIONS = { table: alerts, id: ['id'], dueAt: 'escalateAt' } as const
 
 /** Schedules the escalations of alerts that were not escalated yet. */
 export async function scheduleEscalations(

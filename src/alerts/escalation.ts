@@ -6,9 +6,9 @@ import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import * as escalationStore from './escalation-store.ts'
-import { rowsOf } from './id-rows.ts'
+import { toIdRows } from './id-rows.ts'
 import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromRow } from './recorded-alert.ts'
@@ -29,13 +29,13 @@ type Step =
  *
  * @returns number of due alerts
  */
-export async function escalateDue(
+export async function sendDueEscalations(
   deps: NotifyDeps,
   tx: Db,
   ids: readonly number[],
 ): Promise<number> {
   const now = deps.clock.now()
-  const rows = await lockDueRows(tx, escalationStore.ESCALATIONS, { now, among: rowsOf(ids) })
+  const rows = await lockDueRows(tx, escalationStore.DUE_ESCALATIONS, { now, among: toIdRows(ids) })
   const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
   const watches = await listForNotification(tx, watchIds)
   const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))
@@ -48,7 +48,7 @@ export async function escalateDue(
       step.act === 'wait' ? [{ id: row.id, escalateAt: step.until }] : [],
     ),
   )
-  const open = await asOfNow(tx, await store.listOpenOfWatches(tx, watchIds))
+  const open = await withCurrentFigures(tx, await store.listOpenOfWatches(tx, watchIds))
   const keyOf = (row: store.AlertRow) =>
     `${row.watchId} ${row.signal} ${row.isEpisode ? episodeKeyOf(recordedFromRow(row)) : row.id}`
   const due = new Map(
@@ -73,7 +73,9 @@ export async function escalateDue(
   ]
   const recipientsOf = (key: string) => {
     const ids = escalated.flatMap((row) => (keyOf(row) === key ? [row.id] : []))
-    return notified.flatMap((one) => (ids.includes(one.alertId) ? [one.recipientId] : []))
+    return notified.flatMap((recipient) =>
+      ids.includes(recipient.alertId) ? [recipient.recipientId] : [],
+    )
   }
   await escalationStore.markEscalated(
     tx,
@@ -120,12 +122,20 @@ function stepOf(row: store.AlertRow, watch: WatchForNotification | undefined, no
  * Schedules the escalation of alerts again, counted from now, after their acknowledgement was
  * removed.
  */
-export async function escalateAgain(tx: Db, ids: readonly number[], now: Date): Promise<void> {
+export async function rescheduleEscalations(
+  tx: Db,
+  ids: readonly number[],
+  now: Date,
+): Promise<void> {
   await scheduleFrom(tx, await store.listByIds(tx, ids), now)
 }
 
 /** Schedules the escalations that a mute ended, counted from now. */
-export async function escalateUnmuted(tx: Db, ids: readonly number[], now: Date): Promise<void> {
+export async function scheduleEscalationsAfterMute(
+  tx: Db,
+  ids: readonly number[],
+  now: Date,
+): Promise<void> {
   const rows = await store.listByIds(tx, ids)
   const ended = rows.filter((row) => row.escalateAt === null && row.acknowledgedAt === null)
   await scheduleFrom(tx, ended, now)

@@ -17,9 +17,9 @@ import type { EvidenceClaim } from '#src/watches/evidence-model.ts'
 import type { AlertEvidence, EvidenceSources, EvidenceTransaction } from './evidence-model.ts'
 import {
   accountsOf,
-  beginningOf,
+  claimBeginning,
+  claimSources,
   selectorsOf,
-  sourcesOf,
   transactionHashesIn,
 } from './evidence-sources.ts'
 
@@ -52,7 +52,7 @@ const FRESH_MS = 10 * MINUTE_MS
 /** Time for which a reading without its last block is cached; an endpoint may have that block soon. */
 const RETRY_MS = 5000
 /** Maximum number of cached readings; a few of them have some hundred KB of calldata. */
-const KEPT_MAX = 100
+const CACHED_MAX = 100
 const RETRY_AFTER_SECONDS = 10
 
 /** Creates the reader of one process. */
@@ -65,7 +65,7 @@ export function createEvidenceChain({
 }): EvidenceChain {
   const turns = createWorkLimiter(TURNS)
   const readings = createSharedCache<number, EvidenceOnChain>(clock, {
-    max: KEPT_MAX,
+    max: CACHED_MAX,
     freshMs: ({ blocks }) => (blocks === null ? RETRY_MS : FRESH_MS),
   })
   return {
@@ -103,7 +103,7 @@ async function readBlocks(
 ): Promise<AlertEvidence['blocks']> {
   const to = await chain.blockAt(claim.kind === 'failed-call' ? claim.block : position, signal)
   if (to === undefined) return null
-  const beginning = beginningOf(claim, data)
+  const beginning = claimBeginning(claim, data)
   if (beginning === undefined) return { first: null, last: to }
   const from: BlockRef | undefined =
     'block' in beginning
@@ -117,7 +117,7 @@ async function readSources(
   { claim, data }: Asked,
   signal: AbortSignal,
 ): Promise<EvidenceSources> {
-  const { contracts, functions, events } = sourcesOf(claim)
+  const { contracts, functions, events } = claimSources(claim)
   return {
     contracts: await access.endpoints.ask(
       (client) =>
@@ -141,8 +141,8 @@ async function readTransactions(
   hashes: readonly Hash[],
   signal: AbortSignal,
 ): Promise<EvidenceTransaction[]> {
-  const found = await Promise.all(hashes.map((hash) => readTransactionProof(access, hash, signal)))
-  return found.flatMap((proof) => {
+  const proofs = await Promise.all(hashes.map((hash) => readTransactionProof(access, hash, signal)))
+  return proofs.flatMap((proof) => {
     if (proof === undefined) return []
     const submission = decodeSubmission(proof.input)
     const frames = (submission?.frames ?? []).map(({ protocol, round, payload }) => ({

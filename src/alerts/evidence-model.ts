@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Address, Hash, Id, Instant } from '#src/kernel/units.ts'
-import { EvidenceClaim, UNPROVEN } from '#src/watches/evidence-model.ts'
+import { EvidenceClaim, UNPROVEN_REASONS } from '#src/watches/evidence-model.ts'
 import { AlertData } from './model.ts'
 
 /** Version of the document's format. A change that breaks readers raises it. */
@@ -61,7 +61,7 @@ export const AlertEvidence = z
     claim: EvidenceClaim.nullable().meta({ description: 'operations:field.evidenceClaim' }),
     /** Reason why there is no claim; null if there is one. */
     unproven: z
-      .enum(UNPROVEN)
+      .enum(UNPROVEN_REASONS)
       .nullable()
       .meta({ description: 'operations:field.evidenceUnproven' }),
     /**

@@ -68,7 +68,7 @@ const OF_FDC: readonly RoundCheck[] = [
 const ROUND_CONTRACTS = ['FlareSystemsManager', 'VoterRegistry', 'Submission']
 
 /** Returns the contracts, functions and events that decide a claim. */
-export function sourcesOf(claim: EvidenceClaim): ClaimSources {
+export function claimSources(claim: EvidenceClaim): ClaimSources {
   switch (claim.kind) {
     case 'round':
       return roundSources(claim.checks)
@@ -131,8 +131,8 @@ const TRANSACTIONS = ['tx', 'submit1Tx', 'submit2Tx'] as const
 
 /** Hashes of the transactions that an alert names. */
 export function transactionHashesIn(data: JsonObject): readonly Hash[] {
-  const found = TRANSACTIONS.flatMap((name) => Hash.safeParse(data[name]).data ?? [])
-  return [...new Set(found)]
+  const hashes = TRANSACTIONS.flatMap((name) => Hash.safeParse(data[name]).data ?? [])
+  return [...new Set(hashes)]
 }
 
 /** Properties of an alert that name an account of the provider. */
@@ -140,8 +140,8 @@ const ACCOUNTS = ['provider', 'address', 'from', 'expectedSigner'] as const
 
 /** The provider's accounts that an alert names. */
 export function accountsOf(data: JsonObject): readonly Address[] {
-  const found = ACCOUNTS.flatMap((name) => Address.safeParse(data[name]).data ?? [])
-  return [...new Set(found)]
+  const addresses = ACCOUNTS.flatMap((name) => Address.safeParse(data[name]).data ?? [])
+  return [...new Set(addresses)]
 }
 
 /** Maximum number of rounds between the beginning and the end of a streak; longer streaks are cut. */
@@ -151,7 +151,7 @@ const ROUNDS_MAX = 60
  * Beginning of a claim: a time in epoch seconds, or the number of its first block; undefined if the claim
  * needs only the last block.
  */
-export function beginningOf(
+export function claimBeginning(
   claim: EvidenceClaim,
   data: JsonObject,
 ): { readonly seconds: number } | { readonly block: number } | undefined {

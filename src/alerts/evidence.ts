@@ -69,8 +69,8 @@ export async function readLinkedEvidence(
 
 async function evidenceOf(deps: Deps, row: store.AlertRow, locale: Locale): Promise<AlertEvidence> {
   const data = JsonObject.parse(row.data)
-  const found = claimOf(row, data)
-  const claim = typeof found === 'string' ? null : found
+  const derivedClaim = claimOf(row, data)
+  const claim = typeof derivedClaim === 'string' ? null : derivedClaim
   const { checked } = signalHelp(translator(locale), row)
   return {
     version: 1,
@@ -82,7 +82,7 @@ async function evidenceOf(deps: Deps, row: store.AlertRow, locale: Locale): Prom
     rule: checked ?? null,
     data,
     claim,
-    unproven: typeof found === 'string' ? found : null,
+    unproven: typeof derivedClaim === 'string' ? derivedClaim : null,
     ...(claim === null
       ? NOTHING_READ
       : await deps.evidence.read({ id: row.id, position: row.position, claim, data })),

@@ -29,7 +29,7 @@ export function exampleLabel(kind: ExampleKind, locale: Locale): string {
 }
 
 /** Whether the example for new people is open until it recovers, as a real alert about its event. */
-export function isExampleOpen(kind: ExampleKind): boolean {
+export function canExampleRecover(kind: ExampleKind): boolean {
   return hasRecovery(kind === 'wallet' ? WALLET_EVENT : EVENT)
 }
 
@@ -65,7 +65,7 @@ export function exampleEnvelope(
       severity,
       data,
       firedAt,
-      link: signalPage(publicUrl, type, signal.id),
+      link: signalPageUrl(publicUrl, type, signal.id),
       test: false,
     },
     reader,
@@ -82,7 +82,11 @@ export function exampleEnvelope(
 }
 
 /** Page of a signal in the docs. An event without a signal has none, and leads to the home page. */
-export function signalPage(publicUrl: string, type: string | null, signal: string | null): string {
+export function signalPageUrl(
+  publicUrl: string,
+  type: string | null,
+  signal: string | null,
+): string {
   return signal === null ? `${publicUrl}/` : `${publicUrl}/docs/watches/${type}/${signal}`
 }
 
@@ -98,11 +102,11 @@ export function recentExample(
     const shown = { severity: 'warning', firedAt, publicUrl, ids: IDS, label } as const
     return exampleEnvelope(WALLET_EVENT, reader, shown)
   }
-  const own = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
-  const rounds = Math.floor((openedAt.getTime() - AGE_MS - own) / ROUND_MS)
+  const since = Date.parse(String(findEventSource(EVENT)?.signal.examples[EVENT]?.['since']))
+  const rounds = Math.floor((openedAt.getTime() - AGE_MS - since) / ROUND_MS)
   return exampleEnvelope(EVENT, reader, {
     severity: 'warning',
-    firedAt: new Date(own + rounds * ROUND_MS),
+    firedAt: new Date(since + rounds * ROUND_MS),
     publicUrl,
     ids: IDS,
     data: (example) => moved(example, rounds),

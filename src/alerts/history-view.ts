@@ -5,14 +5,20 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
-import type { Page } from '#src/kernel/query.ts'
-import { asOfNow } from './current.ts'
+import type { Page } from '#src/kernel/pagination.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, stateOf } from './history.ts'
-import { type Count, countParts, cutPart, listParts, readPlace } from './history-parts.ts'
+import {
+  type BoundedCount,
+  countAlertParts,
+  listAlertParts,
+  readAlertCursor,
+  toAlertPage,
+} from './history-parts.ts'
 import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
-import { lengthOf, type OutageTimes, outagesOf } from './outage-times.ts'
-import type { Selection } from './part-store.ts'
+import { type OutageTimes, outageSeconds, readOutages } from './outage-times.ts'
+import type { AlertSelector } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -75,9 +81,9 @@ export async function listAlertLines(
 ): Promise<LinePage> {
   const { wanted, limit, reader } = input
   const selection = since(wanted, deps.clock.now())
-  const after = readPlace(input.cursor, wanted)
-  const part = await listParts(deps.db, caller.wallet, selection, after, limit + 1)
-  const page = cutPart(part, limit, wanted)
+  const after = readAlertCursor(input.cursor, wanted)
+  const part = await listAlertParts(deps.db, caller.wallet, selection, after, limit + 1)
+  const page = toAlertPage(part, limit, wanted)
   return {
     ...page,
     data: await toLines(deps, page.data, reader),
@@ -90,22 +96,22 @@ export function countAlertLines(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   wanted: AlertLineQuery,
-): Promise<Count> {
-  return countParts(deps.db, caller.wallet, since(wanted, deps.clock.now()), COUNTED_MAX)
+): Promise<BoundedCount> {
+  return countAlertParts(deps.db, caller.wallet, since(wanted, deps.clock.now()), COUNTED_MAX)
 }
 
 /**
  * Number of alerts older than the last `hours`, or of all alerts if `hours` is omitted. Counted up to
  * `COUNTED_MAX`.
  */
-export function countOlder(
+export function countOlderAlerts(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   { hours, ...wanted }: AlertLineQuery,
-): Promise<Count> {
+): Promise<BoundedCount> {
   const before = hours === undefined ? undefined : ago(hours, deps.clock.now())
   const selection = { ...wanted, before, withoutRecoveries: true } as const
-  return countParts(deps.db, caller.wallet, selection, COUNTED_MAX)
+  return countAlertParts(deps.db, caller.wallet, selection, COUNTED_MAX)
 }
 
 /** The wallet's open alerts that are muted until they recover, newest first. */
@@ -118,7 +124,7 @@ export async function listMutedLines(
   return await toLines(deps, rows, reader)
 }
 
-function since({ hours, ...wanted }: AlertLineQuery, now: Date): Selection {
+function since({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
   const from = hours === undefined ? undefined : ago(hours, now)
   return { ...wanted, from, withoutRecoveries: true }
 }
@@ -132,8 +138,8 @@ async function toLines(
   rows: readonly AlertRow[],
   reader: Reader,
 ): Promise<AlertLine[]> {
-  const outages = await outagesOf(deps.db, rows)
-  const current = await asOfNow(deps.db, rows)
+  const outages = await readOutages(deps.db, rows)
+  const current = await withCurrentFigures(deps.db, rows)
   return current.map((row) => toLine(deps, row, outages.get(row.id), reader))
 }
 
@@ -153,7 +159,7 @@ function toLine(
     state: stateOf(row),
     startedAt: outage?.from ?? row.firedAt,
     recoveredAt: outage?.to ?? null,
-    durationSeconds: outage === undefined ? null : lengthOf(outage),
+    durationSeconds: outage === undefined ? null : outageSeconds(outage),
     acknowledged: row.acknowledgedAt === null ? null : { by: row.acknowledgedBy },
   }
 }

@@ -6,12 +6,17 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import { type Cell, csvLine } from './csv.ts'
-import { type Count, countParts, cutPart, readPlace } from './history-parts.ts'
+import {
+  type BoundedCount,
+  countAlertParts,
+  readAlertCursor,
+  toAlertPage,
+} from './history-parts.ts'
 import {
   ALERT_STATES,
   type Alert,
@@ -20,7 +25,7 @@ import {
   type AlertSelection,
   type AlertState,
 } from './model.ts'
-import { deletePart, listPart } from './part-store.ts'
+import { deleteAlertPart, listAlertPart } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
@@ -39,9 +44,9 @@ export async function listAlerts(
   query: AlertQuery,
 ): Promise<Page<Alert>> {
   const { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter } = query
-  const after = readPlace(cursor, filter)
-  const part = await listPart(deps.db, caller.wallet, filter, after, limit + 1)
-  const page = cutPart(part, limit, filter)
+  const after = readAlertCursor(cursor, filter)
+  const part = await listAlertPart(deps.db, caller.wallet, filter, after, limit + 1)
+  const page = toAlertPage(part, limit, filter)
   const deliveries = await delivery.listForAlerts(
     deps.db,
     page.data.map((row) => row.id),
@@ -70,10 +75,10 @@ export async function deleteAlerts(
     throw new AppError('invalid', 'validation_failed', { errors })
   }
   let deleted = 0
-  let after: store.AlertPlace | undefined
+  let after: store.AlertCursor | undefined
   do {
     // In parts, so that no lock lasts long.
-    const part = await deletePart(deps.db, caller.wallet, chosen, after)
+    const part = await deleteAlertPart(deps.db, caller.wallet, chosen, after)
     deleted += part.deleted
     after = part.next
   } while (after !== undefined)
@@ -86,8 +91,8 @@ export function countAlerts(
   caller: Caller,
   selection: Omit<AlertSelection, 'all'>,
   max: number,
-): Promise<Count> {
-  return countParts(deps.db, caller.wallet, selection, max)
+): Promise<BoundedCount> {
+  return countAlertParts(deps.db, caller.wallet, selection, max)
 }
 
 /** Deletes one alert. @throws AppError not_found */
@@ -96,7 +101,7 @@ export async function deleteAlert(
   caller: Caller,
   id: number,
 ): Promise<void> {
-  const { deleted } = await deletePart(deps.db, caller.wallet, { ids: [id] }, undefined)
+  const { deleted } = await deleteAlertPart(deps.db, caller.wallet, { ids: [id] }, undefined)
   if (deleted === 0) throw new AppError('not_found', 'not_found')
 }
 
@@ -128,9 +133,9 @@ export async function* exportAlerts(
 ): AsyncGenerator<string> {
   const reader = await getSettings(deps, caller)
   yield csvLine(COLUMNS)
-  let after: store.AlertPlace | undefined
+  let after: store.AlertCursor | undefined
   do {
-    const part = await listPart(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
+    const part = await listAlertPart(deps.db, caller.wallet, filter, after, EXPORTED_AT_ONCE)
     // Also where nothing matched: a reader who has left is noticed here.
     yield part.rows.map((row) => exportLine(deps, row, reader)).join('')
     after = part.next

@@ -1,9 +1,9 @@
 /** Ids of rows. */
-export function idsOf(rows: readonly { readonly id: number }[]): readonly number[] {
+export function idsOfRows(rows: readonly { readonly id: number }[]): readonly number[] {
   return rows.map(({ id }) => id)
 }
 
-/** Wraps ids in rows, as `lockDue` takes them. */
-export function rowsOf(ids: readonly number[]): readonly { readonly id: number }[] {
+/** Wraps ids in rows, as `lockDueRows` takes them. */
+export function toIdRows(ids: readonly number[]): readonly { readonly id: number }[] {
   return ids.map((id) => ({ id }))
 }

@@ -90,13 +90,13 @@ const statuses = fc
   })
   .map(({ event, ...about }) => alert(event, about as Partial<ActiveAlertRef>))
 
-describe('whatever is open', () => {
-  test('no alert of another wallet, and nothing but a cause, holds anything back', () => {
+describe('for any open alerts', () => {
+  test('an alert is inhibited only by a cause of the same wallet', () => {
     fc.assert(
-      fc.property(statuses, fc.array(statuses), (one, open) => {
-        const cause = findCause(one, open)
+      fc.property(statuses, fc.array(statuses), (alert, open) => {
+        const cause = findCause(alert, open)
         if (cause === undefined) return
-        expect(cause.wallet).toBe(one.wallet)
+        expect(cause.wallet).toBe(alert.wallet)
         expect(isCause(cause.event)).toBe(true)
       }),
     )
@@ -104,18 +104,18 @@ describe('whatever is open', () => {
 
   test('a cause is never inhibited itself, so that one alert is always sent', () => {
     fc.assert(
-      fc.property(statuses, fc.array(statuses), (one, open) => {
-        if (isCause(one.event)) expect(findCause(one, open)).toBeUndefined()
+      fc.property(statuses, fc.array(statuses), (alert, open) => {
+        if (isCause(alert.event)) expect(findCause(alert, open)).toBeUndefined()
       }),
     )
   })
 
-  test('more open alerts hold back no less, in whatever order they are', () => {
+  test('an inhibited alert stays inhibited when more alerts are open, in any order', () => {
     fc.assert(
-      fc.property(statuses, fc.array(statuses), statuses, (one, open, more) => {
-        const isHeld = findCause(one, open) !== undefined
-        if (isHeld) expect(findCause(one, [...open, more])).toBeDefined()
-        expect(findCause(one, open.toReversed()) !== undefined).toBe(isHeld)
+      fc.property(statuses, fc.array(statuses), statuses, (alert, open, more) => {
+        const isHeld = findCause(alert, open) !== undefined
+        if (isHeld) expect(findCause(alert, [...open, more])).toBeDefined()
+        expect(findCause(alert, open.toReversed()) !== undefined).toBe(isHeld)
       }),
     )
   })

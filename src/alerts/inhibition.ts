@@ -86,8 +86,8 @@ function roundsOf({ votingRoundId: last, firstRoundId: first }: JsonObject): Rou
   return { first: typeof first === 'number' ? first : last, last }
 }
 
-function haveCommonRound(one: JsonObject, other: JsonObject): boolean {
-  const [a, b] = [roundsOf(one), roundsOf(other)]
+function haveCommonRound(data: JsonObject, otherData: JsonObject): boolean {
+  const [a, b] = [roundsOf(data), roundsOf(otherData)]
   return a !== undefined && b !== undefined && a.first <= b.last && b.first <= a.last
 }
 

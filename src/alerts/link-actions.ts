@@ -11,10 +11,15 @@ import {
   unacknowledgeEach,
 } from './acknowledge.ts'
 import { isAcknowledged, mayBeAcknowledged } from './open-others.ts'
-import { findLinkedActor, findLinkedAlert, listLinkedOthers, readLinked } from './public-view.ts'
+import {
+  findLinkedActor,
+  findLinkedAlert,
+  listLinkedOthers,
+  readLinkedAlertPage,
+} from './public-view.ts'
 import type { AlertRow } from './store.ts'
 
-export const ALERT_ACTS = [
+export const ALERT_LINK_ACTIONS = [
   'ack',
   'ackAll',
   'unack',
@@ -26,7 +31,7 @@ export const ALERT_ACTS = [
 ] as const
 
 /** `ackAll` acknowledges the alert and other open alerts of its watch; `unackAll` takes that back. `mute1` and `mute8` mute the alert's watch for hours, `muteRecovered` its episode until it recovers. */
-export type AlertAct = (typeof ALERT_ACTS)[number]
+export type AlertLinkAction = (typeof ALERT_LINK_ACTIONS)[number]
 
 type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActor>[0]
 
@@ -36,13 +41,14 @@ type Deps = Parameters<typeof muteWatchOf>[0] & Parameters<typeof findLinkedActo
  * @param seen ids of the alerts that the page showed; `ackAll` and `unackAll` act on no others
  * @throws AppError not_found `not_found`; forbidden `insufficient_scope` when the link may only read
  */
-export async function actWithLink(
+export async function performLinkAction(
   deps: Deps,
   code: string,
-  act?: AlertAct,
+  act?: AlertLinkAction,
   seen: readonly number[] = [],
 ): Promise<void> {
-  if ((await readLinked(deps, code)) === undefined) throw new AppError('not_found', 'not_found')
+  if ((await readLinkedAlertPage(deps, code)) === undefined)
+    throw new AppError('not_found', 'not_found')
   const actor = await findLinkedActor(deps, code)
   if (actor === undefined) {
     throw new AppError('forbidden', 'insufficient_scope', { values: { scope: 'write' } })

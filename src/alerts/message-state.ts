@@ -5,9 +5,9 @@ import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
-import { asOfNow, figuresOf } from './current.ts'
+import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
 import { FlappingState } from './episode-store.ts'
-import { hasRecovered, outageTimes } from './outage-times.ts'
+import { hasRecovered, outageTimesOf } from './outage-times.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { type Reader, renderTitle } from './render.ts'
 import { isMuted } from './rules.ts'
@@ -29,20 +29,20 @@ export async function messageStates(
     rows.flatMap(({ escalatedTo }) => escalatedTo ?? []),
   )
   const recoveries = await store.listRecoveries(deps.db, rows.filter(hasRecovered))
-  const current = await asOfNow(deps.db, rows, recoveries)
+  const current = await withCurrentFigures(deps.db, rows, recoveries)
   return new Map(
     current.map((row) => {
       const until = watches.get(row.watchId)?.mutedUntil ?? null
       const state: MessageState = {
         ...stateOf(row, isMuted({ mutedUntil: until }, now) ? until : null),
         ...escalationOf(row, names),
-        current: (reader) => figuresOf(row, reader),
+        current: (reader) => currentFiguresOf(row, reader),
       }
       const recovery = recoveries.get(row.id)
       if (recovery === undefined || state.recoveredAt === undefined) return [row.id, state]
       // The message of a flapping signal has the time at which it settled.
       if (state.flapping !== undefined) return [row.id, state]
-      const recoveredAt = outageTimes(row, recovery).to ?? state.recoveredAt
+      const recoveredAt = outageTimesOf(row, recovery).to ?? state.recoveredAt
       return [row.id, { ...state, recoveredAt, recovery: (reader) => summaryOf(recovery, reader) }]
     }),
   )
@@ -77,7 +77,7 @@ function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undef
 }
 
 /** End of an alert that its messages show; for a flapping signal the time at which it settled. */
-export function endOf(
+export function alertEnd(
   row: Pick<store.AlertRow, 'flapping' | 'state' | 'recoveredAt'>,
 ): Date | null {
   const flapping = flappingOf(row)
@@ -91,7 +91,7 @@ function flappingOf({ flapping }: Pick<store.AlertRow, 'flapping'>): FlappingSta
 function stateOf(row: store.AlertRow, mutedUntil: Date | null): MessageState {
   const flapping = flappingOf(row)
   const isClosed = row.state === 'closed'
-  const endedAt = endOf(row)
+  const endedAt = alertEnd(row)
   const until = row.mutedAt !== null && endedAt === null ? 'recovered' : mutedUntil
   return {
     ...(row.acknowledgedAt !== null && {

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { DeliveryEntry } from '#src/delivery/model.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
+import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { Id, Instant, JsonObject } from '#src/kernel/units.ts'
 import { EVENTS } from '#src/watches/events.ts'
@@ -72,7 +72,7 @@ export const Acknowledgement = z
   })
   .meta({ id: 'Acknowledgement' })
 
-export const AlertPage = pageOf(Alert)
+export const AlertPage = pageSchema(Alert)
   .extend({
     nextCursor: z.string().nullable().meta({ description: 'operations:field.alertsNextCursor' }),
   })
@@ -92,7 +92,7 @@ const alertFilter = {
 }
 
 /** Query of `GET /alerts`. */
-export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQuery })
+export const AlertQuery = z.strictObject({ ...alertFilter, ...pageQueryFields })
 export type AlertQuery = z.output<typeof AlertQuery>
 
 const IDS_MAX = 500

@@ -7,16 +7,16 @@ import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { NotifiedRecipient } from '#src/recipients/model.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { type Timing, timingOf } from '#src/recipients/timing.ts'
+import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
-import { readDeferred } from './deferred-alerts.ts'
+import { readEpisodeDeliveries } from './episode-deliveries.ts'
+import { logNotified } from './log-lines.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
-import { asReminder, createRenderer, type Note, type renderMessage } from './render.ts'
+import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
-import { logNotified } from './trail.ts'
 
 /** An alert to notify, with its options. */
 export interface Notification extends RecordedAlert {
@@ -44,8 +44,8 @@ export interface Notification extends RecordedAlert {
   readonly episode?: readonly number[]
   /** Of a recovery: name of the person who acknowledged the alert. */
   readonly takenBy?: string
-  readonly notes?: readonly Note[]
-  readonly reminder?: Parameters<typeof asReminder>[1]
+  readonly notes?: readonly AlertNote[]
+  readonly reminder?: Parameters<typeof toReminderMessage>[1]
   /** Whether it is recorded for people but not sent: it is muted, or the signal is flapping. */
   readonly isQuiet: boolean
 }
@@ -91,20 +91,20 @@ export async function notify(
   const [settings, targets, deferred] = await Promise.all([
     listSettings(tx, wallets),
     targetsOf(tx, notifications),
-    readDeferred(tx, notifications),
+    readEpisodeDeliveries(tx, notifications),
   ])
   const createdAt = deps.clock.now()
   const timings = createTimings(createdAt)
   const render = createRenderer()
   const planned = notifications.flatMap((notification, index) => {
-    const own = settings.get(notification.watch.wallet) ?? DEFAULT_SETTINGS
+    const walletSettings = settings.get(notification.watch.wallet) ?? DEFAULT_SETTINGS
     return attempt(deps, notification, () =>
       (targets[index] ?? []).flatMap((recipient): PlannedDelivery[] => {
         if (!isFor(notification, recipient)) return []
         // A program may get it twice, but must not miss the end of an incident.
         const isPerson = !CHANNELS[recipient.channel].isProgrammatic
         if (isPerson && !deferred.concerns(notification, recipient.id)) return []
-        const plan = planFor(notification, recipient, own, timings)
+        const plan = planFor(notification, recipient, walletSettings, timings)
         if (plan === undefined) return []
         const wasDeferred = deferred.wasDeferred(notification, recipient.id)
         const until = deferred.deferredUntil(notification, recipient.id)
@@ -126,8 +126,8 @@ export async function notify(
     if (watch === undefined || reader === undefined || CHANNELS[reader.channel].isProgrammatic)
       return []
     if (reader.off) return []
-    const own = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
-    const about = { watch, settings: own, now: createdAt }
+    const walletSettings = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
+    const about = { watch, settings: walletSettings, now: createdAt }
     return [budgetMessage(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
   })
   await delivery.enqueue(tx, [...rows, ...announced])
@@ -149,13 +149,13 @@ async function targetsOf(
     severity,
   })
   const escalated = notifications.filter(({ escalatedTo = [] }) => escalatedTo.length > 0)
-  const found = await recipients.recipientsFor(tx, [
+  const recipientsOfEach = await recipients.chooseRecipientsOfEach(tx, [
     ...notifications.map(requestOf),
     ...escalated.map((entry) => ({ ...requestOf(entry), recipientIds: entry.escalatedTo ?? null })),
   ])
   return notifications.map((notification, index) => {
-    const usual = found[index] ?? []
-    const further = found[notifications.length + escalated.indexOf(notification)]
+    const usual = recipientsOfEach[index] ?? []
+    const further = recipientsOfEach[notifications.length + escalated.indexOf(notification)]
     if (further === undefined || !escalated.includes(notification)) return usual
     const others = further.filter(({ id }) => usual.every((target) => target.id !== id))
     return notification.isEscalation === true ? others : [...usual, ...others]
@@ -227,7 +227,11 @@ function planFor(
   notification: Notification,
   recipient: NotifiedRecipient,
   settings: Settings,
-  timings: (notification: Notification, recipient: NotifiedRecipient, settings: Settings) => Timing,
+  timings: (
+    notification: Notification,
+    recipient: NotifiedRecipient,
+    settings: Settings,
+  ) => SendTiming,
 ): Plan | undefined {
   const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
   if (kind === 'reminder' && recipient.off) return undefined
@@ -252,18 +256,18 @@ function withAlert(plan: Plan, deferredUntil: Date | undefined): Plan {
   return isSent && deferredUntil !== undefined ? { status: 'held', deferredUntil } : plan
 }
 
-/** Caches `timingOf` for one moment, for readers with equal settings and time zone. */
+/** Caches `sendTimingOf` for one moment, for readers with equal settings and time zone. */
 function createTimings(now: Date) {
-  const known = new Map<Settings, Map<string, Timing>>()
+  const known = new Map<Settings, Map<string, SendTiming>>()
   return (
     { kind, effectiveSeverity: severity }: Notification,
     reader: NotifiedRecipient,
     settings: Settings,
-  ): Timing => {
-    const ofSettings = known.get(settings) ?? new Map<string, Timing>()
+  ): SendTiming => {
+    const ofSettings = known.get(settings) ?? new Map<string, SendTiming>()
     known.set(settings, ofSettings)
     const key = [kind, severity, reader.timezone, reader.mutedUntil?.getTime()].join(' ')
-    const timing = ofSettings.get(key) ?? timingOf(settings, reader, { kind, severity, now })
+    const timing = ofSettings.get(key) ?? sendTimingOf(settings, reader, { kind, severity, now })
     ofSettings.set(key, timing)
     return timing
   }
@@ -283,12 +287,13 @@ function envelopeOf(
   const { type, signal, group, data, kind, answers, startedAt, takenBy, reminder, watch } =
     notification
   const reader = { locale, timezone }
-  const held: readonly Note[] =
+  const held: readonly AlertNote[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
-  const render = (alert: RecordedAlert, notes: readonly Note[]) =>
+  const render = (alert: RecordedAlert, notes: readonly AlertNote[]) =>
     how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
   const message = render(notification, [...held, ...(notification.notes ?? [])])
-  const title = answers === undefined ? '' : titleOf(deps, answers, (one) => render(one, []).title)
+  const title =
+    answers === undefined ? '' : titleOf(deps, answers, (alert) => render(alert, []).title)
   return {
     deliveryId: how.deliveryId,
     type,
@@ -297,7 +302,7 @@ function envelopeOf(
     data,
     locale,
     timezone,
-    message: reminder === undefined ? message : asReminder(message, reminder, reader),
+    message: reminder === undefined ? message : toReminderMessage(message, reminder, reader),
     ...(kind !== 'alert' && { kind }),
     ...(startedAt !== undefined && { startedAt: startedAt.toISOString() }),
     ...(takenBy !== undefined && { takenBy }),

@@ -11,7 +11,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { pastTitle, renderMessage } from './render.ts'
+import { recoveredTitle, renderMessage } from './render.ts'
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const ROUND_MS = 90_000
@@ -43,7 +43,7 @@ const history = fc.uniqueArray(
 
 const instant = (ms: number) => new Date(ms).toISOString()
 const startMs = ({ first }: Failure) => EVENING + first * ROUND_MS
-const endMs = (one: Failure) => startMs(one) + one.bad * ROUND_MS
+const endMs = (failure: Failure) => startMs(failure) + failure.bad * ROUND_MS
 
 function envelopeOf(
   alertId: number,
@@ -72,19 +72,19 @@ function exampleOf(event: string): JsonObject {
 }
 
 /** The alert of a failure, and its recovery, with the data that the evaluator writes. */
-function recorded(one: Failure, index: number) {
-  const event = `fsp.${one.duty}`
-  const firedMs = startMs(one) + 2 * ROUND_MS + one.delayMs
+function recorded(failure: Failure, index: number) {
+  const event = `fsp.${failure.duty}`
+  const firedMs = startMs(failure) + 2 * ROUND_MS + failure.delayMs
   const alert = envelopeOf(index + 1, event, {
-    data: { ...exampleOf(event), since: instant(startMs(one)), reason: 'missing', streak: 2 },
+    data: { ...exampleOf(event), since: instant(startMs(failure)), reason: 'missing', streak: 2 },
     firedMs,
   })
-  const [end, seconds] = [instant(endMs(one)), (one.bad * ROUND_MS) / 1000]
-  const recoveredMs = endMs(one) + ROUND_MS + one.delayMs
+  const [end, seconds] = [instant(endMs(failure)), (failure.bad * ROUND_MS) / 1000]
+  const recoveredMs = endMs(failure) + ROUND_MS + failure.delayMs
   const recovery = envelopeOf(index + 101, `${event}.recovered`, {
     data: {
       ...exampleOf(`${event}.recovered`),
-      ...{ roundStart: end, since: end, gapSeconds: seconds, missedRounds: one.bad },
+      ...{ roundStart: end, since: end, gapSeconds: seconds, missedRounds: failure.bad },
     },
     firedMs: recoveredMs,
     startedMs: firedMs,
@@ -96,7 +96,7 @@ function recorded(one: Failure, index: number) {
   }
   const state: MessageState = {
     recoveredAt: endedOutage(times).to,
-    recovery: () => ({ title: recovery.message.title, seconds, rounds: one.bad }),
+    recovery: () => ({ title: recovery.message.title, seconds, rounds: failure.bad }),
   }
   return { alert, recovery, state }
 }
@@ -136,7 +136,7 @@ function namedStart(failures: readonly Failure[], recovered: number): Date {
   const open = failures.slice(recovered)
   // Before the last of its duties failed, some votes were valid.
   if (areCaused(open)) return new Date(Math.max(...open.map(startMs)))
-  const firedMs = (one: Failure) => startMs(one) + one.delayMs
+  const firedMs = (failure: Failure) => startMs(failure) + failure.delayMs
   const [first] = open.toSorted((a, b) => firedMs(a) - firedMs(b))
   if (first === undefined) throw new Error('no failure')
   return new Date(startMs(first))
@@ -188,9 +188,13 @@ describe('one outage has one start and one end', () => {
         expect(edited(all.length)).toContain(`${range(from, to, sentAt)} UTC`)
         expect(edited(all.length)).toContain(` · ${length}`)
 
-        const recovery = groupEnvelope('group', 'r', parts(all.map((one) => one.recovery)))
+        const recovery = groupEnvelope(
+          'group',
+          'r',
+          parts(all.map((recorded) => recorded.recovery)),
+        )
         const end = new Date(
-          Math.max(...all.map((one) => Date.parse(one.recovery.message.firedAt))),
+          Math.max(...all.map((recorded) => Date.parse(recorded.recovery.message.firedAt))),
         )
         for (const text of sentTexts(recovery, end)) {
           expect(text).toContain(`${range(from, to, end)} UTC`)
@@ -219,7 +223,7 @@ describe('one outage has one start and one end', () => {
           expect(text).toContain(`${range(from, to, end)} UTC`)
         }
         expect(recovery.message.body).toContain(formatDuration(seconds, 'en', 'long'))
-        expect(pastTitle(translator('en'), 'x', seconds)).toContain(
+        expect(recoveredTitle(translator('en'), 'x', seconds)).toContain(
           formatDuration(seconds, 'en', 'short'),
         )
       }),

@@ -50,18 +50,18 @@ export function oneOfEachEpisode(
 ): readonly store.AlertRow[] {
   const keyOf = ({ signal, event, data }: store.AlertRow) =>
     `${signal} ${episodeKeyOf({ event, data: JsonObject.catch({}).parse(data) })}`
-  const own = may(row) && row.isEpisode ? [keyOf(row)] : []
+  const ownKeys = may(row) && row.isEpisode ? [keyOf(row)] : []
   const byEpisode = new Map(others.filter(may).map((other) => [keyOf(other), other]))
-  for (const key of own) byEpisode.delete(key)
+  for (const key of ownKeys) byEpisode.delete(key)
   return [...byEpisode.values()]
 }
 
-/** Whether nobody has acknowledged it, and it is not over. */
+/** Whether the alert is open and not acknowledged. */
 export function mayBeAcknowledged(row: store.AlertRow): boolean {
   return row.acknowledgedAt === null && row.recoveredAt === null
 }
 
-/** Whether somebody has acknowledged it, and it is not over. */
+/** Whether the alert is open and acknowledged. */
 export function isAcknowledged(row: store.AlertRow): boolean {
   return row.acknowledgedAt !== null && row.recoveredAt === null
 }

@@ -7,11 +7,11 @@ import { withoutNames } from '#src/channels/shown.ts'
 import { hasEnded } from '#src/channels/wording.ts'
 import { currentContent, type ShownPart } from '#src/delivery/message-sync.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
-import { type AlertsTogether, describeOthers, type OtherAlert } from './others.ts'
-import { type OutageTimes, outagesOf } from './outage-times.ts'
+import { type AlertsTogether, describeOthers, type OtherAlert } from './other-alerts.ts'
+import { type OutageTimes, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
@@ -47,7 +47,7 @@ export interface OutagePage {
  * @param around undefined for an event that nothing ends
  * @param isNamed whether the reader may know the names of recipients
  */
-export async function readOutage(
+export async function readOutagePage(
   deps: ReadDeps & { readonly clock: Clock },
   row: AlertRow,
   around: AlertsTogether | undefined,
@@ -55,13 +55,13 @@ export async function readOutage(
 ): Promise<OutagePage | undefined> {
   if (around === undefined) return undefined
   const episodes = around.rows.filter(({ isEpisode }) => isEpisode)
-  const times = await outagesOf(deps.db, [row, ...episodes])
-  const own = times.get(row.id)
-  const together = [row, ...episodes].filter(({ id }) => areTogether(own, times.get(id)))
-  const rows = await asOfNow(deps.db, newestOfEach(together))
+  const times = await readOutages(deps.db, [row, ...episodes])
+  const ownTimes = times.get(row.id)
+  const together = [row, ...episodes].filter(({ id }) => areTogether(ownTimes, times.get(id)))
+  const rows = await withCurrentFigures(deps.db, newestOfEach(together))
   const ids = rows.map(({ id }) => id)
   const states = await messageStates(deps, ids)
-  const parts = rows.flatMap((one) => partOf(deps, one, reader))
+  const parts = rows.flatMap((row) => partOf(deps, row, reader))
   if (parts.length < 2) return undefined
   const now = deps.clock.now()
   const fate = currentContent(
@@ -89,9 +89,12 @@ export async function readOutage(
 }
 
 /** Whether two outages have a moment in common. */
-function areTogether(one: OutageTimes | undefined, other: OutageTimes | undefined): boolean {
-  if (one === undefined || other === undefined) return false
-  return (one.to === null || other.from <= one.to) && (other.to === null || one.from <= other.to)
+function areTogether(times: OutageTimes | undefined, otherTimes: OutageTimes | undefined): boolean {
+  if (times === undefined || otherTimes === undefined) return false
+  return (
+    (times.to === null || otherTimes.from <= times.to) &&
+    (otherTimes.to === null || times.from <= otherTimes.to)
+  )
 }
 
 /** The newest alert of each episode, newest first. */

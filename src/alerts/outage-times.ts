@@ -12,16 +12,16 @@ export interface OutageTimes {
 }
 
 /** The outages of these alerts, by id. The end of an outage is that which its recovery states. */
-export async function outagesOf(
+export async function readOutages(
   db: Db,
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, OutageTimes>> {
   const recoveries = await store.listRecoveries(db, rows.filter(hasRecovered))
-  return new Map(rows.map((row) => [row.id, outageTimes(row, recoveries.get(row.id))]))
+  return new Map(rows.map((row) => [row.id, outageTimesOf(row, recoveries.get(row.id))]))
 }
 
 /** The outage of an alert. @param recovery the recovery that ended it, if one is stored */
-export function outageTimes(
+export function outageTimesOf(
   row: store.AlertRow,
   recovery: store.AlertRow | undefined,
 ): OutageTimes {
@@ -33,7 +33,7 @@ export function outageTimes(
 }
 
 /** Length of an outage in seconds; null if it has not ended. */
-export function lengthOf({ from, to }: OutageTimes): number | null {
+export function outageSeconds({ from, to }: OutageTimes): number | null {
   return to === null || to <= from ? null : (to.getTime() - from.getTime()) / 1000
 }
 

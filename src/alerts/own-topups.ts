@@ -17,7 +17,7 @@ const Outgoing = z.object({
 })
 
 /** Sets `isTopUp` on candidates whose move pays a top-up of the watch's owner. */
-export async function withOwnTopups(
+export async function markOwnTopups(
   tx: Db,
   candidates: readonly AlertCandidate[],
 ): Promise<readonly AlertCandidate[]> {
@@ -29,10 +29,14 @@ export async function withOwnTopups(
     tx,
     moves.map(({ move }) => move),
   )
-  const own = new Set(moves.filter((_, index) => areOwn[index]).map(({ candidate }) => candidate))
-  if (own.size === 0) return candidates
+  const ownCandidates = new Set(
+    moves.filter((_, index) => areOwn[index]).map(({ candidate }) => candidate),
+  )
+  if (ownCandidates.size === 0) return candidates
   return candidates.map((candidate) =>
-    own.has(candidate) ? { ...candidate, data: { ...candidate.data, isTopUp: true } } : candidate,
+    ownCandidates.has(candidate)
+      ? { ...candidate, data: { ...candidate.data, isTopUp: true } }
+      : candidate,
   )
 }
 

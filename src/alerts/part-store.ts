@@ -17,14 +17,14 @@ import { ANY_LENGTH } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import type { AlertFilter } from './model.ts'
-import type { AlertPlace, AlertRow } from './store.ts'
+import type { AlertCursor, AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
 /** Alerts that one statement looks at. A filter that few of many alerts match has no index. */
-export const LOOKED_AT_ONCE = 4000
+export const PART_ALERTS = 4000
 
 /** Filter of alerts; omitted properties do not restrict. `from` is inclusive, `to` and `before` exclusive. */
-export type Selection = AlertFilter & {
+export type AlertSelector = AlertFilter & {
   readonly ids?: readonly number[] | undefined
   readonly before?: Date | undefined
   /** Only alerts with a recovery that had not recovered before. */
@@ -34,49 +34,49 @@ export type Selection = AlertFilter & {
 }
 
 /** A part of a selection, newest first. */
-export interface Part {
+export interface AlertPart {
   readonly rows: AlertRow[]
   /** Position after which the next part begins; undefined at the end of the selection. */
-  readonly next: AlertPlace | undefined
+  readonly next: AlertCursor | undefined
 }
 
 /**
  * The next selected alerts of the wallet, newest first, after the given position. They may be fewer than
  * `limit`, or none, although there are more: then `next` is the position of the last alert that was looked at.
  */
-export async function listPart(
+export async function listAlertPart(
   db: Db,
   wallet: string,
-  selection: Selection,
-  after: AlertPlace | undefined,
+  selection: AlertSelector,
+  after: AlertCursor | undefined,
   limit: number,
-): Promise<Part> {
+): Promise<AlertPart> {
   const looked = lookedAt(db, wallet, selection, after)
   const found = await db
     .select()
     .from(looked)
     // The last one tells where the next part begins.
-    .where(or(sql`${looked.matches}`, eq(looked.place, LOOKED_AT_ONCE)))
+    .where(or(sql`${looked.matches}`, eq(looked.place, PART_ALERTS)))
     .orderBy(desc(looked.firedAt), desc(looked.id))
     .limit(limit)
   const last = found.at(-1)
-  const hasMore = found.length === limit || last?.place === LOOKED_AT_ONCE
+  const hasMore = found.length === limit || last?.place === PART_ALERTS
   const rows = found.flatMap(({ place: _, matches, ...row }) => (matches === true ? [row] : []))
   return { rows, next: hasMore ? last && { firedAt: last.firedAt, id: last.id } : undefined }
 }
 
 /**
  * Number of matches among the alerts that one part looks at.
- * @returns `next` as `listPart`
+ * @returns `next` as `listAlertPart`
  */
-export async function countPart(
+export async function countAlertPart(
   db: Db,
   wallet: string,
-  selection: Selection,
-  after: AlertPlace | undefined,
-): Promise<{ readonly count: number; readonly next: AlertPlace | undefined }> {
+  selection: AlertSelector,
+  after: AlertCursor | undefined,
+): Promise<{ readonly count: number; readonly next: AlertCursor | undefined }> {
   const looked = lookedAt(db, wallet, selection, after)
-  const isLast = eq(looked.place, LOOKED_AT_ONCE)
+  const isLast = eq(looked.place, PART_ALERTS)
   const [row] = await db
     .select({
       count: sql<number>`(count(*) filter (where ${looked.matches}))::int`,
@@ -92,15 +92,15 @@ export async function countPart(
 
 /**
  * Deletes the matches among the alerts that one part looks at.
- * @returns `next` as `listPart`
+ * @returns `next` as `listAlertPart`
  */
-export async function deletePart(
+export async function deleteAlertPart(
   db: Db,
   wallet: string,
-  selection: Selection,
-  after: AlertPlace | undefined,
-): Promise<{ readonly deleted: number; readonly next: AlertPlace | undefined }> {
-  const { rows, next } = await listPart(db, wallet, selection, after, LOOKED_AT_ONCE)
+  selection: AlertSelector,
+  after: AlertCursor | undefined,
+): Promise<{ readonly deleted: number; readonly next: AlertCursor | undefined }> {
+  const { rows, next } = await listAlertPart(db, wallet, selection, after, PART_ALERTS)
   const [newest, oldest] = [rows.at(0), rows.at(-1)]
   if (newest === undefined || oldest === undefined) return { deleted: 0, next }
   const ids = sql.param(rows.map(({ id }) => id))
@@ -122,7 +122,12 @@ export async function deletePart(
 }
 
 /** The alerts that a part looks at, each with its place from 1, and whether it matches. */
-function lookedAt(db: Db, wallet: string, selection: Selection, after: AlertPlace | undefined) {
+function lookedAt(
+  db: Db,
+  wallet: string,
+  selection: AlertSelector,
+  after: AlertCursor | undefined,
+) {
   const { watchId, ids, from, to, before } = selection
   return db
     .select({
@@ -151,12 +156,12 @@ function lookedAt(db: Db, wallet: string, selection: Selection, after: AlertPlac
       ),
     )
     .orderBy(desc(alerts.firedAt), desc(alerts.id))
-    .limit(unplannedLimit(LOOKED_AT_ONCE))
+    .limit(unplannedLimit(PART_ALERTS))
     .as('looked')
 }
 
 /** Conditions that no index answers. */
-function matches(selection: Selection): SQL | undefined {
+function matches(selection: AlertSelector): SQL | undefined {
   const { type, group, signal, event, severity, state, withoutRecoveries, openSince } = selection
   return and(
     withoutRecoveries && isNull(alerts.recoveryOf),

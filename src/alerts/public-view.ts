@@ -19,7 +19,7 @@ import { type RecipientFields, readRecipientsById } from '#src/recipients/servic
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import { canBeProven, recoveryRoleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
@@ -29,9 +29,14 @@ import {
   mayBeAcknowledged,
   oneOfEachEpisode,
 } from './open-others.ts'
-import { describeOthers, listAround, listTogether, type OtherAlert } from './others.ts'
-import { type OutagePage, readOutage } from './outage-page.ts'
-import { lengthOf, outagesOf } from './outage-times.ts'
+import {
+  describeOthers,
+  listAlertsAround,
+  listAlertsOfOneOutage,
+  type OtherAlert,
+} from './other-alerts.ts'
+import { type OutagePage, readOutagePage } from './outage-page.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
 import { isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
@@ -45,7 +50,7 @@ const NEWEST_ROUNDS_MS = 30 * MINUTE_MS
 type Deps = ReadDeps & { readonly clock: Clock }
 
 /** An alert as its own page shows it. */
-export interface AlertPage {
+export interface LinkedAlertPage {
   readonly message: EnvelopeMessage
   /** The first line of the message: the name of its watch, and what happened. */
   readonly heading: string
@@ -58,7 +63,7 @@ export interface AlertPage {
   readonly recoveredAt: Date | null
   /** Time at which the watch was deleted while the alert was open. */
   readonly closedAt: Date | null
-  /** End of what the alert reports: of its outage, or of an event that nothing ends once it is past; null while it is open. */
+  /** End of the outage, or of the watch, or of an event without a recovery that is past; null while the alert is open. */
   readonly endedAt: Date | null
   readonly durationSeconds: number | null
   readonly acknowledged: { readonly at: Date; readonly by: string | null } | null
@@ -111,11 +116,11 @@ export interface AlertPage {
  *
  * @returns undefined for a forged link, or when the alert was deleted
  */
-export async function readLinked(
+export async function readLinkedAlertPage(
   deps: Deps,
   code: string,
   locale?: Locale,
-): Promise<AlertPage | undefined> {
+): Promise<LinkedAlertPage | undefined> {
   const linked = await findLinkedAlert(deps, code)
   if (linked === undefined) return undefined
   const { row, recipient } = linked
@@ -125,14 +130,16 @@ export async function readLinked(
   const { timezone } = reader
   const language = locale ?? reader.locale
   const state = (await messageStates(deps, [row.id])).get(row.id) ?? {}
-  const outage = (await outagesOf(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
+  const outage = (await readOutages(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
   const isNamed = recipient !== undefined && isPersonal(recipient)
-  const [current = row] = await asOfNow(deps.db, [row])
+  const [current = row] = await withCurrentFigures(deps.db, [row])
   const shown = { locale: language, timezone }
-  const around = recipient === undefined ? [] : await listAround(deps, row, recipient.id)
+  const around = recipient === undefined ? [] : await listAlertsAround(deps, row, recipient.id)
   const isListed = recipient !== undefined && row.isEpisode
-  const together = isListed ? await listTogether(deps, row, recipient.id, outage.from) : undefined
-  const whole = await readOutage(deps, row, together, { reader: shown, isNamed })
+  const together = isListed
+    ? await listAlertsOfOneOutage(deps, row, recipient.id, outage.from)
+    : undefined
+  const whole = await readOutagePage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
   const message = shownMessage(messageOf(deps, current, shown), state, shown)
   const { data } = recordedFromRow(current)
@@ -146,7 +153,7 @@ export async function readLinked(
     recoveredAt: outage.to,
     closedAt: state.closedAt ?? null,
     endedAt: outage.to ?? state.closedAt ?? pastEvent(row, deps.clock.now()),
-    durationSeconds: lengthOf(outage),
+    durationSeconds: outageSeconds(outage),
     acknowledged: state.acknowledged ?? null,
     escalatesAt: isWaiting(row) ? row.escalateAt : null,
     escalated: state.escalated ? { ...state.escalated, ...(!isNamed && { to: [] }) } : null,
@@ -282,7 +289,7 @@ async function listDeliveries(
   deps: Pick<Deps, 'db'>,
   alertId: number,
   isNamed: boolean,
-): Promise<AlertPage['deliveries']> {
+): Promise<LinkedAlertPage['deliveries']> {
   const entries = (await delivery.listForAlerts(deps.db, [alertId])).get(alertId) ?? []
   if (!isNamed) return entries.map((entry) => ({ ...entry, to: null }))
   const names = await readRecipientsById(

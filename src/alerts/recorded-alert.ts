@@ -7,7 +7,7 @@ import { JsonObject } from '#src/kernel/units.ts'
 import { alertUrl } from './alert-urls.ts'
 import type { OpenAlert } from './episodes.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { type Note, type Reader, type Renderable, renderMessage } from './render.ts'
+import { type AlertNote, type Reader, type Renderable, renderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
 /** A recorded alert. */
@@ -39,7 +39,7 @@ export function recordedFromRow(row: AlertRow): RecordedAlert {
 }
 
 /** Notes below the body: of a recovery, the duration of its alert. */
-export function notesOf(row: AlertRow): readonly Note[] {
+export function notesOf(row: AlertRow): readonly AlertNote[] {
   const { recoveryOf, startedAt, firedAt } = row
   if (recoveryOf === null || startedAt === null) return []
   return [{ kind: 'lasted', seconds: (firedAt.getTime() - startedAt.getTime()) / 1000 }]
@@ -69,7 +69,7 @@ export function toRenderable(
   deps: Pick<NotifyDeps, 'box' | 'publicUrl'>,
   alert: RecordedAlert,
   watch: { readonly id: number; readonly label: string },
-  { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly Note[] },
+  { recipientId, notes = [] }: { recipientId: number | null; notes?: readonly AlertNote[] },
 ): Renderable {
   const { alertId, event, severity, data, firedAt } = alert
   const link = alertUrl(deps, { alertId, recipientId })

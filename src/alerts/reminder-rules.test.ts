@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
-import { isForEscalated, stepFor } from './reminder-rules.ts'
+import { isReminderForEscalated, reminderStepFor } from './reminder-rules.ts'
 
 const TOLD = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(TOLD.getTime() + minutes * 60_000)
@@ -29,13 +29,13 @@ const ALERT = {
   flappingAlertId: null,
 } as const
 
-type About = Parameters<typeof stepFor>[1]
+type About = Parameters<typeof reminderStepFor>[1]
 const step = (
-  alert: Partial<Parameters<typeof stepFor>[0]> = {},
+  alert: Partial<Parameters<typeof reminderStepFor>[0]> = {},
   about: Partial<About> = {},
   watch: Partial<WatchForNotification> = {},
 ) =>
-  stepFor(
+  reminderStepFor(
     { ...ALERT, ...alert },
     {
       watch: { ...WATCH, ...watch },
@@ -114,5 +114,5 @@ test.each([
   ['after the clock was set back behind the escalation', 15, 500, 15, true],
 ])('the recipients of an escalation and a reminder %s', (_, due, escalated, now, isSent) => {
   const about = { dueAt: minute(due), now: minute(now) }
-  expect(isForEscalated(minute(escalated), about)).toBe(isSent)
+  expect(isReminderForEscalated(minute(escalated), about)).toBe(isSent)
 })

@@ -5,7 +5,7 @@ import { FLAPPING_WINDOW_MS, isMuted, isSignalFiring, nextReminder } from './rul
 import type { AlertRow } from './store.ts'
 
 /** Next step for an alert whose reminder is due. */
-export type Step =
+export type ReminderStep =
   /** The alert is over, acknowledged or muted, or its watch was deleted. */
   | { readonly act: 'none' }
   /** The signal no longer fires, and no recovery was recorded. */
@@ -16,7 +16,7 @@ export type Step =
   | { readonly act: 'recovered' }
 
 /** Decides the step for one alert whose reminder is due. Pure. */
-export function stepFor(
+export function reminderStepFor(
   row: Pick<
     AlertRow,
     | 'isEpisode'
@@ -37,7 +37,7 @@ export function stepFor(
     readonly isUnsent: boolean
     readonly now: Date
   },
-): Step {
+): ReminderStep {
   const { watch, settings, isOvertaken, isUnsent, now } = options
   if (watch === undefined) return { act: 'none' }
   if (!row.isEpisode) {
@@ -75,10 +75,10 @@ export function stepFor(
 const ESCALATED_REST_MS = MINUTE_MS
 
 /**
- * Whether the recipients of an alert's escalation get a reminder that was due at `dueAt`: not one that was due before
- * they were told, or in the same minute. An escalation in the future was written before the clock was set back. Pure.
+ * Whether the recipients of an alert's escalation get the reminder that was due at `dueAt`: only if it was due at least
+ * `ESCALATED_REST_MS` after the escalation. An escalation in the future was written before the clock was set back. Pure.
  */
-export function isForEscalated(
+export function isReminderForEscalated(
   escalatedAt: Date,
   { dueAt, now }: { readonly dueAt: Date; readonly now: Date },
 ): boolean {

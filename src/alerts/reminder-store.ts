@@ -6,7 +6,7 @@ import type { AlertRow } from './store.ts'
 import { alerts } from './tables.ts'
 
 /** Alerts with a due reminder. */
-export const REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as const
+export const DUE_REMINDERS = { table: alerts, id: ['id'], dueAt: 'remindAt' } as const
 
 /** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
 const AHEAD_SECONDS = 120
@@ -15,7 +15,7 @@ const AHEAD_SECONDS = 120
  * Moves the reminders and escalations of alerts sent before the clock was set back: each is due as long
  * after now as it would have been after its alert.
  */
-export async function catchUp(db: Db, now: Date): Promise<void> {
+export async function repairReminderTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update alerts a set told_at = ${now}::timestamptz,
@@ -37,7 +37,7 @@ export async function endReminders(db: Db, ids: readonly number[]): Promise<void
 /**
  * The newest unacknowledged alerts and recoveries of a watch without an episode, recorded since an instant.
  */
-export function listOnce(
+export function listAlertsWithoutEpisode(
   tx: Db,
   { watchId, since }: { readonly watchId: number; readonly since: Date },
   limit: number,
@@ -73,7 +73,7 @@ export interface ReminderResult {
 }
 
 /** Writes the results of due reminders. */
-export async function saveReminded(tx: Db, rows: readonly ReminderResult[]): Promise<void> {
+export async function saveReminderResults(tx: Db, rows: readonly ReminderResult[]): Promise<void> {
   if (rows.length === 0) return
   await tx.execute(sql`
     update alerts a set remind_at = r."remindAt", reminders_sent = r."remindersSent"
@@ -83,7 +83,7 @@ export async function saveReminded(tx: Db, rows: readonly ReminderResult[]): Pro
 }
 
 /** Selects the alerts whose signal has changed since they fired. */
-export async function listOvertaken(tx: Db, ids: readonly number[]): Promise<number[]> {
+export async function listOutdatedAlerts(tx: Db, ids: readonly number[]): Promise<number[]> {
   const rows = await tx.execute<{ id: number }>(sql`
     select a.id from alerts a
     where a.id = any(${sql.param([...ids])}::int[]) and exists (

@@ -12,21 +12,21 @@ import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
 import type { EndedMute, WatchForNotification } from '#src/watches/notification-model.ts'
 import { ENDED_MUTES, endMutes, listForNotification } from '#src/watches/notification-view.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import { endEpisodes } from './episode-store.ts'
-import { escalateDue } from './escalation.ts'
-import { ESCALATIONS, endEscalations } from './escalation-store.ts'
-import { idsOf, rowsOf } from './id-rows.ts'
+import { sendDueEscalations } from './escalation.ts'
+import { DUE_ESCALATIONS, endEscalations } from './escalation-store.ts'
+import { idsOfRows, toIdRows } from './id-rows.ts'
+import { logEnded } from './log-lines.ts'
 import { type Notification, notificationOf, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
-import { isForEscalated, stepFor } from './reminder-rules.ts'
+import { isReminderForEscalated, reminderStepFor } from './reminder-rules.ts'
 import * as reminderStore from './reminder-store.ts'
-import { REMINDERS } from './reminder-store.ts'
+import { DUE_REMINDERS } from './reminder-store.ts'
 import { episodeKeyOf, isMuted, isSignalFiring } from './rules.ts'
 import * as store from './store.ts'
-import { logEnded } from './trail.ts'
-import { releaseForgotten } from './uninhibit.ts'
+import { uninhibitOrphanedAlerts } from './uninhibit.ts'
 
 /** Number of alerts or watches in one transaction. */
 const AT_ONCE = 200
@@ -57,21 +57,22 @@ const PASSES: readonly Pass[] = [
   {
     kind: 'escalation',
     key: 'alertId',
-    list: async (db, now, limit) => idsOf(await listDueKeys(db, ESCALATIONS, { now, limit })),
-    run: escalateDue,
+    list: async (db, now, limit) =>
+      idsOfRows(await listDueKeys(db, DUE_ESCALATIONS, { now, limit })),
+    run: sendDueEscalations,
     giveUp: endEscalations,
   },
   {
     kind: 'mute',
     key: 'watchId',
-    list: async (db, now, limit) => idsOf(await listDueKeys(db, ENDED_MUTES, { now, limit })),
+    list: async (db, now, limit) => idsOfRows(await listDueKeys(db, ENDED_MUTES, { now, limit })),
     run: afterMutes,
     giveUp: endMutes,
   },
   {
     kind: 'reminder',
     key: 'alertId',
-    list: async (db, now, limit) => idsOf(await listDueKeys(db, REMINDERS, { now, limit })),
+    list: async (db, now, limit) => idsOfRows(await listDueKeys(db, DUE_REMINDERS, { now, limit })),
     run: remindDue,
     giveUp: reminderStore.endReminders,
   },
@@ -79,8 +80,8 @@ const PASSES: readonly Pass[] = [
 
 /** Sends due escalations, alerts after mutes, and reminders. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
-  await reminderStore.catchUp(deps.db, deps.clock.now())
-  await releaseForgotten(deps, signal)
+  await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
+  await uninhibitOrphanedAlerts(deps, signal)
   for (const pass of PASSES) {
     while (!signal.aborted) {
       const now = deps.clock.now()
@@ -121,7 +122,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const now = deps.clock.now()
   const ended = await endMutes(tx, watchIds, now)
   const ids = ended.map(({ watchId }) => watchId)
-  const open = await asOfNow(tx, await store.listOpenOfWatches(tx, ids))
+  const open = await withCurrentFigures(tx, await store.listOpenOfWatches(tx, ids))
   const watches = await listForNotification(tx, ids)
   const once = await listOnce(tx, ended)
   const readableOnce = readable(deps, once)
@@ -140,7 +141,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
     ]),
   )
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
-  const unsent = await delivery.listMutedOnly(tx, [...new Set(rows.map(({ id }) => id))])
+  const unsent = await delivery.listOnlyMutedRecipients(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
   await notify(deps, tx, [
     ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
@@ -177,7 +178,7 @@ async function listOnce(tx: Db, ended: readonly EndedMute[]): Promise<readonly s
   const rows: store.AlertRow[] = []
   for (const { watchId, since } of ended) {
     if (since === null) continue
-    rows.push(...(await reminderStore.listOnce(tx, { watchId, since }, ONCE_MAX)))
+    rows.push(...(await reminderStore.listAlertsWithoutEpisode(tx, { watchId, since }, ONCE_MAX)))
   }
   return rows
 }
@@ -204,8 +205,8 @@ function readable(
  */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const all = await lockDueRows(tx, REMINDERS, { now, among: rowsOf(ids) })
-  const rows = readable(deps, await asOfNow(tx, all))
+  const all = await lockDueRows(tx, DUE_REMINDERS, { now, among: toIdRows(ids) })
+  const rows = readable(deps, await withCurrentFigures(tx, all))
   const watches = await listForNotification(
     tx,
     rows.map(({ watchId }) => watchId),
@@ -213,15 +214,18 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   const wallets = [...watches.values()].map(({ wallet }) => wallet)
   const settings = await listSettings(tx, [...new Set(wallets)])
   const rowIds = rows.map(({ id }) => id)
-  const overtaken = new Set(await reminderStore.listOvertaken(tx, rowIds))
-  const unsent = await delivery.listMutedOnly(tx, rowIds)
+  const overtaken = new Set(await reminderStore.listOutdatedAlerts(tx, rowIds))
+  const unsent = await delivery.listOnlyMutedRecipients(tx, rowIds)
   const answered = await listRepliedTo(tx, rows)
   const decided = rows.map((row) => {
     const watch = watches.get(row.watchId)
-    const own = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
+    const walletSettings = (watch && settings.get(watch.wallet)) ?? DEFAULT_SETTINGS
     const isUnsent = (unsent.get(row.id) ?? NOBODY).size > 0
     const isOvertaken = overtaken.has(row.id)
-    return { row, step: stepFor(row, { watch, settings: own, isOvertaken, isUnsent, now }) }
+    return {
+      row,
+      step: reminderStepFor(row, { watch, settings: walletSettings, isOvertaken, isUnsent, now }),
+    }
   })
   await reminderStore.endReminders(
     tx,
@@ -232,7 +236,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
   )
   await endEpisodes(tx, ends)
   logEnded(deps, ends)
-  await reminderStore.saveReminded(
+  await reminderStore.saveReminderResults(
     tx,
     decided.map(({ row, step }) => ({
       id: row.id,
@@ -286,7 +290,7 @@ function reminderOf(
       answers: recordedFromRow(row),
       reminder: { ...reminder, openSeconds, now },
       ...(row.escalatedAt &&
-        isForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
+        isReminderForEscalated(row.escalatedAt, { dueAt: row.remindAt ?? now, now }) && {
           escalatedTo: watch.escalateTo,
         }),
     },
@@ -331,6 +335,6 @@ async function listRepliedTo(
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, store.AlertRow>> {
   const ids = rows.flatMap(({ recoveryOf }) => recoveryOf ?? [])
-  const found = ids.length === 0 ? [] : await store.listByIds(tx, ids)
-  return new Map(found.map((row) => [row.id, row]))
+  const alertRows = ids.length === 0 ? [] : await store.listByIds(tx, ids)
+  return new Map(alertRows.map((row) => [row.id, row]))
 }

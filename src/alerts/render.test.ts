@@ -20,7 +20,7 @@ function alertOf(event: string, watchLabel: string, over: Partial<Renderable> = 
   }
 }
 
-test('one renderer writes many alerts like each alone', () => {
+test('a renderer that writes many alerts writes each as if it were the only one', () => {
   const render = createRenderer()
   const notes = [{ kind: 'lasted', seconds: 3700 }] as const
   for (const event of EVENTS) {
@@ -44,12 +44,12 @@ test('a renderer does not mix up alerts with different content', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const event = 'wallet-balance.moved'
   const { data } = alertOf(event, '')
-  const one = render(alertOf(event, 'First'), reader)
+  const message = render(alertOf(event, 'First'), reader)
   const other = render(
     alertOf(event, 'First', { data: { ...data, currentAmount: '7000000000000000000' } }),
     reader,
   )
-  expect(one.body).not.toContain(' to 7\u00a0FLR')
+  expect(message.body).not.toContain(' to 7\u00a0FLR')
   expect(other.body).toContain(' to 7\u00a0FLR')
 })
 
@@ -89,7 +89,7 @@ test('a recovery says since when, how long and how many rounds', () => {
   expect(body('credits.recovered')).toBe('Your limit: 500 credits (0.50\u00a0USD).')
 })
 
-test('money that arrives asks for nothing; money that leaves may need a hand', () => {
+test('an incoming transfer asks for no action; an outgoing one advises to secure the wallet', () => {
   const reader = { locale: 'en', timezone: 'UTC' } as const
   const alert = alertOf('wallet-balance.moved', 'Treasury')
   const {
@@ -103,16 +103,16 @@ test('money that arrives asks for nothing; money that leaves may need a hand', (
     currentAmount: previousAmount,
     changeAmount: changeAmount.replace('-', ''),
   }
-  const said = (direction: 'incoming' | 'outgoing') =>
+  const titleFor = (direction: 'incoming' | 'outgoing') =>
     renderMessage(
       direction === 'outgoing' ? alert : { ...alert, data: { ...alert.data, ...incoming } },
       reader,
     )
-  expect(said('incoming').title).toContain('arrived')
-  expect(said('incoming').body).toContain('No action needed.')
-  expect(said('incoming').body).not.toContain('secure')
-  expect(said('outgoing').title).toContain('left the wallet')
-  expect(said('outgoing').body).toContain('secure the wallet now')
+  expect(titleFor('incoming').title).toContain('arrived')
+  expect(titleFor('incoming').body).toContain('No action needed.')
+  expect(titleFor('incoming').body).not.toContain('secure')
+  expect(titleFor('outgoing').title).toContain('left the wallet')
+  expect(titleFor('outgoing').body).toContain('secure the wallet now')
 })
 
 test.each([

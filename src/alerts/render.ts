@@ -43,11 +43,11 @@ export interface Renderable {
   readonly link: string
   readonly test: boolean
   /** Notes after the body. */
-  readonly notes?: readonly Note[]
+  readonly notes?: readonly AlertNote[]
 }
 
 /** Another open alert of the same watch. */
-export interface StillFiring {
+export interface OtherOpenAlert {
   readonly type: string
   readonly signal: string | null
   readonly event: string
@@ -56,14 +56,14 @@ export interface StillFiring {
 }
 
 /** A note about an alert from outside its signal. */
-export type Note =
+export type AlertNote =
   /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
   /** Of a recovery: the alert was not sent separately. */
   | { readonly kind: 'held'; readonly firedAt: Date }
   /** The alert has been unacknowledged for this time. */
   | { readonly kind: 'escalated'; readonly seconds: number }
-  | { readonly kind: 'stillFiring'; readonly alerts: readonly StillFiring[] }
+  | { readonly kind: 'stillFiring'; readonly alerts: readonly OtherOpenAlert[] }
 
 /** The texts of a message that do not depend on the watch. */
 type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: readonly string[] }
@@ -127,13 +127,13 @@ export function createRenderer(): typeof renderMessage {
 }
 
 /** Whether two alerts of an event have the same values, all of them plain, and no notes. */
-function saysSame(one: Renderable, other: Renderable): boolean {
-  if ((one.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
-  if (one.firedAt.getTime() !== other.firedAt.getTime()) return false
+function saysSame(alert: Renderable, other: Renderable): boolean {
+  if ((alert.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
+  if (alert.firedAt.getTime() !== other.firedAt.getTime()) return false
   const keys = Object.keys(other.data)
   return (
-    keys.length === Object.keys(one.data).length &&
-    keys.every((key) => Object.hasOwn(one.data, key) && one.data[key] === other.data[key])
+    keys.length === Object.keys(alert.data).length &&
+    keys.every((key) => Object.hasOwn(alert.data, key) && alert.data[key] === other.data[key])
   )
 }
 
@@ -147,7 +147,7 @@ export function renderTitle(
 }
 
 /** Title of an alert that has recovered: its title, and the time after which it recovered. */
-export function pastTitle(t: Translate, title: string, seconds: number): string {
+export function recoveredTitle(t: Translate, title: string, seconds: number): string {
   const duration = id(formatDuration(seconds, t.locale, 'short'))
   return t('messages:summary.recovered', { title, duration })
 }
@@ -192,11 +192,11 @@ function wordsOf(
     { event, severity, data, firedAt },
     reader,
   )
-  const write = (given: TextValues) => ({
-    title: t(builtKey(`messages:${key}.title`), given),
+  const write = (values: TextValues) => ({
+    title: t(builtKey(`messages:${key}.title`), values),
     body: [
-      t(builtKey(`messages:${key}.body`), given),
-      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), given)]),
+      t(builtKey(`messages:${key}.body`), values),
+      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), values)]),
     ].join('\n'),
   })
   const { title, body } = write(values)
@@ -236,7 +236,7 @@ function wordsOf(
  *
  * @param message of the alert
  */
-export function asReminder(
+export function toReminderMessage(
   message: EnvelopeMessage,
   reminder: {
     readonly openSeconds: number
@@ -267,7 +267,7 @@ export function asReminder(
   return { ...message, title, body: lines.join(' ') }
 }
 
-function textOfNote(t: Translate, note: Note, { locale, timezone }: Reader): string {
+function textOfNote(t: Translate, note: AlertNote, { locale, timezone }: Reader): string {
   switch (note.kind) {
     case 'lasted':
       return t('messages:recovered.lasted', {

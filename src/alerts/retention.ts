@@ -17,7 +17,7 @@ const TABLE: TimedTable = {
 }
 
 /** Creates partitions for future alerts, and deletes alerts older than 400 days. */
-export async function retainAlerts(deps: {
+export async function dropOldAlerts(deps: {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger

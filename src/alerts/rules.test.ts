@@ -26,7 +26,7 @@ describe('reminders', () => {
             TOLD,
             minute(now),
           )
-          const later = minutes.filter((one) => one > now)
+          const later = minutes.filter((minute) => minute > now)
           expect(next).toEqual(later.length === 0 ? undefined : minute(Math.min(...later)))
         },
       ),

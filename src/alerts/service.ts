@@ -3,15 +3,22 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { withCounterparties } from './counterparties.ts'
+import { addCounterpartyRoles } from './counterparties.ts'
 import * as episodes from './episode-store.ts'
-import { applyChanges, beganAt, type Change, type Episodes, type OpenAlert } from './episodes.ts'
+import {
+  applyFirings,
+  type EpisodeChanges,
+  type EpisodeFiring,
+  type OpenAlert,
+  startOfAlert,
+} from './episodes.ts'
 import { findCause } from './inhibition.ts'
+import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
 import { type Notification, notify } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { withOwnTopups } from './own-topups.ts'
+import { markOwnTopups } from './own-topups.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
-import type { Note } from './render.ts'
+import type { AlertNote } from './render.ts'
 import {
   episodeKeyOf,
   FLAPPING_WINDOW_MS,
@@ -21,11 +28,10 @@ import {
   nextReminder,
 } from './rules.ts'
 import * as store from './store.ts'
-import { logEnded, logInhibited, logRecorded } from './trail.ts'
-import { liveCauses, releaseUninhibited } from './uninhibit.ts'
+import { findActiveCauses, uninhibitAlerts } from './uninhibit.ts'
 
 /** A firing and its record, if it has one. */
-type RecordedFiring = Change & { readonly candidate: AlertCandidate }
+type RecordedFiring = EpisodeFiring & { readonly candidate: AlertCandidate }
 /** A firing that this call has recorded as an alert. */
 type NewAlert = RecordedFiring & { readonly alertId: number }
 
@@ -39,7 +45,7 @@ export async function recordAlerts(
   all: readonly AlertCandidate[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const candidates = await withCounterparties(tx, await withOwnTopups(tx, all))
+  const candidates = await addCounterpartyRoles(tx, await markOwnTopups(tx, all))
   const recorded = candidates.filter(({ isNotified }) => isNotified)
   const inserted = await store.insertAlerts(tx, recorded, now)
   const idOf = new Map(inserted.map(({ id, key }) => [key, id]))
@@ -51,13 +57,15 @@ export async function recordAlerts(
   })
   logRecorded(deps, fired.filter(isNewAlert))
   const isEpisode = ({ isRecovery, event }: RecordedFiring) => isRecovery || hasRecovery(event)
-  const alone = fired.filter((one) => !isEpisode(one)).filter(isNewAlert)
-  const ofEpisodes = fired.filter((one) => isEpisode(one) && (isNewAlert(one) || one.isRecovery))
+  const alone = fired.filter((alert) => !isEpisode(alert)).filter(isNewAlert)
+  const ofEpisodes = fired.filter(
+    (alert) => isEpisode(alert) && (isNewAlert(alert) || alert.isRecovery),
+  )
   const notifications =
     ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
   await notify(deps, tx, [
-    ...alone.map((one) =>
-      toNotification(one, { kind: 'alert', effectiveSeverity: one.severity }, now),
+    ...alone.map((alert) =>
+      toNotification(alert, { kind: 'alert', effectiveSeverity: alert.severity }, now),
     ),
     ...notifications,
   ])
@@ -71,8 +79,8 @@ async function updateEpisodes(
   now: Date,
 ): Promise<readonly Notification[]> {
   const wallets = [...new Set(fired.map(({ candidate }) => candidate.watch.wallet))]
-  const before = await episodes.listOpen(tx, wallets)
-  const result = applyChanges(fired, before)
+  const before = await episodes.listOpenAlerts(tx, wallets)
+  const result = applyFirings(fired, before)
   await episodes.endEpisodes(tx, result.ends)
   logEnded(deps, result.ends)
   const settings = await listSettings(tx, wallets)
@@ -80,19 +88,19 @@ async function updateEpisodes(
   const settled = await settleFlapping(tx, before, result)
   const flapping = await findFlapping(
     tx,
-    fired.filter((one) => !isSeverityIncrease(one, result)),
+    fired.filter((alert) => !isSeverityIncrease(alert, result)),
   )
   const ids = fresh.map(({ alertId }) => alertId)
-  const causes = await liveCauses(tx, result.open, ids)
+  const causes = await findActiveCauses(tx, result.open, ids)
   const inhibitedAlerts = result.open.filter((alert) => findCause(alert, causes) !== undefined)
   const inhibited = new Set(
-    fresh.filter((one) => inhibitedAlerts.some(({ id }) => id === one.alertId)),
+    fresh.filter((alert) => inhibitedAlerts.some(({ id }) => id === alert.alertId)),
   )
-  const marks = fresh.flatMap((one) => {
-    const isInhibited = inhibited.has(one)
-    const anchor = flapping.get(one)
-    const mark = toEpisodeMark(one, result)
-    const own = settings.get(one.candidate.watch.wallet) ?? DEFAULT_SETTINGS
+  const marks = fresh.flatMap((alert) => {
+    const isInhibited = inhibited.has(alert)
+    const anchor = flapping.get(alert)
+    const mark = toEpisodeMark(alert, result)
+    const walletSettings = settings.get(alert.candidate.watch.wallet) ?? DEFAULT_SETTINGS
     const isMuted = mark.mutedAt !== undefined
     return [
       {
@@ -100,22 +108,24 @@ async function updateEpisodes(
         ...(isInhibited && { notifiedAt: null }),
         ...(anchor !== undefined && !isInhibited && { flappingAlertId: anchor.id }),
         remindAt:
-          isInhibited || isMuted ? undefined : remindAt(one, anchor !== undefined, own, now),
+          isInhibited || isMuted
+            ? undefined
+            : remindAt(alert, anchor !== undefined, walletSettings, now),
       },
     ]
   })
-  await episodes.markAlerts(tx, marks)
+  await episodes.saveEpisodeColumns(tx, marks)
   logInhibited(deps, inhibited)
-  const released = await releaseUninhibited(tx, { open: result.open, causes, settings, now })
+  const released = await uninhibitAlerts(tx, { open: result.open, causes, settings, now })
   await delivery.reviseMessages(tx, [
     ...result.ends.flatMap(({ alertIds }) => alertIds),
     ...settled,
     ...[...flapping.values()].map(({ id }) => id),
   ])
-  const notified = fresh.filter((one) => !inhibited.has(one) && !isUnnotified(one, result))
+  const notified = fresh.filter((alert) => !inhibited.has(alert) && !isUnnotified(alert, result))
   return [
-    ...notified.map((one) =>
-      episodeNotification(one, result, { isFlappingSignal: flapping.has(one), now }),
+    ...notified.map((alert) =>
+      episodeNotification(alert, result, { isFlappingSignal: flapping.has(alert), now }),
     ),
     ...released,
   ]
@@ -124,13 +134,13 @@ async function updateEpisodes(
 /** Whether the firing is a severity increase of an open episode. */
 function isSeverityIncrease(
   firing: RecordedFiring,
-  { effects }: Episodes<RecordedFiring>,
+  { effects }: EpisodeChanges<RecordedFiring>,
 ): boolean {
   return !firing.isRecovery && (effects.get(firing)?.episode ?? []).length > 0
 }
 
 /** Whether the firing is a recovery of an alert that was sent to no recipient. */
-function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): boolean {
+function isUnnotified(firing: NewAlert, { effects }: EpisodeChanges<RecordedFiring>): boolean {
   const episode = effects.get(firing)?.episode ?? []
   return (
     firing.isRecovery &&
@@ -142,8 +152,8 @@ function isUnnotified(firing: NewAlert, { effects }: Episodes<RecordedFiring>): 
 /** The episode columns of an alert's row. */
 function toEpisodeMark(
   firing: NewAlert,
-  { effects }: Episodes<RecordedFiring>,
-): episodes.EpisodeMark {
+  { effects }: EpisodeChanges<RecordedFiring>,
+): episodes.EpisodeColumns {
   const id = firing.alertId
   const { episode: [first] = [], effectiveSeverity } = effects.get(firing) ?? {}
   const ended =
@@ -151,7 +161,7 @@ function toEpisodeMark(
       ? { episodeSeverity: effectiveSeverity }
       : {}
   if (first === undefined) return { id, ...ended }
-  const startedAt = beganAt(first)
+  const startedAt = startOfAlert(first)
   if (firing.isRecovery) return { id, recoveryOf: first.id, startedAt, ...ended }
   const { mutedAt, escalatedAt, escalatedTo } = first
   return {
@@ -185,7 +195,7 @@ function remindAt(
 async function settleFlapping(
   tx: Db,
   before: readonly OpenAlert[],
-  { ends }: Episodes<RecordedFiring>,
+  { ends }: EpisodeChanges<RecordedFiring>,
 ): Promise<readonly number[]> {
   const settled = ends.flatMap(({ alertIds, at }) =>
     before.flatMap(({ id, flappingAlertId }) =>
@@ -202,39 +212,39 @@ async function findFlapping(
   fired: readonly RecordedFiring[],
 ): Promise<ReadonlyMap<RecordedFiring, { readonly id: number }>> {
   const flapping = new Map<RecordedFiring, { readonly id: number }>()
-  const last = new Map(fired.map((one) => [`${one.watchId} ${one.signal}`, one]))
+  const last = new Map(fired.map((alert) => [`${alert.watchId} ${alert.signal}`, alert]))
   const keys = [...last.values()].map(({ watchId, signal, firedAt }) => ({
     watchId,
     signal,
     after: new Date(firedAt.getTime() - FLAPPING_WINDOW_MS),
   }))
-  const counted = await episodes.countChanges(tx, keys)
+  const counted = await episodes.countSignalChanges(tx, keys)
   const overLimit = counted.filter(({ changes }) => isFlapping(changes))
   if (overLimit.length === 0) return flapping
   const fresh = fired.flatMap(({ alertId }) => (alertId === undefined ? [] : [alertId]))
   const afterOf = ({ watchId, signal }: episodes.SignalKey) =>
     keys.find((key) => key.watchId === watchId && key.signal === signal)?.after ?? new Date(0)
   const wanted = overLimit.map((changes) => ({ ...changes, after: afterOf(changes) }))
-  const anchors = await episodes.findAnchors(tx, wanted, fresh)
-  for (const one of fired) {
+  const anchors = await episodes.findFlappingAnchors(tx, wanted, fresh)
+  for (const alert of fired) {
     const isSame = ({ watchId, signal }: episodes.SignalKey) =>
-      watchId === one.watchId && signal === one.signal
+      watchId === alert.watchId && signal === alert.signal
     const [count, anchor] = [overLimit.find(isSame), anchors.find(isSame)]
     if (count === undefined || anchor === undefined) continue
     const before = anchor.flapping
     await episodes.saveFlapping(tx, anchor.id, {
       changes: before === null ? count.changes : before.changes + 1,
       since: before?.since ?? count.since,
-      recoveredAt: one.isRecovery ? one.firedAt : null,
+      recoveredAt: alert.isRecovery ? alert.firedAt : null,
     })
-    flapping.set(one, anchor)
+    flapping.set(alert, anchor)
   }
   return flapping
 }
 
 function episodeNotification(
   firing: NewAlert,
-  { effects, open }: Episodes<RecordedFiring>,
+  { effects, open }: EpisodeChanges<RecordedFiring>,
   { isFlappingSignal, now }: { readonly isFlappingSignal: boolean; readonly now: Date },
 ): Notification {
   const { episode, effectiveSeverity } = effects.get(firing) ?? {
@@ -259,7 +269,7 @@ function episodeNotification(
       notes: recoveryNotes(firing, episode, open),
       episode: episode.map(({ id }) => id),
     }),
-    ...(episode[0] && { startedAt: beganAt(episode[0]) }),
+    ...(episode[0] && { startedAt: startOfAlert(episode[0]) }),
     ...(firing.isRecovery && takenBy && { takenBy }),
     isQuiet: notification.isQuiet || isEpisodeMuted || isFlappingSignal,
   }
@@ -269,7 +279,7 @@ function recoveryNotes(
   firing: NewAlert,
   [first]: readonly OpenAlert[],
   open: readonly OpenAlert[],
-): readonly Note[] {
+): readonly AlertNote[] {
   const secondsSince = (at: Date) => (firing.firedAt.getTime() - at.getTime()) / 1000
   const still = open.filter(
     ({ watchId, notifiedAt }) => watchId === firing.watchId && notifiedAt !== null,
@@ -318,7 +328,7 @@ function isNewAlert(firing: RecordedFiring): firing is NewAlert {
  * lasts until now.
  */
 export function countAlerts(db: Db, span: Span): Promise<number> {
-  return store.countSpan(db, span.since, span.until)
+  return store.countAlertsInSpan(db, span.since, span.until)
 }
 
 interface Span {

@@ -61,8 +61,8 @@ async function replanReminders(
   wallet: Address,
   settings: Settings,
 ): Promise<void> {
-  const open = await episodes.listOpen(tx, [wallet])
+  const open = await episodes.listOpenAlerts(tx, [wallet])
   // The next check of a flapping signal is planned by its changes.
   const steady = open.filter(({ flappingAlertId }) => flappingAlertId === null)
-  await acting.remindAgain(tx, planReminders(steady, settings, deps.clock.now()))
+  await acting.setNextReminders(tx, planReminders(steady, settings, deps.clock.now()))
 }

@@ -95,7 +95,7 @@ interface InsertedRow extends Record<string, unknown> {
 }
 
 /** Position of an alert in a list. */
-export type AlertPlace = Pick<AlertRow, 'firedAt' | 'id'>
+export type AlertCursor = Pick<AlertRow, 'firedAt' | 'id'>
 
 /** One alert of any wallet. The caller must have verified the right to read it. */
 export async function findAlert(db: Db, id: number): Promise<AlertRow | undefined> {
@@ -167,7 +167,11 @@ export function listOpenOfWatches(db: Db, watchIds: readonly number[]): Promise<
 }
 
 /** Number of alerts of all wallets recorded in a time span. A span without an end lasts until now. */
-export async function countSpan(db: Db, since: Date, until: Date | undefined): Promise<number> {
+export async function countAlertsInSpan(
+  db: Db,
+  since: Date,
+  until: Date | undefined,
+): Promise<number> {
   const { createdAt } = alerts
   const isWithin = and(
     ne(alerts.wallet, CANARY_WALLET),

@@ -15,21 +15,21 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { type TimingReader, timingOf } from '#src/recipients/timing.ts'
-import { asOfNow, figuresOf } from './current.ts'
+import { sendTimingOf, type TimingReader } from '#src/recipients/timing.ts'
+import { currentFiguresOf, withCurrentFigures } from './current-figures.ts'
 import * as deferred from './deferred-store.ts'
-import { inMessages, noticesTogether } from './notices-together.ts'
+import { joinNotices, splitIntoMessages } from './joined-notices.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { lengthOf, outagesOf } from './outage-times.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 import {
-  buttons,
-  GLYPHS,
-  inOrder,
-  lineOf,
+  deferralReasonOf,
   newestMessage,
-  reasonOf,
+  REASON_GLYPHS,
+  sortSummaryMessages,
+  summaryButtons,
+  summaryLine,
   summaryPeriodOf,
   summaryText,
 } from './summary-view.ts'
@@ -50,7 +50,7 @@ type Deps = NotifyDeps & { readonly db: Db }
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
   await transact(deps.db, async (tx) => {
     const now = deps.clock.now()
-    const wallets = await deferred.catchUp(tx, now)
+    const wallets = await deferred.repairDeferredTimes(tx, now)
     if (wallets.length > 0) {
       await recipients.requestReschedule(tx, wallets.map(storedAddress), now)
     }
@@ -75,7 +75,8 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
     (id) => reschedule(deps, id, { keepDue: true }),
   )
   await each(
-    (after) => delivery.listWithDeferred(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
+    (after) =>
+      delivery.listRecipientsWithDeferred(deps.db, deps.clock.now(), { after, limit: AT_ONCE }),
     async (id) => {
       const isLater = await transact(deps.db, (tx) => summarize(deps, tx, id))
       if (isLater) await reschedule(deps, id, { keepDue: false })
@@ -86,7 +87,7 @@ export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<vo
 /** Times at which deliveries deferred now would be due for a recipient. */
 function timesFor(settings: Settings, reader: TimingReader, now: Date) {
   const at = (kind: 'notice' | 'alert', severity: Severity): Date => {
-    const timing = timingOf(settings, reader, { kind, severity, now })
+    const timing = sendTimingOf(settings, reader, { kind, severity, now })
     return timing.act === 'hold' ? timing.until : now
   }
   return {
@@ -189,7 +190,7 @@ async function readNotices(
 ) {
   const rows = await deferred.listDeferredNotices(tx, id, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
-  return inMessages(notices).map((chunk) => {
+  return splitIntoMessages(notices).map((chunk) => {
     const [first] = chunk
     const keys = new Set(chunk.map(({ orderKey }) => orderKey))
     return {
@@ -197,7 +198,7 @@ async function readNotices(
       firedAt: first.firedAt,
       // A notice about the safety of the account must not wait for a message that has other news, too.
       orderKey: keys.size === 1 ? first.orderKey : `${id} notice`,
-      envelope: noticesTogether(
+      envelope: joinNotices(
         translator(locale),
         [first.envelope, ...chunk.slice(1).map(({ envelope }) => envelope)],
         { deliveryId: delivery.newDeliveryId(now), now },
@@ -217,7 +218,7 @@ async function readable(
     parsed.success ? [] : [{ id, alertId, error: parsed.error }],
   )
   for (const { id, alertId, error } of broken) quarantine.add('delivery', id, error, { alertId })
-  await deferred.failDeferred(
+  await deferred.markDeferredFailed(
     tx,
     broken.map(({ id }) => id),
   )
@@ -230,7 +231,7 @@ async function readable(
 async function listItems(
   deps: Deps,
   tx: Db,
-  due: deferred.DueSelection,
+  due: deferred.DueDeferred,
 ): Promise<readonly Readable[]> {
   for (;;) {
     const rows = await deferred.listNewestDeferred(tx, due, ITEMS_MAX)
@@ -246,8 +247,8 @@ async function linesOf(
   reader: Reader,
 ): Promise<readonly EnvelopeMessage[]> {
   const ids = rows.flatMap(({ alertId }) => alertId ?? [])
-  const alerts = await asOfNow(tx, await store.listByIds(tx, ids))
-  const outages = await outagesOf(tx, alerts)
+  const alerts = await withCurrentFigures(tx, await store.listByIds(tx, ids))
+  const outages = await readOutages(tx, alerts)
   const known = new Map(alerts.map((alert) => [alert.id, alert]))
   return rows
     .toReversed()
@@ -255,10 +256,10 @@ async function linesOf(
     .map(({ alertId, envelope }) => {
       const { message } = envelope
       const alert = known.get(alertId ?? 0)
-      const current = () => alert && figuresOf(alert, reader)
+      const current = () => alert && currentFiguresOf(alert, reader)
       const shown = asCurrent(envelope, { current }).message
       const outage = message.isRecovery ? undefined : outages.get(alertId ?? 0)
-      return lineOf(shown, outage === undefined ? null : lengthOf(outage), reader.locale)
+      return summaryLine(shown, outage === undefined ? null : outageSeconds(outage), reader.locale)
     })
 }
 
@@ -267,7 +268,7 @@ async function summaryOf(
   deps: Deps,
   tx: Db,
   input: {
-    readonly due: deferred.DueSelection
+    readonly due: deferred.DueDeferred
     readonly reader: Reader
     readonly settings: Settings
     /** End of the reader's mute; null if there was none. */
@@ -280,12 +281,12 @@ async function summaryOf(
   if (rows.length === 0) return undefined
   const counts = await deferred.countDeferred(tx, due)
   const about = { settings, wakes, now, firstAt: counts.firstAt ?? now }
-  const reason = reasonOf(about)
+  const reason = deferralReasonOf(about)
   const { locale, timezone } = reader
   const period = summaryPeriodOf(reason, { ...about, lastAt: counts.lastAt ?? now, timezone })
   const all = await linesOf(tx, rows, { locale, timezone })
   const firing = new Set(rows.flatMap(({ alertId, isFiring }) => (isFiring ? [alertId] : [])))
-  const items = inOrder(all, firing, reason === 'digest')
+  const items = sortSummaryMessages(all, firing, reason === 'digest')
   const t = translator(locale)
   const more = counts.lines - items.length
   return {
@@ -294,7 +295,7 @@ async function summaryOf(
     signal: null,
     group: null,
     data: {
-      glyph: GLYPHS[reason],
+      glyph: REASON_GLYPHS[reason],
       reason,
       from: period.from.toISOString(),
       to: period.to.toISOString(),
@@ -318,6 +319,6 @@ async function summaryOf(
     },
     items: items.map((item) => ({ ...item, body: '', fields: [] })),
     ...(more > 0 && { more }),
-    buttons: buttons(t, reason),
+    buttons: summaryButtons(t, reason),
   }
 }

@@ -6,14 +6,18 @@ import { type Translate, translator } from '#src/i18n/translate.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Settings } from '#src/recipients/settings.ts'
-import { digestPeriodAt, type Period, quietPeriodAt } from '#src/recipients/timing.ts'
+import { digestPeriodAt, quietPeriodAt, type TimePeriod } from '#src/recipients/timing.ts'
 import type { DeferredCounts } from './deferred-store.ts'
-import { pastTitle, type Reader } from './render.ts'
+import { type Reader, recoveredTitle } from './render.ts'
 
 /** Reason of the deferral, which the title states. */
-export type Reason = 'quiet' | 'digest' | 'muted'
+export type DeferralReason = 'quiet' | 'digest' | 'muted'
 
-export const GLYPHS: Readonly<Record<Reason, string>> = { quiet: '☀️', digest: '🗂️', muted: '🔕' }
+export const REASON_GLYPHS: Readonly<Record<DeferralReason, string>> = {
+  quiet: '☀️',
+  digest: '🗂️',
+  muted: '🔕',
+}
 
 /** The message whose page a summary links to. */
 export function newestMessage(messages: readonly EnvelopeMessage[]): EnvelopeMessage | undefined {
@@ -25,18 +29,18 @@ export function newestMessage(messages: readonly EnvelopeMessage[]): EnvelopeMes
  *
  * @param recoveredAfter in seconds; null for recoveries and open alerts
  */
-export function lineOf(
+export function summaryLine(
   message: EnvelopeMessage,
   recoveredAfter: number | null,
   locale: Locale,
 ): EnvelopeMessage {
   if (recoveredAfter === null) return message
-  const title = pastTitle(translator(locale), message.title, recoveredAfter)
+  const title = recoveredTitle(translator(locale), message.title, recoveredAfter)
   return { ...message, title, isRecovery: true, canRecover: false }
 }
 
 /** Sorts alerts: open alerts first, then by time. A digest groups the alerts of one watch. */
-export function inOrder(
+export function sortSummaryMessages(
   messages: readonly EnvelopeMessage[],
   firing: ReadonlySet<number | null>,
   byWatch: boolean,
@@ -54,8 +58,8 @@ export function inOrder(
 export function summaryText(
   t: Translate,
   options: {
-    readonly reason: Reason
-    readonly period: Period
+    readonly reason: DeferralReason
+    readonly period: TimePeriod
     readonly counts: DeferredCounts
     readonly reader: Reader
   },
@@ -83,7 +87,7 @@ export function summaryText(
 }
 
 /** A period as times of day; with dates if it is longer than a day. */
-function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): string {
+function periodText(t: Translate, { from, to }: TimePeriod, { timezone }: Reader): string {
   const isShort = to.getTime() - from.getTime() < DAY_MS
   const text = (at: Date) =>
     isShort
@@ -93,7 +97,7 @@ function periodText(t: Translate, { from, to }: Period, { timezone }: Reader): s
 }
 
 /** Facts about deferred alerts that decide the stated reason and period. */
-interface DeferredAlerts {
+interface DeferralTimes {
   readonly settings: Settings
   readonly wakes: Date | null
   /** Time of the first firing. */
@@ -102,7 +106,7 @@ interface DeferredAlerts {
 }
 
 /** The reason of the deferral: the mute, quiet hours or digest that ended last. */
-export function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Reason {
+export function deferralReasonOf({ settings, wakes, firstAt, now }: DeferralTimes): DeferralReason {
   // The mute ended last, so it is the reason.
   if (wakes !== null && wakes <= now && wakes > firstAt) return 'muted'
   return settings.digest === 'off' ? 'quiet' : 'digest'
@@ -110,9 +114,9 @@ export function reasonOf({ settings, wakes, firstAt, now }: DeferredAlerts): Rea
 
 /** The period of a summary: the quiet hours, up to the time of the digest, or since the first message. */
 export function summaryPeriodOf(
-  reason: Reason,
-  options: DeferredAlerts & { readonly lastAt: Date; readonly timezone: string },
-): Period {
+  reason: DeferralReason,
+  options: DeferralTimes & { readonly lastAt: Date; readonly timezone: string },
+): TimePeriod {
   const { settings, timezone, wakes, now } = options
   const first = options.firstAt < now ? options.firstAt : now
   const last = options.lastAt > first ? options.lastAt : first
@@ -129,7 +133,10 @@ export function summaryPeriodOf(
 }
 
 /** Buttons: the list of the day's alerts, and the settings of the deferral. */
-export function buttons(t: Translate, reason: Reason): readonly (readonly MessageButton[])[] {
+export function summaryButtons(
+  t: Translate,
+  reason: DeferralReason,
+): readonly (readonly MessageButton[])[] {
   const second =
     reason === 'digest'
       ? { label: t('messages:button.settings'), act: packed('settings') }

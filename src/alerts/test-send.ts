@@ -3,12 +3,12 @@ import { sendTest as deliver, type TestDeps, type TestExample } from '#src/deliv
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import { type Consent, confirmEmail } from '#src/recipients/consent.ts'
-import type { OpenDestination } from '#src/recipients/destinations.ts'
+import { type ConsentRequest, confirmEmail } from '#src/recipients/consent.ts'
+import type { DecryptedDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { findExampleWatch } from '#src/watches/manage/example-watch.ts'
-import { signalPage } from './example.ts'
+import { signalPageUrl } from './example.ts'
 import { renderMessage } from './render.ts'
 
 /** Event of the test for a recipient that has no watch yet. */
@@ -27,7 +27,8 @@ export function sendTest(
   recipientId: number,
   { watchId, ...options }: { readonly evenIfOff?: boolean; readonly watchId?: number } = {},
 ): Promise<TestResult> {
-  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination, watchId)
+  const example = (destination: DecryptedDestination) =>
+    exampleFor(deps, caller, destination, watchId)
   return deliver(deps, caller, recipientId, { ...options, example })
 }
 
@@ -38,7 +39,8 @@ export function sendTestOnce(
   recipientId: number,
   { watchId, ...options }: { readonly evenIfOff?: boolean; readonly watchId?: number },
 ): Promise<TestResult | RecentTest> {
-  const example = (destination: OpenDestination) => exampleFor(deps, caller, destination, watchId)
+  const example = (destination: DecryptedDestination) =>
+    exampleFor(deps, caller, destination, watchId)
   return deliver(deps, caller, recipientId, { ...options, example, isOnce: true })
 }
 
@@ -50,7 +52,7 @@ export function sendTestOnce(
 export async function confirmMailbox(
   deps: TestDeps & { readonly log: Logger },
   code: string,
-): Promise<Consent | undefined> {
+): Promise<ConsentRequest | undefined> {
   const consent = await confirmEmail(deps, code)
   if (consent?.first !== true) return consent
   const { recipientId, reader } = consent
@@ -67,7 +69,7 @@ export async function confirmMailbox(
 async function exampleFor(
   { db, clock, publicUrl }: TestDeps,
   caller: Caller,
-  destination: OpenDestination,
+  destination: DecryptedDestination,
   watchId: number | undefined,
 ): Promise<TestExample> {
   const watch = await findExampleWatch({ db, clock }, caller, destination, watchId)
@@ -86,7 +88,7 @@ async function exampleFor(
       severity: usualSeverity(event, data),
       data,
       firedAt: clock.now(),
-      link: signalPage(publicUrl, type, signal.id),
+      link: signalPageUrl(publicUrl, type, signal.id),
       test: true,
     },
     { locale, timezone },

@@ -22,7 +22,7 @@ const AT_ONCE = 200
  *
  * @param fresh alerts that were raised in this transaction, whose signals are known to fire
  */
-export async function liveCauses(
+export async function findActiveCauses(
   tx: Db,
   open: readonly OpenAlert[],
   fresh: readonly number[] = [],
@@ -38,7 +38,7 @@ export async function liveCauses(
 }
 
 /** Marks alerts that are no longer inhibited as notified, and returns them for notification. */
-export async function releaseUninhibited(
+export async function uninhibitAlerts(
   tx: Db,
   options: {
     readonly open: readonly OpenAlert[]
@@ -59,7 +59,7 @@ export async function releaseUninhibited(
     const watch = watches.get(alert.watchId)
     return watch === undefined ? [] : [{ alert, watch }]
   })
-  const ids = await episodes.markReleased(
+  const ids = await episodes.markUninhibited(
     tx,
     notified.map(({ alert, watch }) => {
       const { repeat } = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
@@ -84,12 +84,12 @@ export async function releaseUninhibited(
  * Releases alerts whose cause will not recover, because the watch of the cause was deleted or paused, or
  * the cause was deleted from the history.
  */
-export async function releaseForgotten(
+export async function uninhibitOrphanedAlerts(
   deps: NotifyDeps & { readonly db: Db },
   signal: AbortSignal,
 ): Promise<void> {
   for (let after = ''; ; ) {
-    const wallets = await episodes.listInhibited(deps.db, after, AT_ONCE)
+    const wallets = await episodes.listWalletsWithInhibited(deps.db, after, AT_ONCE)
     const { quarantine } = deps
     const options = { quarantine, kind: 'held-back', idOf: (wallet: Address) => wallet }
     await isolateEach(wallets, options, async (wallet) => {
@@ -103,9 +103,9 @@ export async function releaseForgotten(
 }
 
 async function releaseOf(deps: NotifyDeps, tx: Db, wallet: Address): Promise<void> {
-  const open = await episodes.listOpen(tx, [wallet])
-  const causes = await liveCauses(tx, open)
+  const open = await episodes.listOpenAlerts(tx, [wallet])
+  const causes = await findActiveCauses(tx, open)
   const settings = await listSettings(tx, [wallet])
   const now = deps.clock.now()
-  await notify(deps, tx, await releaseUninhibited(tx, { open, causes, settings, now }))
+  await notify(deps, tx, await uninhibitAlerts(tx, { open, causes, settings, now }))
 }

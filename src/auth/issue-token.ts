@@ -72,7 +72,7 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
     ...LIMITS,
     isAlike: () => true,
     processTogether: async (groups) => {
-      const checked = groups.map(([one]) => one)
+      const checked = groups.map(([row]) => row)
       try {
         const outcomes = await exchange(db, checked, { isPatient: false })
         return outcomes.map((outcome) => outcome && [outcome])
@@ -83,8 +83,8 @@ function createExchanges(db: Db): Batcher<CheckedChallenge, ExchangeOutcome> {
         return []
       }
     },
-    processAlone: async ([one]) => {
-      const [outcome] = await exchange(db, [one], { isPatient: true })
+    processAlone: async ([row]) => {
+      const [outcome] = await exchange(db, [row], { isPatient: true })
       return outcome === undefined ? [] : [outcome]
     },
   })
@@ -107,7 +107,7 @@ async function exchange(
   const ends = await db.transaction(async (tx) => {
     const wallets = checked.map(({ challenge }) => challenge.wallet)
     const locked = await store.lockTokens(tx, wallets, patience)
-    const held = prepared.flatMap(({ exchange: one }) => (locked.has(one.wallet) ? [one] : []))
+    const held = prepared.flatMap(({ exchange }) => (locked.has(exchange.wallet) ? [exchange] : []))
     if (held.length === 0) return new Map<string, store.ChallengeExchangeResult>()
     return await store.exchangeChallenges(tx, held, {
       at,

@@ -25,9 +25,9 @@ describe('a token', () => {
 
   test('differs for different bytes', () => {
     fc.assert(
-      fc.property(secret, secret, (one, other) => {
-        fc.pre(Buffer.compare(one, other) !== 0)
-        expect(formatToken(one)).not.toBe(formatToken(other))
+      fc.property(secret, secret, (bytes, otherBytes) => {
+        fc.pre(Buffer.compare(bytes, otherBytes) !== 0)
+        expect(formatToken(bytes)).not.toBe(formatToken(otherBytes))
       }),
     )
   })
@@ -49,11 +49,11 @@ describe('a token', () => {
     fc.assert(
       fc.property(secret, fc.nat({ max: 51 }), (bytes, at) => {
         const token = formatToken(bytes)
-        const [one, other] = [token.charAt(at), token.charAt(at + 1)]
-        fc.pre(one !== other)
-        expect(hasTokenForm(`${token.slice(0, at)}${other}${one}${token.slice(at + 2)}`)).toBe(
-          false,
-        )
+        const [character, nextCharacter] = [token.charAt(at), token.charAt(at + 1)]
+        fc.pre(character !== nextCharacter)
+        expect(
+          hasTokenForm(`${token.slice(0, at)}${nextCharacter}${character}${token.slice(at + 2)}`),
+        ).toBe(false)
         expect(hasTokenForm(token.slice(0, at))).toBe(false)
         expect(hasTokenForm(`${token}\n`)).toBe(false)
         expect(hasTokenForm(` ${token}`)).toBe(false)

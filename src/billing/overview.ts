@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/pagination.ts'
 import { INSTANT_MS_MAX } from '#src/kernel/units.ts'
 import {
   type AccountQuery,
@@ -49,7 +49,7 @@ async function listLedger(
       ? undefined
       : { createdAt: new Date(createdAtMs), position }
   const rows = await accounts.listLedger(db, wallet, filter, after, limit + 1)
-  const page = cutPage(rows, limit, filter, (row) => [row.createdAt.getTime(), row.position])
+  const page = toPage(rows, limit, filter, (row) => [row.createdAt.getTime(), row.position])
   return { ...page, data: page.data.map(toEntry) }
 }
 

@@ -49,7 +49,7 @@ export const VOLUME_DISCOUNTS = [
 ] as const
 
 /** Numbers of periods offered to people. */
-export const UI_DURATIONS = [1, 6, 12] as const
+export const OFFERED_PERIODS = [1, 6, 12] as const
 
 /** Slots of the one-time free trial. */
 export const TRIAL_SLOTS = 1

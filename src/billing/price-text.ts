@@ -45,7 +45,7 @@ export function withUsdPrice(t: Translate, code: ErrorCode, values: TextValues =
 }
 
 /** Says what a renewal costs, and how many credits are missing. */
-export function missingText(
+export function missingCreditsText(
   t: Translate,
   { price, count }: { readonly price: string; readonly count: number },
 ): string {

@@ -1,6 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
 import { findLastProof } from './account/proof.ts'
-import { findFirstActivity, sumSpan } from './account/store.ts'
+import { findFirstActivity, sumAccountsInSpan } from './account/store.ts'
 
 /** Public totals over all wallets. Refunded credits do not count as spent. */
 export type BillingTotals = {
@@ -43,5 +43,5 @@ export function sumBilling(
   db: Db,
   { since, until }: { readonly since: Date; readonly until: Date | undefined },
 ): Promise<BillingTotals> {
-  return sumSpan(db, since, until)
+  return sumAccountsInSpan(db, since, until)
 }

@@ -120,8 +120,8 @@ export function createChain({
         () => heard.some(({ number }) => number > newest.number - (isQuick ? 1 : 0)),
         signal,
       )
-      const { endpoint, ...block } = heard.reduce((one, other) =>
-        other.number > one.number ? other : one,
+      const { endpoint, ...block } = heard.reduce((highest, head) =>
+        head.number > highest.number ? head : highest,
       )
       // A tip that no endpoint has any more was an error of the endpoint that reported it, so it is
       // forgotten.

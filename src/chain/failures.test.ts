@@ -76,8 +76,8 @@ describe('a failure of the endpoint', () => {
   })
 
   test('is described without the keys in the endpoint’s URL, even if the node repeats them', () => {
-    const said = 'invalid project key-0123456789 (token=abcdef) for user with password1'
-    const described = describeFailure(answered(-32000, said), URL_WITH_KEYS)
+    const message = 'invalid project key-0123456789 (token=abcdef) for user with password1'
+    const described = describeFailure(answered(-32000, message), URL_WITH_KEYS)
     expect(described).not.toMatch(/key-0123456789|abcdef|password1/)
     expect(described).toContain('invalid project')
   })

@@ -34,8 +34,8 @@ describe('the id of a feed', () => {
   test('is decoded to the name from which it was made', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9]{1,9}\/[A-Z]{3}$/)
     fc.assert(
-      fc.property(name, (one) => {
-        expect(feedName(feedId(one))).toBe(one)
+      fc.property(name, (name) => {
+        expect(feedName(feedId(name))).toBe(name)
       }),
     )
   })

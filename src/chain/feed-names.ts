@@ -67,7 +67,7 @@ export function nearestFeeds({ feeds }: FeedList, text: string): readonly string
   const [wanted = ''] = namesOf(text)
   return feeds
     .map(({ name }) => ({ name, distance: distance(name.toLowerCase(), wanted) }))
-    .toSorted((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
+    .toSorted((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
     .slice(0, NEAREST_MAX)
     .map(({ name }) => name)
 }

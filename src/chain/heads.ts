@@ -90,14 +90,14 @@ const NewHead = z.object({
 
 /** Creates the heads; connects when they are followed. Long because all parts share the sockets' state. */
 export function createHeads({
-  sockets: given,
+  sockets: givenSockets,
   confirmations,
   log,
   meters,
   pausesMs = PAUSES_MS,
   silentMs = SILENT_MS,
 }: HeadsOptions): Heads {
-  const sockets = given.map(
+  const sockets = givenSockets.map(
     ({ endpoint, url, headers }): Socket => ({
       ...{ url, headers, name: { endpoint, origin: new URL(url).origin } },
       ...{ connection: undefined, credit: CREDIT, messages: 0, countedFromMs: 0 },

@@ -7,9 +7,9 @@ test('the hash of any bytes equals the one of viem', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), fc.nat({ max: 40 }), (bytes, from) => {
       // A part of a larger array too, as of a transaction.
-      for (const one of [bytes, bytes.subarray(from)]) {
-        expect(keccak256(one)).toBe(viem.keccak256(one))
-        expect(viem.toHex(keccakBytes(one))).toBe(viem.keccak256(one))
+      for (const input of [bytes, bytes.subarray(from)]) {
+        expect(keccak256(input)).toBe(viem.keccak256(input))
+        expect(viem.toHex(keccakBytes(input))).toBe(viem.keccak256(input))
       }
     }),
   )

@@ -181,10 +181,10 @@ async function readHeads(
   return heads
 }
 
-function byPlace(one: Found, other: Found): number {
+function byPlace(a: Found, b: Found): number {
   return (
-    one.payment.block.number - other.payment.block.number ||
-    one.transactionIndex - other.transactionIndex ||
-    one.payment.logIndex - other.payment.logIndex
+    a.payment.block.number - b.payment.block.number ||
+    a.transactionIndex - b.transactionIndex ||
+    a.payment.logIndex - b.payment.logIndex
   )
 }

@@ -296,6 +296,6 @@ function checkPlaces(logs: readonly Log[], blocks: readonly SpanBlock[]): void {
   if (stray !== undefined) throw new EndpointError(`block ${stray.blockNumber} was replaced`)
 }
 
-function byPlace(one: Log, other: Log): number {
-  return Number(one.blockNumber - other.blockNumber) || Number(one.logIndex - other.logIndex)
+function byPlace(a: Log, b: Log): number {
+  return Number(a.blockNumber - b.blockNumber) || Number(a.logIndex - b.logIndex)
 }

@@ -67,9 +67,9 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
   async function post(body: string, signal: AbortSignal | undefined): Promise<Answer> {
     signal?.throwIfAborted()
     const limit = AbortSignal.timeout(timeoutMs)
-    const both = signal ? AbortSignal.any([signal, limit]) : limit
+    const either = signal ? AbortSignal.any([signal, limit]) : limit
     try {
-      const init = { method: 'POST', headers, body, redirect: 'error', signal: both } as const
+      const init = { method: 'POST', headers, body, redirect: 'error', signal: either } as const
       const response = await fetch(address, init)
       const text = await response.text()
       return response.status === 200 ? readAnswer(text) : { error: `http ${response.status}` }

@@ -50,7 +50,7 @@ describe('the cause of several alerts', () => {
     'balance-low',
   ])('is silence whatever else is wrong: %s', (event) => {
     const other = part(event, { since: '2026-11-20T20:00:00.000Z', streak: 9 })
-    const parts = [other, ...DUTIES.map((one) => missed(one)), other]
+    const parts = [other, ...DUTIES.map((duty) => missed(duty)), other]
     expect(causeOf(parts)).toEqual({ kind: 'silent', rounds: 2 })
   })
 
@@ -58,11 +58,11 @@ describe('the cause of several alerts', () => {
     ['four duties', DUTIES.slice(1).map((event) => missed(event))],
     [
       'one that is late',
-      [...DUTIES.slice(1).map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
+      [...DUTIES.slice(1).map((duty) => missed(duty)), part('ftso-commit', { reason: 'late' })],
     ],
     [
       'one that is late the second time',
-      [...DUTIES.map((one) => missed(one)), part('ftso-commit', { reason: 'late' })],
+      [...DUTIES.map((duty) => missed(duty)), part('ftso-commit', { reason: 'late' })],
     ],
     ['one duty', [missed('fdc-bitvote')]],
     ['duties of both protocols', ['ftso-commit', 'fdc-bitvote'].map((event) => missed(event))],
@@ -105,11 +105,11 @@ describe('the cause of several alerts', () => {
     expect(causeOf(parts)).toEqual({ kind: 'healthy', rounds: 4 })
     const open = recovered('fdc-bitvote', {}, { hasOthers: true })
     expect(causeOf([...parts, open])).toBeUndefined()
-    const at = (one: Envelope, firedAt: string) => ({
-      ...one,
-      message: { ...one.message, firedAt },
+    const at = (envelope: Envelope, firedAt: string) => ({
+      ...envelope,
+      message: { ...envelope.message, firedAt },
     })
-    const later = parts.map((one) => at(one, '2026-11-20T22:26:00.000Z'))
+    const later = parts.map((part) => at(part, '2026-11-20T22:26:00.000Z'))
     expect(causeOf([at(open, '2026-11-20T22:24:00.000Z'), ...later])?.kind).toBe('healthy')
     expect(causeOf([at(open, '2026-11-20T22:28:00.000Z'), ...later])).toBeUndefined()
     expect(causeOf(parts.slice(1))).toBeUndefined()

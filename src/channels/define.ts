@@ -95,7 +95,7 @@ export class DeliveryError extends Error {
  * Maximum number of messages of a channel in progress at once: in total, and per partition (host, chat).
  */
 export interface SendingLimits {
-  readonly room: number
+  readonly capacity: number
   /** Limit of a partition without history. */
   readonly initialLimit: number
   /** Maximum limit of a partition that responds quickly. */

@@ -89,7 +89,7 @@ function createDiscord(deps: HookDeps): Channel<unknown> {
   return defineChannel<HookDestination>({
     destination: Destination.refine(({ url }) => isHookOf(SERVICE, url, deps.allowPrivate)),
     form: hookForm(SERVICE, deps.allowPrivate),
-    limits: { room: 16, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 16, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ url }) => `discord …${hookOf(url).id.slice(-4)}`,

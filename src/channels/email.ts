@@ -77,7 +77,7 @@ function createEmail(deps: MailDeps): Channel<unknown> {
           ? undefined
           : { destination: { address }, moved: true },
     },
-    limits: { room: MAIL_CONNECTIONS, initialLimit: 2, limitMax: MAIL_CONNECTIONS - 1 },
+    limits: { capacity: MAIL_CONNECTIONS, initialLimit: 2, limitMax: MAIL_CONNECTIONS - 1 },
     isOneService: true,
     available: () => deps.mailer !== undefined,
     mask: ({ address }) =>

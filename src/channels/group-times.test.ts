@@ -41,7 +41,7 @@ const duty = item('ftso-commit', '09:10:00', {
   body: 'No commits.',
 })
 const over = (...all: readonly (readonly [EnvelopeMessage, string])[]): MessageState => ({
-  items: new Map(all.map(([one, time]) => [one.alertId ?? 0, { recoveredAt: at(time) }])),
+  items: new Map(all.map(([message, time]) => [message.alertId ?? 0, { recoveredAt: at(time) }])),
 })
 const plain = (text: string) => text.replace(/[\u2066-\u2069]/g, '').replace(/\u00a0/g, ' ')
 
@@ -112,7 +112,7 @@ describe('the times of several alerts', () => {
     const [title, line] = plain(alertView(group).plain).split('\n')
     expect(title).toContain(heading)
     expect(line).toMatch(/^Critical · since 05:00/)
-    const ended = over(...items.map((one) => [one, '09:00:00'] as const))
+    const ended = over(...items.map((message) => [message, '09:00:00'] as const))
     // The whole outage began with the first of them.
     expect(groupTimes(groupOf(items, { kind, rounds: 2 }), ended)).toEqual({
       from: at('01:00:00'),
@@ -122,8 +122,8 @@ describe('the times of several alerts', () => {
 
   test('of a common cause follow the last alert about each duty', () => {
     const before = item('fdc-bitvote', '01:00:00')
-    const both = ['fdc-bitvote', 'fdc-signature'].map((event) => item(event, '05:00:00'))
-    const group = groupOf([before, ...both], { kind: 'fdc', rounds: 2 })
+    const later = ['fdc-bitvote', 'fdc-signature'].map((event) => item(event, '05:00:00'))
+    const group = groupOf([before, ...later], { kind: 'fdc', rounds: 2 })
     expect(groupTimes(group, {}).from).toEqual(at('05:00:00'))
   })
 

@@ -70,7 +70,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
       code: 'ntfy_url',
       isUrl: (url) => topicOf(url, deps.allowPrivate) !== undefined,
     }),
-    limits: { room: 64, initialLimit: 2, limitMax: 8 },
+    limits: { capacity: 64, initialLimit: 2, limitMax: 8 },
     available: () => true,
     mask: ({ url }) => maskTopic(url),
     partitionKey: ({ url }) => hostOf(url),

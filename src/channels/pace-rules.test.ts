@@ -38,7 +38,7 @@ test('for any sequence of requests, the granted turns keep the intervals of the 
       }
       expectApart(sent, LIMITS.allMs)
       for (const chat of chats.keys()) {
-        const own = sent.filter((one) => one.chat === chat)
+        const own = sent.filter((message) => message.chat === chat)
         expectApart(own, LIMITS.chatMs)
         if (chat !== GROUP) continue
         const { count, ms } = LIMITS.groupWindow

@@ -49,7 +49,7 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
     ...TURNS,
     isAlike: () => true,
     processTogether: async (groups) =>
-      (await takeAll(groups.map(([request]) => request))).map((one) => [one]),
+      (await takeAll(groups.map(([request]) => request))).map((result) => [result]),
     processAlone: ([request]) => takeAll([request]),
   })
   return {
@@ -94,7 +94,7 @@ async function takeTurns(
     }
     return { isTaken: true, waitMs: turn.waitMs }
   })
-  for (const [rowKey, one] of changed) await savePace(tx, botId, rowKey, one)
+  for (const [rowKey, rowPace] of changed) await savePace(tx, botId, rowKey, rowPace)
   return taken
 }
 

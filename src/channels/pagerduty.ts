@@ -124,7 +124,7 @@ function createPagerDuty(deps: HookDeps): Channel<unknown> {
       isUrl: (url) => isIntegration(url, deps.allowPrivate),
       complete: integrationUrl,
     }),
-    limits: { room: 16, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 16, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ url }) => `pagerduty …${keyOf(url).slice(-4)}`,

@@ -202,7 +202,7 @@ describe('an alert', () => {
     )
     const labels = (rows: typeof view.rows) => rows.map((row) => row.map(({ label }) => label))
     expect(labels(view.rows)).toEqual(labels(real.rows))
-    const pressed = view.rows.flat().flatMap((one) => ('data' in one ? [one.data] : []))
+    const pressed = view.rows.flat().flatMap((button) => ('data' in button ? [button.data] : []))
     expect(new Set(pressed)).toEqual(
       new Set([
         packed('test.try', { what: 'ack' }),
@@ -449,8 +449,8 @@ describe('other messages', () => {
         '🟢 \u2068Node A\u2069: FTSO reveal missing · 2 more alerts · over',
         'Recovered · 14:02 to 14:15\u00a0UTC+1',
       ])
-      const one = envelopeOf({ ...commit, kind, answers: 4710 })
-      expect(shown(alertView(one, { recoveredAt, recovery }))).toEqual([
+      const envelope = envelopeOf({ ...commit, kind, answers: 4710 })
+      expect(shown(alertView(envelope, { recoveredAt, recovery }))).toEqual([
         '🟢 \u2068Node A\u2069: FTSO commit missing in 2 consecutive voting rounds · over',
         'Recovered · 14:02 to 14:15\u00a0UTC+1',
         '#4711',
@@ -561,7 +561,9 @@ describe('other messages', () => {
 
   test('a roll-up keeps the direction of what its newest title holds, and counts no single ones', () => {
     const title = 'تغيّر الرصيد: \u2068-12,500\u00a0FLR\u2069'
-    const items = [1, 2].map((one) => itemOf(one, { watchLabel: `Wallet ${one}`, title }, one))
+    const items = [1, 2].map((number) =>
+      itemOf(number, { watchLabel: `Wallet ${number}`, title }, number),
+    )
     const view = alertView(envelopeOf({ kind: 'rollup', items, locale: 'ar' }))
     expect(view.plain).toContain('\u200f\u2068Wallet 1\u2069 · \u2068Wallet 2\u2069\n')
     expect(view.plain).toContain(title)
@@ -647,7 +649,7 @@ describe('every view', () => {
         fc.constantFrom(...KINDS),
         fc.record({ linksAsText: fc.boolean(), isGroup: fc.boolean() }),
         (message, more, state, locale, kind, options) => {
-          const items = more.map((one, index) => itemOf(index + 1, one))
+          const items = more.map((values, index) => itemOf(index + 1, values))
           const envelope = envelopeOf({ ...commit, locale, kind, items, message })
           const view = alertView(envelope, state, options)
           const shown = parseHtml(view.html).text

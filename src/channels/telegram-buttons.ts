@@ -56,7 +56,7 @@ export function buttonsOf(
   { isReceiveOnly }: { readonly isReceiveOnly: boolean },
 ): Rows {
   const rows = drawn(envelope, state)
-  const usable = isReceiveOnly ? rows.map((row) => row.filter((one) => !isChange(one))) : rows
+  const usable = isReceiveOnly ? rows.map((row) => row.filter((button) => !isChange(button))) : rows
   // A tick widens a button. The rows are laid out with a tick on every help button, so that no button moves to another
   // row when one is pressed.
   const shown = layout(usable).map((row) =>

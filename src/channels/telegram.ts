@@ -71,7 +71,7 @@ function createTelegram({
   }
   return defineChannel<TelegramDestination>({
     destination: TelegramDestination,
-    limits: { room: 30, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     isSentByOne: true,
     available: () => access !== undefined,

@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { DISCARD_URL } from '#src/kernel/canary.ts'
+import { CANARY_WEBHOOK_URL } from '#src/kernel/canary.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import {
   type Channel,
@@ -117,7 +117,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
   return defineChannel<WebhookDestination>({
     destination: WebhookDestination,
     form: webhookForm(deps.allowPrivate),
-    limits: { room: 256, initialLimit: 8, limitMax: 64 },
+    limits: { capacity: 256, initialLimit: 8, limitMax: 64 },
     available: () => true,
     mask: ({ url }) => maskUrl(url),
     partitionKey: ({ url }) => URL.parse(url)?.host ?? url,
@@ -131,7 +131,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
         'User-Agent': deps.userAgent,
         ...signedHeaders(destination, envelope, body, context),
       }
-      if (destination.url === DISCARD_URL) return { statusCode: 200 }
+      if (destination.url === CANARY_WEBHOOK_URL) return { statusCode: 200 }
       const answer = await deps.post(destination.url, {
         headers,
         body,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
-import { arrayText, joinedJson, parseArray } from './arrays.ts'
+import { arrayLiteral, joinedJson, parseArray } from './arrays.ts'
 
 describe('array text', () => {
   test('is parsed to the texts that were written, with nulls and nested arrays', () => {
@@ -9,7 +9,7 @@ describe('array text', () => {
     const array = fc.oneof(fc.array(element), fc.array(fc.array(element, { minLength: 1 })))
     fc.assert(
       fc.property(array, (values) => {
-        expect(parseArray(arrayText(values), String)).toEqual(values)
+        expect(parseArray(arrayLiteral(values), String)).toEqual(values)
       }),
     )
   })
@@ -27,7 +27,7 @@ describe('array text', () => {
 
   test('writes instants, bytes, integers of any size and JSON', () => {
     const instant = new Date('2026-01-02T03:04:05.678Z')
-    expect(arrayText([instant, 2n ** 63n, Buffer.from([1, 255]), { a: '"' }, true])).toBe(
+    expect(arrayLiteral([instant, 2n ** 63n, Buffer.from([1, 255]), { a: '"' }, true])).toBe(
       '{"2026-01-02T03:04:05.678Z","9223372036854775808","\\\\x01ff","{\\"a\\":\\"\\\\\\"\\"}",true}',
     )
   })

@@ -51,7 +51,7 @@ export function arrayParsers(): readonly (readonly [number, (text: string) => un
 }
 
 /** PostgreSQL's text form of this array; the statement casts it to the element type. */
-export function arrayText(values: readonly unknown[]): string {
+export function arrayLiteral(values: readonly unknown[]): string {
   let last: unknown
   let lastText = 'NULL'
   // Rows that are written together often have the same value: a time, a type.
@@ -70,7 +70,7 @@ function elementText(value: unknown): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value instanceof Date) return quoted(value.toISOString())
-  if (Array.isArray(value)) return arrayText(value)
+  if (Array.isArray(value)) return arrayLiteral(value)
   if (value instanceof Uint8Array) return quoted(`\\x${Buffer.from(value).toString('hex')}`)
   return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value))
 }

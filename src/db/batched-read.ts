@@ -2,7 +2,7 @@ import { PgTransaction } from 'drizzle-orm/pg-core'
 import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
 import type { Db } from './connection.ts'
 import { publishPoolRequest } from './diagnostics.ts'
-import { isConnectionFailure, noConnectionFree } from './session.ts'
+import { isConnectionFailure, noConnectionFreeError } from './session.ts'
 
 /** Statements of one kind in progress beyond which reads wait, for at most `PATIENCE_MS`. */
 const STATEMENTS_AT_ONCE = 2
@@ -44,9 +44,9 @@ export function batchedRead<Key, Row extends object>(
     if (isTransaction(db)) return (await read(db, [key])).get(nameOf(key))
     // Another caller may send the statement, so this caller's request for a connection is published here.
     publishPoolRequest()
-    const found = batcherOf(db).add(undefined, key)
-    if (found === undefined) throw noConnectionFree()
-    return (await found).row
+    const reading = batcherOf(db).add(undefined, key)
+    if (reading === undefined) throw noConnectionFreeError()
+    return (await reading).row
   }
 }
 

@@ -16,7 +16,7 @@ const STEP_MS = 1000
  * Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. 0 if the
  * database's time lies between the host's times before and after the query.
  */
-export async function aheadOfDatabaseMs({
+export async function hostClockAheadMs({
   db,
   clock,
 }: {

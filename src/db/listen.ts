@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { pause } from '#src/kernel/pause.ts'
-import { connectionLost, isConnectionFailure, openSession, runAtClose } from './session.ts'
+import { connectionLostError, isConnectionFailure, openSession, runAtClose } from './session.ts'
 
 type OnNotify = (payload: string) => void
 
@@ -102,7 +102,7 @@ async function keepListening(sql: Sql, listener: Listener, signal: AbortSignal):
     await pause(retryMs, signal)
   }
   listener.session.promise.catch(() => undefined)
-  listener.session.reject(connectionLost())
+  listener.session.reject(connectionLostError())
 }
 
 async function startListening(session: Sql, channel: string): Promise<void> {

@@ -6,7 +6,7 @@ import { type Batcher, createBatcher } from '#src/kernel/batcher.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import {
-  connectionLost,
+  connectionLostError,
   isConnectionFailure,
   openSession,
   postgresError,
@@ -195,9 +195,9 @@ export function lockKey(name: string): string {
 
 async function tryOn(session: LockSession, name: string): Promise<boolean> {
   const answer = session.tries.add(undefined, name)
-  if (answer === undefined) throw connectionLost()
+  if (answer === undefined) throw connectionLostError()
   const { isLocked } = await answer
-  if (session.lost) throw connectionLost()
+  if (session.lost) throw connectionLostError()
   return isLocked
 }
 
@@ -228,7 +228,7 @@ function createTries(client: Sql, lose: () => Promise<void>): Batcher<string, Tr
     itemsMax: TRIES_MAX * TRIES_MAX,
     isAlike: () => true,
     processTogether: async (groups) =>
-      (await tryAll(groups.map(([name]) => name))).map((one) => [one]),
+      (await tryAll(groups.map(([name]) => name))).map((lock) => [lock]),
     processAlone: ([name]) => tryAll([name]),
   })
 }
@@ -322,7 +322,7 @@ function startLockSession(sql: Sql): LockSession {
       detach()
       clearInterval(beat)
       clearTimeout(session.lingerTimer)
-      for (const controller of session.locks.values()) controller.abort(connectionLost())
+      for (const controller of session.locks.values()) controller.abort(connectionLostError())
       await session.client.end({ timeout: 0 })
     },
   }

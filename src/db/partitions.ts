@@ -126,8 +126,8 @@ async function addPart(tx: Db, table: TimedTable, { name, from, to }: Part): Pro
   const room = table.fillFactor === undefined ? '' : `with (fillfactor = ${table.fillFactor})`
   await run(`create table ${part} (like ${all} including all) ${room}`)
   const inPeriod = `${key} >= ${low} and ${key} < ${high}`
-  const found = await run(`select from ${defaultPartition} where ${inPeriod} limit 1`)
-  if (found.length > 0) {
+  const misplaced = await run(`select from ${defaultPartition} where ${inPeriod} limit 1`)
+  if (misplaced.length > 0) {
     await run(`lock table ${defaultPartition} in access exclusive mode`)
     await run(`with moved as (delete from ${defaultPartition} where ${inPeriod} returning *)
       insert into ${part} select * from moved`)

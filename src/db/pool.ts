@@ -17,7 +17,7 @@ import {
   sendStatement,
   startStatement,
 } from './pooled-connection.ts'
-import { connectionLost, noConnectionFree, openSession } from './session.ts'
+import { connectionLostError, noConnectionFreeError, openSession } from './session.ts'
 import { runTransaction, type TransactionClient } from './transaction.ts'
 
 /** The part of a postgres.js client that Drizzle uses. */
@@ -70,7 +70,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     lifeTimer.unref()
     const slot: PooledConnection = {
       client: openSession(base, {
-        onclose: () => slot.lose(connectionLost()),
+        onclose: () => slot.lose(connectionLostError()),
         ...(options.settings && { connection: options.settings }),
       }),
       prepared: new Set(),
@@ -105,7 +105,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
 
   function retire(slot: PooledConnection): void {
     slot.retired = true
-    if (free.some((entry) => entry.slot === slot)) slot.lose(connectionLost())
+    if (free.some((entry) => entry.slot === slot)) slot.lose(connectionLostError())
   }
 
   function serveNext(): void {
@@ -117,7 +117,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
   }
 
   async function acquire(): Promise<PooledConnection> {
-    if (ended !== undefined) throw connectionLost()
+    if (ended !== undefined) throw connectionLostError()
     publishPoolRequest()
     const waiter = Promise.withResolvers<PooledConnection>()
     waiters.push(waiter)
@@ -127,7 +127,7 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
       const at = waiters.indexOf(waiter)
       if (at < 0) return
       waiters.splice(at, 1)
-      waiter.reject(noConnectionFree())
+      waiter.reject(noConnectionFreeError())
     }, options.waitMs)
     try {
       return await waiter.promise
@@ -139,9 +139,9 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
   function release(slot: PooledConnection): void {
     if (slot.lost) return
     if (slot.retired || ended !== undefined) {
-      slot.lose(connectionLost())
+      slot.lose(connectionLostError())
     } else {
-      const idleTimer = setTimeout(() => slot.lose(connectionLost()), options.idleMs)
+      const idleTimer = setTimeout(() => slot.lose(connectionLostError()), options.idleMs)
       free.push({ slot, idleTimer: idleTimer.unref() })
       serveNext()
     }
@@ -172,11 +172,11 @@ export function createPool(base: Sql, options: PoolOptions): Pool {
     },
     end: async (deadlineMs) => {
       ended ??= Promise.withResolvers()
-      for (const waiter of waiters.splice(0)) waiter.reject(connectionLost())
-      for (const entry of [...free]) entry.slot.lose(connectionLost())
+      for (const waiter of waiters.splice(0)) waiter.reject(connectionLostError())
+      for (const entry of [...free]) entry.slot.lose(connectionLostError())
       if (slots.size === 0) ended.resolve()
       const overdue = setTimeout(() => {
-        for (const slot of [...slots]) slot.lose(connectionLost())
+        for (const slot of [...slots]) slot.lose(connectionLostError())
       }, deadlineMs)
       await ended.promise
       clearTimeout(overdue)

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
-import { arrayText } from './arrays.ts'
-import { connectionLost, postgresError } from './session.ts'
+import { arrayLiteral } from './arrays.ts'
+import { connectionLostError, postgresError } from './session.ts'
 
 /** A parameter of a statement, as postgres.js accepts it. */
 export type StatementParameter = NonNullable<Parameters<Sql['unsafe']>[1]>[number]
@@ -42,12 +42,12 @@ export async function sendStatement(
   values: StatementParameter[] = [],
   options: QueryOptions & { readonly raw?: boolean } = {},
 ): Promise<unknown> {
-  if (slot.lost) throw connectionLost()
+  if (slot.lost) throw connectionLostError()
   const late = Promise.withResolvers<never>()
   const stopWatching = watchForAnswer(slot, late.reject)
   try {
     const prepare = options.prepare === true || keepsPrepared(slot, text, values)
-    const sent = values.map((value) => (Array.isArray(value) ? arrayText(value) : value))
+    const sent = values.map((value) => (Array.isArray(value) ? arrayLiteral(value) : value))
     const query = slot.client.unsafe(text, sent, { prepare })
     return await Promise.race([options.raw === true ? query.values() : query, late.promise])
   } catch (error) {
@@ -79,7 +79,7 @@ export function startStatement(run: (raw: boolean) => Promise<unknown>): Stateme
 function watchForAnswer(slot: PooledConnection, fail: (error: unknown) => void): () => void {
   if (slot.answerMs === 0) return () => undefined
   const giveUp = () => {
-    const error = connectionLost()
+    const error = connectionLostError()
     fail(error)
     slot.lose(error)
   }

@@ -48,7 +48,7 @@ export function openSession(base: Sql, options: SessionOptions): Sql {
 }
 
 /** The error of a connection that was lost while in use. */
-export function connectionLost(): Error {
+export function connectionLostError(): Error {
   const error = new Error('the connection to the database was lost')
   return Object.assign(error, { code: 'CONNECTION_CLOSED' })
 }
@@ -56,7 +56,7 @@ export function connectionLost(): Error {
 const NONE_FREE = 'NO_CONNECTION_FREE'
 
 /** The error of a request that waited too long for a connection of a pool. */
-export function noConnectionFree(): Error {
+export function noConnectionFreeError(): Error {
   const error = new Error('no connection to the database became free in time')
   return Object.assign(error, { code: NONE_FREE })
 }

@@ -14,7 +14,7 @@ import type { Sql } from 'postgres'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { type Db, transact } from './connection.ts'
 import { type Fence, FenceError } from './lock.ts'
-import { connectionLost, openSession, runAtClose } from './session.ts'
+import { connectionLostError, openSession, runAtClose } from './session.ts'
 import { planShare, type SliceLease } from './slice-shares.ts'
 
 /** Number of slices, which is also the maximum number of processes that can share the work. */
@@ -22,7 +22,7 @@ export const SLICES = 32
 /** Channel that is notified when slices become free. */
 export const SLICES_CHANNEL = 'slices'
 /** Pause between two calls of `share`, and of `renew`. */
-export const SHARE_EVERY_MS = 500
+export const SHARE_INTERVAL_MS = 500
 /** A member that has not renewed for this long counts as dead; three renewals may fail. */
 const MEMBERSHIP_MS = 2500
 /** `share` renews a membership that ends earlier than this, in milliseconds from now. */
@@ -152,7 +152,7 @@ export function createSlices({
     const numbers = new Map(held)
     const isHeld = (slice: number) => numbers.has(slice) && held.get(slice) === numbers.get(slice)
     return {
-      held: () => [...numbers.keys()].filter(isHeld).sort((one, other) => one - other),
+      held: () => [...numbers.keys()].filter(isHeld).sort((a, b) => a - b),
       isHeld,
       fenceOf: (slices) => ({
         transact: (of, work) =>
@@ -243,7 +243,7 @@ function createRenewals(base: Sql, name: string, me: string) {
       const hasAnswered = await endsWithin(renewOn(session, name, me), ANSWER_MS)
       if (hasAnswered) return
       await close()
-      throw connectionLost()
+      throw connectionLostError()
     },
     close,
   }

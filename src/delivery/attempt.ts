@@ -6,12 +6,12 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import type { OpenDestination, OpenedDestination } from '#src/recipients/destinations.ts'
+import type { DecryptedDestination, DecryptionResult } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
+import { logFieldsOfEach } from './log-lines.ts'
 import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
-import { logFieldsOfEach } from './trail.ts'
 
 interface Deps {
   readonly clock: Clock
@@ -35,7 +35,7 @@ const SHORT_TIMEOUT_MS = 5000
 export async function attemptTask(
   deps: Deps,
   task: SendTask,
-  opened: OpenedDestination | undefined,
+  opened: DecryptionResult | undefined,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<SendTaskResult> {
   let isTest = false
@@ -80,8 +80,8 @@ function readEnvelope({ quarantine }: Deps, task: SendTask): Envelope {
 function checkedDestination(
   { channels, quarantine }: Deps,
   task: SendTask,
-  opened: OpenDestination,
-): OpenDestination {
+  opened: DecryptedDestination,
+): DecryptedDestination {
   const result = channels[task.channel].destination.safeParse(opened.destination)
   if (result.success) return opened
   quarantine.add('destination', opened.id, result.error, logFieldsOfEach(task)[0])
@@ -95,7 +95,7 @@ function unreadable(cause: unknown): DeliveryError {
 async function sendOrChange(
   deps: Deps,
   { channel: key, change, rows, wallet, answersMessageId }: SendTask,
-  opened: OpenDestination,
+  opened: DecryptedDestination,
   envelope: Envelope,
   { signal, isShort }: { readonly signal: AbortSignal; readonly isShort: boolean },
 ): Promise<AttemptResult> {

@@ -34,7 +34,7 @@ export interface RecipientSituations {
   readonly behind: readonly string[]
   situationOf(recipientId: number): Parameters<typeof planNext>[0]
   /** Id at the destination of the message about this alert to this recipient. */
-  nameOf(recipientId: number, alertId: number): string | undefined
+  messageIdOf(recipientId: number, alertId: number): string | undefined
 }
 
 /** Reads the state of some recipients. */
@@ -46,10 +46,10 @@ export async function readSituations(
 ): Promise<RecipientSituations> {
   const since = new Date(now.getTime() - RECENT_SECONDS * 1000)
   const [rows, recent] = await Promise.all([
-    chatStore.listDueOf(db, recipientIds, now),
+    chatStore.listDueOrLeased(db, recipientIds, now),
     messages.listRecentMessages(db, recipientIds, since),
   ])
-  const waiting = await chatStore.listUnfinished(db, rows, now)
+  const waiting = await chatStore.listUnfinishedDeliveries(db, rows, now)
   const seen = new Set(waiting.map(({ id }) => id))
   const orderKeys = await orderKeysIn(db, recent, waiting)
   const alertIds = [...new Set(waiting.flatMap(({ answers }) => answers ?? []))]
@@ -77,7 +77,7 @@ export async function readSituations(
       isByOutage: CHANNELS[channel.key].isByOutage,
       now,
     }),
-    nameOf: (recipientId, alertId) =>
+    messageIdOf: (recipientId, alertId) =>
       answered.find(
         (answeredMessage) =>
           answeredMessage.alertId === alertId && answeredMessage.recipientId === recipientId,
@@ -93,11 +93,11 @@ async function orderKeysIn(
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const near = recent.filter(({ recipientId, watchId, openedAt }) =>
     waiting.some(
-      (one) =>
-        one.recipientId === recipientId &&
-        one.watchId === watchId &&
+      (delivery) =>
+        delivery.recipientId === recipientId &&
+        delivery.watchId === watchId &&
         watchId !== null &&
-        isWithinGroupTime(one.createdAt, openedAt),
+        isWithinGroupTime(delivery.createdAt, openedAt),
     ),
   )
   if (near.length === 0) return new Map()

@@ -15,19 +15,19 @@ const PLANNED_MAX = 1000
 const FRESH_SECONDS = 5
 
 /** A delivery that is due, or leased by a worker. */
-export interface DueRow extends Record<string, unknown> {
+export interface DueOrLeasedRow extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
   readonly orderKey: string
 }
 
 /** Due or leased deliveries of these recipients, in the order they fired. */
-export async function listDueOf(
+export async function listDueOrLeased(
   db: Db,
   recipientIds: readonly number[],
   now: Date,
-): Promise<DueRow[]> {
-  return await db.execute<DueRow>(sql`
+): Promise<DueOrLeasedRow[]> {
+  return await db.execute<DueOrLeasedRow>(sql`
     select w.* from rows from (unnest(${sql.param([...recipientIds])}::int[]), ${ANY_LENGTH})
       as r(id, nothing)
     cross join lateral (
@@ -48,9 +48,9 @@ export type WaitingRow = WaitingDelivery & { readonly recipientId: number }
  * Unfinished deliveries of these order keys, from the first of each key on, per recipient in the order in
  * which they fired.
  */
-export async function listUnfinished(
+export async function listUnfinishedDeliveries(
   db: Db,
-  due: readonly DueRow[],
+  due: readonly DueOrLeasedRow[],
   now: Date,
 ): Promise<WaitingRow[]> {
   const keys = new Map(due.map(({ orderKey, recipientId }) => [orderKey, recipientId]))
@@ -92,7 +92,7 @@ export async function listOrderKeys(
 }
 
 /** Claims deliveries for one attempt. Deliveries that another worker has claimed are not returned. */
-export async function claimRows(
+export async function claimDeliveries(
   db: Db,
   ids: readonly string[],
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },

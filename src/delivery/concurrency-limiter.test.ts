@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 
-const CHAT = { room: 30, initialLimit: 1, limitMax: 1 }
-const HOOK = { room: 256, initialLimit: 8, limitMax: 64 }
+const CHAT = { capacity: 30, initialLimit: 1, limitMax: 1 }
+const HOOK = { capacity: 256, initialLimit: 8, limitMax: 64 }
 const SUSPECTS = 64
 const UNPROVED = 192
 const OF_GROUP = 8
@@ -104,7 +104,7 @@ describe('recipients that did not answer last time', () => {
     const limiter = createConcurrencyLimiter(HOOK)
     const taken = hosts(300).filter((host) => {
       const destination = { ...to(host), backlog: true }
-      if (!limiter.choose().take(destination)) return false
+      if (!limiter.startReservation().reserve(destination)) return false
       limiter.acquire(destination)
       return true
     })
@@ -116,12 +116,12 @@ describe('recipients that did not answer last time', () => {
     const id = recipientOf('a.example')
     const short: boolean[] = []
     for (let count = 0; count < 9; count += 1) {
-      short.push(limiter.isShort(id))
+      short.push(limiter.usesShortTimeout(id))
       answer(limiter, 'a.example', 1, 'none')
     }
     expect(short).toEqual([false, false, false, true, false, true, true, true, false])
     answer(limiter, 'a.example', 1, 20)
-    expect(limiter.isShort(id)).toBe(false)
+    expect(limiter.usesShortTimeout(id)).toBe(false)
   })
 })
 
@@ -129,11 +129,11 @@ test('the backlog of a recipient pauses after three attempts without an answer, 
   const limiter = createConcurrencyLimiter(HOOK)
   const id = recipientOf('a.example')
   answer(limiter, 'a.example', 2, 'none')
-  expect(limiter.resting()).toEqual([])
+  expect(limiter.pausedRecipients()).toEqual([])
   answer(limiter, 'a.example', 1, 'none')
-  expect(limiter.resting()).toEqual([id])
+  expect(limiter.pausedRecipients()).toEqual([id])
   answer(limiter, 'a.example', 1, 20)
-  expect(limiter.resting()).toEqual([])
+  expect(limiter.pausedRecipients()).toEqual([])
 })
 
 describe('recipients of whom nothing is known', () => {
@@ -198,8 +198,8 @@ function granted(
   count: number,
   recipientId?: number,
 ): number {
-  const choice = limiter.choose()
-  return Array.from({ length: count }, () => choice.take(to(partitionKey, recipientId))).filter(
+  const choice = limiter.startReservation()
+  return Array.from({ length: count }, () => choice.reserve(to(partitionKey, recipientId))).filter(
     Boolean,
   ).length
 }
@@ -213,7 +213,7 @@ function atOnce(limiter: ConcurrencyLimiter, partitionKey: string, count: number
 
 /** Takes a place and keeps it; false without a free place. */
 function take(limiter: ConcurrencyLimiter, partitionKey: string): boolean {
-  const isFree = limiter.choose().take(to(partitionKey))
+  const isFree = limiter.startReservation().reserve(to(partitionKey))
   if (isFree) limiter.acquire(to(partitionKey))
   return isFree
 }

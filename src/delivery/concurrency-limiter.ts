@@ -35,7 +35,7 @@ const GROUP_SHARE = 1 / 8
  * Maximum number of recipients whose history is stored; the recipient that was not used for the longest
  * time is dropped first.
  */
-const REMEMBERED_MAX = 50_000
+const REMEMBERED_RECIPIENTS_MAX = 50_000
 /** Number of attempts without a response in a row after which a recipient counts as hanging. */
 const HANGS_MIN = 3
 /** Interval, in attempts, at which a hanging recipient gets the full timeout. */
@@ -73,9 +73,9 @@ type DestinationState = 'answers' | 'unknown' | 'suspect'
 /** Reserves places one by one, before deliveries are claimed. */
 export interface PlaceReservation {
   /** Reserves a place for one more message; false if there is none. */
-  take(destination: LimitedDelivery): boolean
+  reserve(destination: LimitedDelivery): boolean
   /** Free places in all. */
-  left(): number
+  placesLeft(): number
 }
 
 /** Partitions and recipients that have no free place. */
@@ -88,7 +88,7 @@ export interface FullDestinations {
 export interface ConcurrencyLimiter {
   /** Free places in all. */
   free(): number
-  choose(): PlaceReservation
+  startReservation(): PlaceReservation
   acquire(destination: LimitedDelivery): Permit
   /** Partitions and recipients without a free place, except suspects. */
   full(): FullDestinations
@@ -96,9 +96,9 @@ export interface ConcurrencyLimiter {
   stuck(): FullDestinations
   isSuspect(recipientId: number): boolean
   /** Recipients whose backlogs pause, because the last attempts got no response. */
-  resting(): readonly number[]
+  pausedRecipients(): readonly number[]
   /** Whether the next attempt uses the shorter timeout, because the last attempts got no response. */
-  isShort(recipientId: number): boolean
+  usesShortTimeout(recipientId: number): boolean
 }
 
 interface Partition {
@@ -135,7 +135,7 @@ interface Counts {
  * @param groupsOf groups of a partition: its registrable domain and IP addresses
  */
 export function createConcurrencyLimiter(
-  { room, initialLimit, limitMax }: SendingLimits,
+  { capacity, initialLimit, limitMax }: SendingLimits,
   groupsOf: (partitionKey: string) => readonly string[] = () => [],
 ): ConcurrencyLimiter {
   const partitions = new Map<string, Partition>()
@@ -144,8 +144,8 @@ export function createConcurrencyLimiter(
   /** Recipients with places taken. */
   const inUse = new Map<number, Recipient>()
   const counts: Counts = { inAll: 0, suspects: 0, unproved: 0, groups: new Map() }
-  const suspectsMax = Math.max(1, Math.floor(room * SUSPECT_SHARE))
-  const unprovedMax = Math.max(1, Math.floor(room * UNPROVED_SHARE))
+  const suspectsMax = Math.max(1, Math.floor(capacity * SUSPECT_SHARE))
+  const unprovedMax = Math.max(1, Math.floor(capacity * UNPROVED_SHARE))
   const furtherMax = Math.floor(unprovedMax * (1 - FIRST_SHARE))
   const groupMax = Math.max(1, Math.floor(suspectsMax * GROUP_SHARE))
 
@@ -160,7 +160,7 @@ export function createConcurrencyLimiter(
     const recipient = known ?? { taken: 0, limit: initialLimit, state: 'unknown', hangs: 0 }
     recipients.delete(id)
     recipients.set(id, recipient)
-    if (recipients.size > REMEMBERED_MAX) forgetOne()
+    if (recipients.size > REMEMBERED_RECIPIENTS_MAX) forgetOne()
     return recipient
   }
 
@@ -172,7 +172,7 @@ export function createConcurrencyLimiter(
     }
   }
 
-  const free = () => Math.max(0, room - counts.inAll)
+  const free = () => Math.max(0, capacity - counts.inAll)
 
   /** Counts the places of a partition again. Messages that wait beyond its limit take no place. */
   function countAgain(partition: Partition): void {
@@ -212,14 +212,14 @@ export function createConcurrencyLimiter(
 
   return {
     free,
-    choose() {
+    startReservation() {
       let left = free()
       const taken = { suspects: 0, unproved: 0 }
       const reserved = new Map<string, number>()
       const inChoice = (key: string) => reserved.get(key) ?? 0
       return {
-        left: () => left,
-        take(destination) {
+        placesLeft: () => left,
+        reserve(destination) {
           const { recipientId, partitionKey } = destination
           const state = stateOf(destination)
           const groups = state === 'suspect' ? groupsOf(partitionKey) : []
@@ -266,7 +266,7 @@ export function createConcurrencyLimiter(
       countAgain(partition)
       return {
         ready,
-        state: state,
+        state,
         release(result) {
           partition.used -= 1
           recipient.taken -= 1
@@ -282,8 +282,8 @@ export function createConcurrencyLimiter(
           else pauseEnds.delete(recipientId)
           const isQuick = result !== undefined && result !== 'none' && result <= QUICK_MS
           if (result !== undefined && (isQuick || state === 'answers')) {
-            // The slow responses of a recipient that was slow before reduce only its own limit, not that of the
-            // other recipients of its partition.
+            // The slow response of a recipient that was slow before lowers only its own limit, not that of its
+            // partition.
             const next = nextLimit(partition.limit, result, isRoom ? limitMax : partition.limit)
             partition.limit = Math.max(next, Math.min(initialLimit, partition.limit))
           }
@@ -299,13 +299,13 @@ export function createConcurrencyLimiter(
     },
     full: () => fullWith(() => true),
     stuck: () => fullWith((limit) => limit <= initialLimit),
-    resting() {
+    pausedRecipients() {
       const now = performance.now()
       for (const [id, until] of pauseEnds) if (until <= now) pauseEnds.delete(id)
       return [...pauseEnds.keys()]
     },
     isSuspect: (recipientId) => recipients.get(recipientId)?.state === 'suspect',
-    isShort(recipientId) {
+    usesShortTimeout(recipientId) {
       const hangs = recipients.get(recipientId)?.hangs ?? 0
       return hangs >= HANGS_MIN && hangs % FULL_TIMEOUT_EVERY !== 0
     },

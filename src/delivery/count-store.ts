@@ -4,7 +4,7 @@ import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
-import { KEPT_MAX } from './model.ts'
+import { RETAINED_MAX } from './model.ts'
 import { deliveries } from './tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
@@ -59,7 +59,7 @@ export async function countDue(
 }
 
 /**
- * Number of unsent alerts by recipient, at most `KEPT_MAX`, including alerts that are retained because the destination
+ * Number of unsent alerts by recipient, at most `RETAINED_MAX`, including alerts that are retained because the destination
  * is off.
  */
 export async function countWaiting(
@@ -77,7 +77,7 @@ export async function countWaiting(
     ${more})`
   // In the order of an index that has only what is asked for.
   const inOrder = (condition: SQL, order: SQL) =>
-    part(condition, sql`order by ${order} limit ${unplannedLimit(KEPT_MAX)}`)
+    part(condition, sql`order by ${order} limit ${unplannedLimit(RETAINED_MAX)}`)
   const isRetry = sql`d.status = 'retrying' and d.planned_at is null`
   const isOther = sql`d.status in ('pending', 'retrying')
     and (d.status = 'pending' or d.planned_at is not null)`
@@ -93,7 +93,7 @@ export async function countWaiting(
     from unnest(${sql.param([...recipientIds])}::int[]) as asked(recipient_id)
     cross join lateral (
       select count(*)::int as waiting
-      from (${sql.join(parts, sql` union all `)} limit ${KEPT_MAX}) found
+      from (${sql.join(parts, sql` union all `)} limit ${RETAINED_MAX}) found
     ) counted`)
   return new Map(rows.map(({ recipientId, waiting }) => [recipientId, waiting]))
 }

@@ -1,6 +1,6 @@
 import { loggableError } from '#src/kernel/loggable-error.ts'
-import { catchUp, catchUpRetries } from './due-store.ts'
-import { createSending, type SendingState } from './sending.ts'
+import { repairDueTimes, repairRetryTimes } from './due-store.ts'
+import { createSendingState, type SendingState } from './sending-state.ts'
 import { createWorker, type Worker, type WorkerDeps } from './worker.ts'
 
 /** Wait after a failed claim, multiplied by the number of failed claims in a row. */
@@ -30,9 +30,9 @@ export async function deliverDue(
       channel.available() && (byOne === undefined || byOne === (channel.isSentByOne ?? false)),
   )
   if (channels.length === 0) return
-  const sending = deps.sending ?? createSending(deps.channels)
+  const sending = deps.sending ?? createSendingState(deps.channels)
   await readClock(deps, sending)
-  await catchUp(deps.db, deps.clock.now())
+  await repairDueTimes(deps.db, deps.clock.now())
   const workers = channels.map((channel) =>
     createWorker(deps, channel, sending.of(channel.key), stop),
   )
@@ -68,10 +68,10 @@ export async function deliverDue(
       // A claim that ran during a recording may have looked before the recording ended.
       const wasIdle = worker.isIdle()
       const startedAt = performance.now()
-      let found = false
+      let hasFound = false
       try {
         await readClock(deps, sending)
-        found = await worker.claim()
+        hasFound = await worker.claim()
         failed = 0
       } catch (error) {
         failed += 1
@@ -80,7 +80,7 @@ export async function deliverDue(
           deps.log.warn({ error: loggableError(error) }, 'deliveries could not be claimed')
       }
       claiming.delete(worker)
-      if (!found && wasIdle && worker.isIdle()) quietSince.set(worker, before)
+      if (!hasFound && wasIdle && worker.isIdle()) quietSince.set(worker, before)
       if (isOver()) {
         over.abort()
         for (const other of workers) other.wake()
@@ -88,7 +88,7 @@ export async function deliverDue(
       }
       if (quietSince.has(worker)) askOthers()
       const restMs = failed === 0 ? 0 : Math.min(FAILED_MS * 2 ** (failed - 1), FAILED_MS_MAX)
-      await worker.pause({ claimMs: performance.now() - startedAt, restMs, found })
+      await worker.pause({ claimMs: performance.now() - startedAt, restMs, found: hasFound })
     }
   }
 
@@ -116,6 +116,6 @@ async function readClock({ db, clock }: WorkerDeps, sending: SendingState): Prom
   await clock.sync?.()
   const now = clock.now()
   const lostMs = before === undefined ? 0 : ms - before.ms - (now.getTime() - before.now.getTime())
-  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await catchUpRetries(db, now)
+  if (before === undefined || lostMs > CLOCK_SET_BACK_MS) await repairRetryTimes(db, now)
   sending.time = { now, ms }
 }

@@ -12,13 +12,13 @@ import { RETRY_SECONDS } from './rules.ts'
 import { type deliveries, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of due rows of one urgency that one claim reads. */
-export const SCAN_MAX = 256
+export const OLDEST_READ_MAX = 256
 /** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
-const OWN_MAX = 4
+const BACKLOG_READ_MAX = 4
 /** Maximum number of the newest due rows of one urgency that a claim reads beside the oldest. */
-const NEWEST_MAX = 64
-/** Number of due rows of one urgency that make a long queue. */
-export const DEEP = 10_000
+const NEWEST_READ_MAX = 64
+/** Number of due rows of one urgency from which on its queue is long. */
+export const LONG_QUEUE_MIN = 10_000
 /** Seconds after which the oldest due rows of a long queue are moved into the backlogs of their recipients. */
 const LATE_SECONDS = 30
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
@@ -44,7 +44,7 @@ export type ClaimedRow = Pick<
 >
 
 /** A due delivery, with the columns that the selection needs. */
-export interface Candidate extends Record<string, unknown> {
+export interface DueDelivery extends Record<string, unknown> {
   readonly id: string
   readonly recipientId: number
   readonly partitionKey: string
@@ -55,7 +55,7 @@ export interface Candidate extends Record<string, unknown> {
   readonly backlog: boolean
 }
 
-const CANDIDATE =
+const DUE_DELIVERY_COLUMNS =
   sql.raw(`d.id, d.recipient_id as "recipientId", d.lane as "partitionKey", d.order_key as "orderKey",
   d.urgency, d.fired_at as "firedAt", d.position::float8 as position, d.backlog`)
 
@@ -90,9 +90,9 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
 
 /**
  * Due deliveries of a channel outside backlogs, by urgency, then by age: the oldest of each urgency, at most
- * `SCAN_MAX`, or the newest.
+ * `OLDEST_READ_MAX`, or the newest.
  */
-export async function listDue(
+export async function listDueDeliveries(
   db: Db,
   channel: ChannelKey,
   {
@@ -100,18 +100,18 @@ export async function listDue(
     now,
     newest = false,
   }: { readonly full: FullDestinations; readonly now: Date; readonly newest?: boolean },
-): Promise<Candidate[]> {
+): Promise<DueDelivery[]> {
   const first = newest
-    ? sql`order by d.next_attempt_at desc, d.id desc limit ${NEWEST_MAX}`
-    : sql`order by d.next_attempt_at, d.id limit ${SCAN_MAX}`
+    ? sql`order by d.next_attempt_at desc, d.id desc limit ${NEWEST_READ_MAX}`
+    : sql`order by d.next_attempt_at, d.id limit ${OLDEST_READ_MAX}`
   const ofUrgency = (urgency: number) => sql`(
     select d.* from deliveries d
     where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
       and ${isOpen(full)}
     ${first})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
-  return await db.execute<Candidate>(sql`
-    select ${CANDIDATE} from (${sql.join(urgencies, sql` union all `)}) d
+  return await db.execute<DueDelivery>(sql`
+    select ${DUE_DELIVERY_COLUMNS} from (${sql.join(urgencies, sql` union all `)}) d
     order by d.urgency desc, d.next_attempt_at, d.id`)
 }
 
@@ -125,7 +125,7 @@ const IN_BACKLOG = sql.raw(
  *
  * @returns `last`: the last recipient that was read; undefined if there are none above it
  */
-export async function listBacklogs(
+export async function listDueInBacklogs(
   db: Db,
   channel: ChannelKey,
   of: {
@@ -134,7 +134,7 @@ export async function listBacklogs(
     readonly full: FullDestinations
     readonly now: Date
   },
-): Promise<{ readonly candidates: Candidate[]; readonly last: number | undefined }> {
+): Promise<{ readonly candidates: DueDelivery[]; readonly last: number | undefined }> {
   const { after, recipientsMax, full, now } = of
   const nextAbove = (id: SQL) => sql`
     select d.recipient_id from deliveries d
@@ -146,16 +146,16 @@ export async function listBacklogs(
       where d.channel = ${channel} and ${IN_BACKLOG} and d.recipient_id = hop.recipient_id
         and hop.recipient_id not in ${fullRecipients(full)}
         and d.urgency = ${urgency} and ${isDue(now)} and ${isOpenPartition(full)}
-      order by d.next_attempt_at, d.id limit ${OWN_MAX})`,
+      order by d.next_attempt_at, d.id limit ${BACKLOG_READ_MAX})`,
   )
-  const rows = await db.execute<Candidate & { hop: number }>(sql`
+  const rows = await db.execute<DueDelivery & { hop: number }>(sql`
     with recursive hop(recipient_id, place) as (
       select (${nextAbove(sql`${after}::int`)}), 1
       union all
       select (${nextAbove(sql`hop.recipient_id`)}), hop.place + 1
       from hop where hop.recipient_id is not null and hop.place < ${recipientsMax}
     )
-    select hop.recipient_id as hop, ${CANDIDATE}
+    select hop.recipient_id as hop, ${DUE_DELIVERY_COLUMNS}
     from hop left join lateral (${sql.join(queryOfUrgency, sql` union all `)}) d on true
     where hop.recipient_id is not null
     order by hop.place, d.urgency desc, d.next_attempt_at, d.id`)
@@ -170,7 +170,7 @@ export async function listBacklogs(
  * Claims due deliveries for one attempt each; deliveries that another worker has claimed are missing. A
  * delivery whose key has an earlier unfinished delivery is not claimed; its id is in `blocked`.
  */
-export async function claimDue(
+export async function claimDueDeliveries(
   db: Db,
   ids: readonly string[],
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
@@ -211,10 +211,11 @@ export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<voi
 }
 
 /**
- * Where very many deliveries of an urgency are due outside backlogs: those of the oldest whose destination is stuck, so
- * that each claim skips them, and those that have waited for long, so that others wait behind them.
+ * Ids of deliveries outside backlogs that hold up a long queue, by urgency, among its oldest `LONG_QUEUE_MIN`. They are
+ * the deliveries to destinations that are stuck, which each claim reads and skips, and those that have waited for more
+ * than `LATE_SECONDS`. Empty for an urgency whose queue is not long.
  */
-export async function listInTheWay(
+export async function listStuckInLongQueues(
   db: Db,
   channel: ChannelKey,
   { stuck, now }: { readonly stuck: FullDestinations; readonly now: Date },
@@ -227,8 +228,8 @@ export async function listInTheWay(
       select d.id, d.lane, d.recipient_id, d.next_attempt_at from deliveries d
       where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
       order by d.next_attempt_at, d.id
-      limit ${DEEP}) d
-    having count(*) = ${DEEP}`
+      limit ${LONG_QUEUE_MIN}) d
+    having count(*) = ${LONG_QUEUE_MIN}`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
   const rows = await db.execute<{ id: string }>(sql`${sql.join(urgencies, sql` union all `)}`)
   return rows.map(({ id }) => id)
@@ -250,7 +251,7 @@ export async function extendLeases(
  * Makes deliveries due that were written before the clock was set back, and would otherwise wait until the
  * clock reaches that time.
  */
-export async function catchUp(db: Db, now: Date): Promise<void> {
+export async function repairDueTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
@@ -265,9 +266,9 @@ export async function catchUp(db: Db, now: Date): Promise<void> {
 const RETRY_SECONDS_MAX = Math.max(...RETRY_SECONDS) * 1.5
 
 /**
- * Like `catchUp`, for retries that are further away than the longest step, and for messages to be changed.
+ * Like `repairDueTimes`, for retries that are further away than the longest step, and for messages to be changed.
  */
-export async function catchUpRetries(db: Db, now: Date): Promise<void> {
+export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
   const ahead = new Date(now.getTime() + RETRY_SECONDS_MAX * 1000)
   const sentMax = new Date(now.getTime() + AHEAD_SECONDS * 1000)
   await messages.repairMessageTimes(db, now, { sentMax, waitMax: ahead })
@@ -310,7 +311,7 @@ export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void>
 }
 
 /** Releases deliveries whose attempt was aborted, so that they are due again. */
-export async function releaseAborted(
+export async function releaseAbortedDeliveries(
   db: Db,
   rows: readonly { readonly id: string; readonly attempt: number }[],
 ): Promise<void> {

@@ -81,7 +81,7 @@ describe('a channel whose messages stand for outages', () => {
     expect(plan({ waiting: late, recent: before })).toMatchObject({ how: 'send', ids: ['d'] })
     // Nor does it go along with a second warning that joins; the warning goes along with it.
     const warning = waiting({ id: 'c', createdAt: at(2) })
-    const claimed = late.map((one) => ({ ...one, taken: 'now' as const }))
+    const claimed = late.map((delivery) => ({ ...delivery, taken: 'now' as const }))
     expect(plan({ waiting: [warning], recent: before })).toMatchObject({ how: 'join', ids: ['c'] })
     expect(plan({ waiting: [warning, ...late], recent: before })).toMatchObject({
       ...{ how: 'send', form: 'group', ids: expect.arrayContaining(['c', 'd']) },
@@ -156,12 +156,12 @@ describe('the next message of a group', () => {
 
   test('where messages cannot be changed, followers wait for the end of the five seconds', () => {
     const all = [waiting({ id: 'b', createdAt: at(1) }), waiting({ id: 'c', createdAt: at(2) })]
-    const given = { waiting: all, recent: [recent({ id: 'a' })], canEdit: false }
-    expect(planNext(situation({ ...given, now: at(2) }))).toEqual({
+    const values = { waiting: all, recent: [recent({ id: 'a' })], canEdit: false }
+    expect(planNext(situation({ ...values, now: at(2) }))).toEqual({
       postponed: [{ ids: ['b', 'c'], until: at(5) }],
       blocked: [],
     })
-    expect(planNext(situation({ ...given, now: at(5) })).next).toEqual({
+    expect(planNext(situation({ ...values, now: at(5) })).next).toEqual({
       how: 'send',
       form: 'group',
       ids: ['b', 'c'],
@@ -241,12 +241,12 @@ describe('the next message of a group', () => {
   })
 
   test('a recovery updates its line in the group, and one message is sent when all have recovered', () => {
-    const one = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
+    const delivery = waiting({ id: 'r', recovery: true, urgency: 0, answers: 7 })
     const group = { id: 'g', over: false, open: true, busy: false }
     const next = (over: boolean, busy = false) =>
       planNext(
         situation({
-          waiting: [one],
+          waiting: [delivery],
           groups: new Map([[7, { ...group, over, open: !busy, busy }]]),
         }),
       ).next
@@ -281,8 +281,8 @@ const anyWaiting = fc
     { maxLength: 20 },
   )
   .map((all) =>
-    all.map(({ key, ...one }, index) =>
-      waiting({ ...one, id: `d${index}`, orderKey: `${one.watchId} ${key}` }),
+    all.map(({ key, ...delivery }, index) =>
+      waiting({ ...delivery, id: `d${index}`, orderKey: `${delivery.watchId} ${key}` }),
     ),
   )
 const anyRecent = fc
@@ -304,7 +304,9 @@ const anyRecent = fc
   )
   .map((all) =>
     all
-      .map((one, index) => recent({ ...one, id: `m${index}`, open: one.open && !one.busy }))
+      .map((message, index) =>
+        recent({ ...message, id: `m${index}`, open: message.open && !message.busy }),
+      )
       .sort((a, b) => b.sentAt.getTime() - a.sentAt.getTime()),
   )
 const anySituation = fc
@@ -314,20 +316,20 @@ const anySituation = fc
     canEdit: fc.boolean(),
     isByOutage: fc.boolean(),
   })
-  .map((given) => situation({ ...given, now: at(13) }))
+  .map((values) => situation({ ...values, now: at(13) }))
 
-describe('whatever waits', () => {
+describe('for any waiting deliveries', () => {
   test('no delivery overtakes one of its order key, and only unclaimed ones are sent, once', () => {
     fc.assert(
-      fc.property(anySituation, (given) => {
-        const ids = planNext(given).next?.ids ?? []
+      fc.property(anySituation, (situation) => {
+        const ids = planNext(situation).next?.ids ?? []
         expect(new Set(ids).size).toBe(ids.length)
-        const going = given.waiting.filter(({ id }) => ids.includes(id))
+        const going = situation.waiting.filter(({ id }) => ids.includes(id))
         expect(going.map(({ id }) => id)).toEqual(ids)
-        for (const one of going) {
-          expect(one.taken).toBe('free')
-          const before = given.waiting.slice(0, given.waiting.indexOf(one))
-          const earlier = before.filter(({ orderKey }) => orderKey === one.orderKey)
+        for (const delivery of going) {
+          expect(delivery.taken).toBe('free')
+          const before = situation.waiting.slice(0, situation.waiting.indexOf(delivery))
+          const earlier = before.filter(({ orderKey }) => orderKey === delivery.orderKey)
           expect(ids).toEqual(expect.arrayContaining(earlier.map(({ id }) => id)))
         }
       }),
@@ -336,10 +338,10 @@ describe('whatever waits', () => {
 
   test('a group has deliveries of one watch and kind, within five seconds', () => {
     fc.assert(
-      fc.property(anySituation, (given) => {
-        const { next } = planNext(given)
+      fc.property(anySituation, (situation) => {
+        const { next } = planNext(situation)
         if (next === undefined || next.how === 'drop' || next.form !== 'group') return
-        const parts = given.waiting.filter(({ id }) => next.ids.includes(id))
+        const parts = situation.waiting.filter(({ id }) => next.ids.includes(id))
         expect(new Set(parts.map(({ watchId }) => watchId)).size).toBe(1)
         expect(new Set(parts.map(({ recovery }) => recovery)).size).toBe(1)
         expect(new Set(parts.map(({ kind }) => kind)).size).toBe(1)
@@ -347,7 +349,9 @@ describe('whatever waits', () => {
         if (next.how === 'join') expect(parts[0]?.kind).toBe('alert')
         const opened =
           next.how === 'join'
-            ? given.recent.filter(({ id }) => id === next.messageId).map((one) => one.openedAt)
+            ? situation.recent
+                .filter(({ id }) => id === next.messageId)
+                .map((message) => message.openedAt)
             : []
         const times = [...opened, ...parts.map(({ createdAt }) => createdAt)].map(Number)
         expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(GROUP_SECONDS * 1000)
@@ -357,16 +361,16 @@ describe('whatever waits', () => {
 
   test('deliveries join open messages only, and none with sound joins a silent message', () => {
     fc.assert(
-      fc.property(anySituation, (given) => {
-        const { next } = planNext(given)
+      fc.property(anySituation, (situation) => {
+        const { next } = planNext(situation)
         if (next?.how !== 'join') return
-        const message = given.recent.find(({ id }) => id === next.messageId)
-        expect(given.canEdit && message?.open).toBe(true)
-        const urgencies = given.waiting.flatMap(({ id, urgency }) =>
+        const message = situation.recent.find(({ id }) => id === next.messageId)
+        expect(situation.canEdit && message?.open).toBe(true)
+        const urgencies = situation.waiting.flatMap(({ id, urgency }) =>
           next.ids.includes(id) ? [urgency] : [],
         )
         if (message?.loud === false) expect(Math.max(...urgencies)).toBe(0)
-        const again = given.waiting.filter(
+        const again = situation.waiting.filter(
           ({ id, orderKey }) => next.ids.includes(id) && message?.orderKeys.has(orderKey),
         )
         if (next.form === 'group') expect(again.filter(({ urgency }) => urgency > 0)).toEqual([])
@@ -376,11 +380,11 @@ describe('whatever waits', () => {
 
   test('after six messages in a minute only roll-ups and single messages are sent', () => {
     fc.assert(
-      fc.property(anySituation, (given) => {
-        fc.pre(given.recent.length >= MESSAGES_PER_MINUTE)
-        const { next } = planNext({ ...given, isByOutage: false })
+      fc.property(anySituation, (situation) => {
+        fc.pre(situation.recent.length >= MESSAGES_PER_MINUTE)
+        const { next } = planNext({ ...situation, isByOutage: false })
         if (next?.how !== 'send' || next.form === 'rollup') return
-        const lead = given.waiting.find(({ id }) => id === next.ids[0])
+        const lead = situation.waiting.find(({ id }) => id === next.ids[0])
         expect(['reminder', 'notice']).toContain(lead?.kind)
       }),
     )
@@ -439,7 +443,7 @@ function run(
   let messages: RecentMessage[] = []
   for (let second = 0; second < 400 && notified.length < all.length; second += 1) {
     const now = at(second)
-    const open = all.filter((one) => one.createdAt <= now && !notified.includes(one))
+    const open = all.filter((delivery) => delivery.createdAt <= now && !notified.includes(delivery))
     const recents = messages.filter((message) => message.sentAt > at(second - RECENT_SECONDS))
     const { next } = planNext(situation({ waiting: open, recent: recents, canEdit, now }))
     if (next === undefined || next.how === 'drop') continue

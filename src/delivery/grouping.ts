@@ -4,7 +4,8 @@
  *
  * The first delivery of a watch is sent immediately. Further deliveries of the watch within five seconds join
  * its message, which is edited if the channel can do that; otherwise they are one message after the five
- * seconds. After six messages in a minute, everything goes into one roll-up until there are fewer. An edit
+ * seconds. After six messages in a minute, everything goes into one roll-up until there are fewer, except where a
+ * message stands for a whole outage (`isByOutage`). An edit
  * makes no sound, so a delivery with sound never joins a message that was sent without sound, or that already
  * has an alert of its signal. Deliveries of one order key stay in order, whatever their urgency. A critical
  * alert never joins a message that stands for an outage. Raised severities and reminders that are written

@@ -16,7 +16,7 @@ export interface ChatMessageRef {
  *
  * @returns the end of the lease; undefined if there is none
  */
-export async function leaseByName(
+export async function leaseByMessageId(
   db: Db,
   { wallet, recipientId, messageId }: ChatMessageRef,
   { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
@@ -34,7 +34,7 @@ export async function leaseByName(
 }
 
 /**
- * Ends a lease of `leaseByName` after the message was changed by the holder. If its intended content
+ * Ends a lease of `leaseByMessageId` after the message was changed by the holder. If its intended content
  * changed after `version`, it stays outdated.
  */
 export async function recordShown(

@@ -77,7 +77,7 @@ export async function listMessages(db: Db, ids: readonly string[]): Promise<Sent
 }
 
 /** The message with this id at the destination of one of these recipients. */
-export async function findByName(
+export async function findByMessageId(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
@@ -94,7 +94,7 @@ export async function findByName(
 }
 
 /** Id at its destination of the newest message to any of these recipients. */
-export async function findNewestName(
+export async function findNewestMessageId(
   db: Db,
   recipientIds: readonly number[],
 ): Promise<string | undefined> {
@@ -296,15 +296,15 @@ export async function repairMessageTimes(
   now: Date,
   to: { readonly sentMax: Date; readonly waitMax: Date },
 ): Promise<void> {
-  const put = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
+  const repaired = sql`sent_at = least(m.sent_at, ${now}), leased_until = null,
     revise_at = case when m.revise_at > ${now} then ${now}::timestamptz else m.revise_at end`
   const { sentMax, waitMax } = to
   // An id starts with a time, so the ids determine which partitions are read.
   await db.execute(sql`
-    update sent_messages m set ${put}
+    update sent_messages m set ${repaired}
     where m.id >= ${lowestDeliveryId(sentMax)}::uuid and m.sent_at > ${sentMax}`)
   await db.execute(sql`
-    update sent_messages m set ${put}
+    update sent_messages m set ${repaired}
     where m.revise_at is not null and m.revise_at > ${waitMax}`)
 }
 
@@ -332,7 +332,7 @@ export async function lockMessagesOfAlerts(tx: Db, alertIds: readonly number[]):
 }
 
 /** Alerts in a message, by its id at the destination of any of these recipients. */
-export async function listAlertsOf(
+export async function listAlertsInMessage(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,

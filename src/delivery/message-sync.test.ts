@@ -190,8 +190,8 @@ describe('an outage of a provider to which other signals are added', () => {
     )
   })
 
-  test('is still silent when another signal has recovered, fast updates too, unless it is a vote', () => {
-    const all = [...duties, parts[5], lowGas].flatMap((one) => one ?? [])
+  test('keeps the heading that no votes are sent when another signal recovers, but not when a vote does', () => {
+    const all = [...duties, parts[5], lowGas].flatMap((part) => part ?? [])
     for (const alertId of [OTHER, FAST_UPDATES]) {
       const text = shown(all, new Map([[alertId, over(60)]]))
       expect(text).toContain(heading)
@@ -202,13 +202,13 @@ describe('an outage of a provider to which other signals are added', () => {
     expect(text).not.toContain('has sent no votes')
   })
 
-  test('that goes on for one protocol says so, as from the start', () => {
+  test('names the one protocol whose votes still fail when the votes of the other have recovered', () => {
     const well = new Map([1, 2, 3].map((id) => [id, over(60)]))
     const text = shown(duties, well)
     expect(text).toMatch(/^🟠 \u2068Alpha\u2069: no valid FDC votes since 09:10 \(2 rounds\)\n/)
     expect(text).toContain(translate('en', 'messages:group.fdcBody'))
     expect(text.endsWith(`\n\n${translate('en', 'messages:group.fdcAction')}`)).toBe(true)
-    // One more vote that is over has no protocol whose votes all fail.
+    // When one of its votes has recovered too, no protocol is left whose votes all fail.
     expect(shown(duties, new Map([...well, [4, over(60)]]))).not.toContain('no valid')
   })
 
@@ -274,7 +274,7 @@ describe('transfers in both directions', () => {
     )
     return { alertId, envelope: { ...envelopeOf({ data, timezone: 'UTC' }), message } }
   }
-  const both = [moved(1, '-500'), moved(2, '499.999979')]
+  const movements = [moved(1, '-500'), moved(2, '499.999979')]
   const fateOf = (parts: readonly ShownPart[]) => {
     const sent = { id: 'd', kind: 'group', help: null, sentAt: SENT_AT } as const
     const fate = currentContent(sent, parts, new Map())
@@ -291,7 +291,7 @@ describe('transfers in both directions', () => {
   }
 
   test('say both amounts, what they come to, and of each the time, the account and the transaction', () => {
-    expect(lines(both)).toEqual([
+    expect(lines(movements)).toEqual([
       '🟠 Savings sent 500 FLR and received 499.999979 FLR',
       'Warning · at 09:13:01 UTC',
       '',
@@ -303,7 +303,7 @@ describe('transfers in both directions', () => {
   })
 
   test('link each transaction by a name, in every channel that has links', () => {
-    const { envelope, state } = fateOf(both)
+    const { envelope, state } = fateOf(movements)
     for (const text of [
       alertView(envelope, state).html,
       alertMail(envelope, READER).html,
@@ -311,7 +311,7 @@ describe('transfers in both directions', () => {
       slackBody(envelope),
       discordBody(envelope),
     ]) {
-      for (const { envelope: part } of both) {
+      for (const { envelope: part } of movements) {
         expect(text).toContain(`/tx/${part.data['transactionHash']}`)
       }
       expect(text.match(/Transaction/g)).toHaveLength(2)
@@ -333,16 +333,16 @@ describe('transfers in both directions', () => {
         const sums = isTwice ? [units + less, units * 2n] : [units + less, units]
         const known = [...sums, ...amounts].map(String)
         expect(shown).toHaveLength(known.length)
-        for (const [one, amount] of known.entries()) {
-          for (const [other, value] of known.entries()) {
-            expect(shown[one] === shown[other]).toBe(amount === value)
+        for (const [place, amount] of known.entries()) {
+          for (const [otherPlace, value] of known.entries()) {
+            expect(shown[place] === shown[otherPlace]).toBe(amount === value)
           }
         }
       }),
     )
   })
 
-  test('say nothing of a sum where nothing is left over, or where all went one way', () => {
+  test('state no sum if the amounts cancel out, or all have one direction', () => {
     for (const parts of [
       [moved(1, '-5'), moved(2, '5')],
       [moved(1, '-5'), moved(2, '-6')],

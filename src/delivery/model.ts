@@ -35,7 +35,7 @@ export const LEASE_SECONDS = 60
  * retained deliveries.
  */
 export const RETAINED_DAYS = 7
-export const KEPT_MAX = 100
+export const RETAINED_MAX = 100
 
 /** A delivery to insert. */
 export interface NewDelivery {

@@ -1,6 +1,6 @@
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import type { Db } from '#src/db/connection.ts'
-import { chatLinks, findChatId, moveChat } from '#src/recipients/chats.ts'
+import { findChatId, listChatLinks, moveChat } from '#src/recipients/chats.ts'
 import * as messages from './message-store.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { SendTaskResult } from './send-task.ts'
@@ -33,7 +33,7 @@ export async function notifyTopicsGone(
   for (const { task, attemptResult } of over) {
     if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'topic_gone') continue
     const { chatId } = TelegramDestination.parse(attemptResult.receipt.movedTo)
-    const links = await chatLinks({ db: tx, box: deps.box }, chatId)
+    const links = await listChatLinks({ db: tx, box: deps.box }, chatId)
     const link = links.find(({ recipientId }) => recipientId === task.recipientId)
     if (link === undefined || link.threadId === null) continue
     const recipientIds = links.map(({ recipientId }) => recipientId)

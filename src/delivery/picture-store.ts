@@ -21,7 +21,7 @@ export async function findPicture(
  * Plans a picture, which replaces the last picture of the recipient's watch, and wakes the job that sends
  * pictures.
  */
-export async function putPicture(db: Db, row: OutagePictureRow): Promise<void> {
+export async function planPicture(db: Db, row: OutagePictureRow): Promise<void> {
   await db
     .insert(outagePictures)
     .values(row)

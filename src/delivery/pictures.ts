@@ -18,7 +18,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
-import { type OpenDestination, openDestinations } from '#src/recipients/destinations.ts'
+import { type DecryptedDestination, decryptDestinations } from '#src/recipients/destinations.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
 import type { WatchFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
@@ -26,7 +26,7 @@ import type { StateReader } from './chat-situation.ts'
 import {
   findPicture,
   type OutagePictureRow,
-  putPicture,
+  planPicture,
   takePlannedPictures,
 } from './picture-store.ts'
 import type { SendTaskResult } from './send-task.ts'
@@ -46,7 +46,7 @@ export async function planPictures(
     if (messageId === undefined || alertId === undefined) continue
     const about = { recipientId, watchId: stored.watchId, ...stored.picture }
     if (!(await isFirstOrLastOfOutage(deps, tx, about))) continue
-    await putPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
+    await planPicture(tx, { ...about, messageId, alertId, plannedAt: at, taken: false })
   }
 }
 
@@ -125,10 +125,10 @@ async function sendPicture(
 async function recipientOfPicture(
   deps: Deps,
   { recipientId, alertId, plannedAt }: OutagePictureRow,
-): Promise<OpenDestination | undefined> {
+): Promise<DecryptedDestination | undefined> {
   const now = deps.deliveryClock.now()
   if (now.getTime() - plannedAt.getTime() > PICTURE_LATE_MS) return undefined
-  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.status !== 'active') return undefined
   const readers = await listAllRecipients(deps.db, opened.wallet)
   const mutedUntil = readers.find(({ id }) => id === recipientId)?.mutedUntil ?? null

@@ -1,5 +1,5 @@
 /** A scan over recipients in bounded steps. */
-import { type RecipientScan, SCAN_STEP_RECIPIENTS } from './sending.ts'
+import { type RecipientScan, SCAN_STEP_RECIPIENTS } from './sending-state.ts'
 
 /** Minimum interval between two steps while a whole pass over the recipients found nothing. */
 const QUIET_MS = 200
@@ -19,8 +19,8 @@ export interface ScanProgress {
 }
 
 /**
- * Runs the next step of a scan, if it is time. If a step reaches the last recipient before its limit, the
- * next step starts from the beginning.
+ * Runs the next step of a scan, if it is time. After a step that reached the last recipient, the next step
+ * starts from the beginning.
  *
  * @param options `none`: the result if it is not time yet
  * @throws errors of the step; the next step runs after a second
@@ -33,12 +33,12 @@ export async function runScanStep<T extends { readonly last: number | undefined 
   const startedAt = performance.now()
   if (!isTime(scan, now) || startedAt < scan.nextAt) return none
   scan.nextAt = startedAt + FAILED_MS
-  const found = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
+  const step = await readStep({ after: scan.after, recipientsMax: scan.recipientsMax })
   const endedAt = performance.now()
   scan.nextAt = endedAt + PAUSE_SHARE * (endedAt - startedAt)
-  const isEnd = found.last === undefined
-  scan.after = found.last ?? 0
-  return { ...found, ran: true, isEnd }
+  const isEnd = step.last === undefined
+  scan.after = step.last ?? 0
+  return { ...step, ran: true, isEnd }
 }
 
 /**

@@ -4,12 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { createLastSuccesses } from '#src/recipients/last-successes.ts'
+import { logAttemptResult } from './log-lines.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { type RecordingOutcome, recordResults } from './record.ts'
 import type { RecordDeps } from './record-deps.ts'
+import { type RecordingOutcome, recordResults } from './record-results.ts'
 import type { SendTaskResult } from './send-task.ts'
-import type { UnrecordedResult } from './sending.ts'
-import { logAttemptResult } from './trail.ts'
+import type { UnrecordedResult } from './sending-state.ts'
 
 /**
  * Minimum interval between two transactions, so that each records many results: recording one result costs the
@@ -118,10 +118,10 @@ export function createResultQueue(
   /** Keeps results for another recording. Their deliveries stay claimed, so that none is sent again. */
   function keepUnrecorded(results: readonly SendTaskResult[]): void {
     const now = performance.now()
-    for (const ended of results) {
-      const until = untilOf.get(ended) ?? now + LEASE_SECONDS * 1000
-      untilOf.set(ended, until)
-      unrecorded.push({ ended, nextAt: now + REWRITE_MS.max, until })
+    for (const result of results) {
+      const until = untilOf.get(result) ?? now + LEASE_SECONDS * 1000
+      untilOf.set(result, until)
+      unrecorded.push({ result: result, nextAt: now + REWRITE_MS.max, until })
     }
   }
 
@@ -136,11 +136,11 @@ export function createResultQueue(
       const now = performance.now()
       for (const failed of unrecorded.filter(({ nextAt }) => nextAt <= now)) {
         unrecorded.splice(unrecorded.indexOf(failed), 1)
-        const { ended, until } = failed
-        if (until <= now) on.release(ended)
+        const { result, until } = failed
+        if (until <= now) on.release(result)
         else {
-          untilOf.set(ended, until)
-          add(ended)
+          untilOf.set(result, until)
+          add(result)
         }
       }
     },

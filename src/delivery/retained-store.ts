@@ -5,7 +5,7 @@ import type { ChannelKey } from '#src/channels/index.ts'
 import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
-import { KEPT_MAX } from './model.ts'
+import { RETAINED_MAX } from './model.ts'
 import { notifyWorkers, RETAINED_INTERVAL } from './store.ts'
 
 /**
@@ -33,7 +33,7 @@ function retainedOf(wallet: string, recipientId: number, now: Date) {
     select * from deliveries d
     where d.wallet = ${wallet} and d.recipient_id = ${recipientId} and d.kept_until > ${now}
     order by d.fired_at desc, d.position desc, d.id desc
-    limit ${KEPT_MAX})`
+    limit ${RETAINED_MAX})`
 }
 
 export interface RetainedRow extends Record<string, unknown> {
@@ -157,7 +157,7 @@ export async function cancelDeferred(tx: Db, recipientId: number): Promise<void>
 }
 
 /** Recipients with deferred deliveries that may be summarized by an instant, by id, above `after`. */
-export async function listWithDeferred(
+export async function listRecipientsWithDeferred(
   db: Db,
   until: Date,
   { after, limit }: { readonly after: number; readonly limit: number },

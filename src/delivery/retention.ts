@@ -28,7 +28,7 @@ const TABLES: readonly TimedTable[] = [
  * Creates partitions for new deliveries, and drops those older than 30 days, with the rows of their
  * pictures.
  */
-export async function retainDeliveries(deps: {
+export async function dropOldDeliveries(deps: {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import {
-  afterFailure,
   canBeSentTo,
   destinationOutcomesOf,
   RETRY_SECONDS,
+  stateAfterFailure,
   waitSeconds,
 } from './rules.ts'
 
@@ -13,7 +13,7 @@ const NOW = new Date('2026-11-20T12:00:00.000Z')
 const HOUR = 3600
 const plain = new DeliveryError('status_500')
 
-describe('afterFailure', () => {
+describe('stateAfterFailure', () => {
   test('tries again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, then no more', () => {
     const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((attempt) => seconds(plain, attempt))
     expect(waits).toEqual([5, 300, 1800, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, undefined])
@@ -26,7 +26,7 @@ describe('afterFailure', () => {
     const plannedAt = new Date(NOW.getTime() + 900_000)
     const early = { attempt: 4, isTest: false, random: 0.5, now: NOW, plannedAt }
     const expected = { status: 'retrying', attempts: 3 }
-    expect(afterFailure(plain, early)).toEqual({
+    expect(stateAfterFailure(plain, early)).toEqual({
       ...expected,
       nextAttemptAt: plannedAt,
       plannedAt,
@@ -35,11 +35,11 @@ describe('afterFailure', () => {
       retryAfterSeconds: 3600,
       retryAfterIsMandatory: true,
     })
-    const { nextAttemptAt } = afterFailure(flood, early)
+    const { nextAttemptAt } = stateAfterFailure(flood, early)
     expect(nextAttemptAt?.getTime()).toBeGreaterThanOrEqual(NOW.getTime() + 3_600_000)
     const gone = new DeliveryError('gone', { permanent: true })
-    expect(afterFailure(gone, early)).toMatchObject({ status: 'failed', attempts: 4 })
-    expect(afterFailure(plain, { ...early, plannedAt: NOW })).toMatchObject({ attempts: 4 })
+    expect(stateAfterFailure(gone, early)).toMatchObject({ status: 'failed', attempts: 4 })
+    expect(stateAfterFailure(plain, { ...early, plannedAt: NOW })).toMatchObject({ attempts: 4 })
   })
 
   test('does not retry a test or a permanent failure', () => {
@@ -100,7 +100,7 @@ describe('canBeSentTo', () => {
   })
 })
 
-describe('outcomesOf', () => {
+describe('destinationOutcomesOf', () => {
   test('returns a success, with the new address of a moved destination', () => {
     expect(destinationOutcomesOf(7, NOW, { statusCode: 200 })).toEqual([
       { recipientId: 7, at: NOW, ok: true },
@@ -131,7 +131,7 @@ describe('outcomesOf', () => {
 })
 
 function next(error: DeliveryError, attempt: number, { isTest = false } = {}) {
-  return afterFailure(error, { attempt, isTest, random: 0.5, now: NOW })
+  return stateAfterFailure(error, { attempt, isTest, random: 0.5, now: NOW })
 }
 
 function seconds(error: DeliveryError, attempt: number): number | undefined {

@@ -35,7 +35,7 @@ export interface RetryState {
  * @param random from 0 to below 1
  * @param plannedAt regular time of an attempt that was made early
  */
-export function afterFailure(
+export function stateAfterFailure(
   failure: Pick<
     DeliveryError,
     'permanent' | 'retryAfterIsMandatory' | 'retryAfterSeconds' | 'isOurFault'

@@ -4,8 +4,8 @@ import type { HelpTopic } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
-import { readCurrentContent as readSent } from './chat-batches.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
+import { readCurrentContent as readSent } from './chat-claims.ts'
 import type { StateReader } from './chat-situation.ts'
 import * as counts from './count-store.ts'
 import * as deferred from './deferred-store.ts'
@@ -48,11 +48,11 @@ export function listReachedRecipients(
 }
 
 /** Recipients that got no separate message about an alert that was meant for them, by alert. */
-export async function listUnnotified(
+export async function listUnnotifiedRecipients(
   db: Db,
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const rows = alertIds.length === 0 ? [] : await store.listUnnotified(db, alertIds)
+  const rows = alertIds.length === 0 ? [] : await store.listUnnotifiedRecipients(db, alertIds)
   return recipientsByAlert(rows, alertIds)
 }
 
@@ -69,11 +69,11 @@ export async function listDeferred(
 }
 
 /** Recipients that got no message about these alerts because of a mute, by alert. */
-export async function listMutedOnly(
+export async function listOnlyMutedRecipients(
   db: Db,
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
-  const rows = alertIds.length === 0 ? [] : await store.listMutedOnly(db, alertIds)
+  const rows = alertIds.length === 0 ? [] : await store.listOnlyMutedRecipients(db, alertIds)
   return recipientsByAlert(rows, alertIds)
 }
 
@@ -107,36 +107,36 @@ export function alertsOfMessage(
   recipientIds: readonly number[],
   messageId: string,
 ): Promise<number[]> {
-  return messages.listAlertsOf(db, recipientIds, messageId)
+  return messages.listAlertsInMessage(db, recipientIds, messageId)
 }
 
 /** Whether a message with this id in a chat is an alert message, not a screen of the bot. */
-export async function hasMessage(
+export async function isAlertMessage(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
 ): Promise<boolean> {
-  return (await messages.findByName(db, recipientIds, messageId)) !== undefined
+  return (await messages.findByMessageId(db, recipientIds, messageId)) !== undefined
 }
 
 /**
  * Whether an alert or notice was sent to one of these recipients after the message with this number, in a chat whose
  * messages are numbered as they are sent.
  */
-export async function isFollowed(
+export async function isFollowedByMessage(
   db: Db,
   recipientIds: readonly number[],
   messageId: number,
 ): Promise<boolean> {
   if (recipientIds.length === 0) return false
-  return Number((await messages.findNewestName(db, recipientIds)) ?? 0) > messageId
+  return Number((await messages.findNewestMessageId(db, recipientIds)) ?? 0) > messageId
 }
 
 /**
  * Stores the part of the help that is expanded below a message, so that later changes keep it; null: none.
  * The caller changes the message.
  */
-export function openHelp(
+export function setOpenHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
@@ -164,7 +164,7 @@ export async function findMessage(
   recipientIds: readonly number[],
   messageId: string,
 ): Promise<ChatMessageState | undefined> {
-  const sent = await messages.findByName(deps.db, recipientIds, messageId)
+  const sent = await messages.findByMessageId(deps.db, recipientIds, messageId)
   const shown = sent && (await readSent(deps, sent))
   return sent && shown && { wallet: sent.wallet, version: sent.version, ...shown }
 }
@@ -185,7 +185,7 @@ export function leaseMessage(
 ): Promise<Date | undefined> {
   const now = clock.now()
   const leasedUntil = new Date(now.getTime() + BOT_LEASE_SECONDS * 1000)
-  return leases.leaseByName(db, message, { now, leasedUntil })
+  return leases.leaseByMessageId(db, message, { now, leasedUntil })
 }
 
 /** Ends a lease of `leaseMessage`: the message shows its content of this version. */
@@ -198,12 +198,12 @@ export function recordShown(
 }
 
 /** Recipients, by id, above `after`, with deferred messages that may be summarized by an instant. */
-export function listWithDeferred(
+export function listRecipientsWithDeferred(
   db: Db,
   until: Date,
   page: { readonly after: number; readonly limit: number },
 ): Promise<number[]> {
-  return retained.listWithDeferred(db, until, page)
+  return retained.listRecipientsWithDeferred(db, until, page)
 }
 
 /** Records the summary of each of these deferred deliveries; they share its result from now on. */
@@ -252,7 +252,7 @@ export async function sendRetained(
   caller: Caller,
   recipientId: number,
 ): Promise<number> {
-  const opened = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.wallet !== caller.wallet) throw new AppError('not_found', 'not_found')
   if (opened.status !== 'active') throw new AppError('conflict', 'recipient_not_active')
   const partitionKey = deps.channels[opened.channel].partitionKey(opened.destination)
@@ -280,7 +280,7 @@ export function countWaiting(
 }
 
 /** Number of due deliveries by channel, and the oldest due time; for the operator. */
-export function readBacklog(db: Db, now: Date) {
+export function countDueByChannel(db: Db, now: Date) {
   return counts.countDue(db, now)
 }
 

@@ -4,7 +4,11 @@ import type { ClaimedRow } from './due-store.ts'
 import type { SendTask } from './send-task.ts'
 
 /** The task that sends one delivery. */
-export function singleTask(channel: ServiceChannel, row: ClaimedRow, backlog: boolean): SendTask {
+export function taskOfOneDelivery(
+  channel: ServiceChannel,
+  row: ClaimedRow,
+  backlog: boolean,
+): SendTask {
   const { recipientId, wallet, partitionKey, envelope } = row
   return { channel: channel.key, recipientId, wallet, partitionKey, backlog, rows: [row], envelope }
 }

@@ -74,7 +74,7 @@ function urgencyOf({ envelope }: Pick<NewDelivery, 'envelope'>): number {
 }
 
 /** Inserts a finished delivery: a test that was sent immediately. */
-export async function insertFinished(
+export async function insertFinishedDelivery(
   db: Db,
   row: Omit<NewDelivery, 'status' | 'deferredUntil'> & {
     readonly status: DeliveryStatus
@@ -100,7 +100,7 @@ export async function insertFinished(
 }
 
 /** Result of an attempt. */
-export interface FinishedRow {
+export interface FinishedDelivery {
   readonly id: string
   /** Number of the attempt. A worker whose lease has ended reports an earlier number. */
   readonly attempt: number
@@ -149,7 +149,7 @@ export const EARLY_RETRY_MIN_WAIT = sql.raw(`interval '10 seconds'`)
  */
 export async function finishDeliveries(
   tx: Db,
-  rows: readonly FinishedRow[],
+  rows: readonly FinishedDelivery[],
   now: Date,
 ): Promise<boolean> {
   const finished = rows.filter(({ status }) => status !== 'retrying')
@@ -158,13 +158,13 @@ export async function finishDeliveries(
   // Sent without waiting for each other: a connection runs them in this order.
   const [, areWoken, areFreed] = await Promise.all([
     recordResults(tx, rows),
-    wakeRetries(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
+    makeRetriesDue(tx, [...new Set(answering.map(({ recipientId }) => recipientId))], now),
     freeKeys(tx, keys, now),
   ])
   return areWoken || areFreed
 }
 
-async function recordResults(tx: Db, rows: readonly FinishedRow[]): Promise<void> {
+async function recordResults(tx: Db, rows: readonly FinishedDelivery[]): Promise<void> {
   await tx.execute(sql`
     update deliveries d set status = r.status, attempts = r.attempts, leased_until = null,
       next_attempt_at = r."nextAttemptAt", planned_at = r."plannedAt",
@@ -206,7 +206,7 @@ async function freeKeys(tx: Db, keys: readonly string[], now: Date): Promise<boo
  *
  * @returns whether there were any
  */
-export async function wakeRetries(
+export async function makeRetriesDue(
   tx: Db,
   recipientIds: readonly number[],
   now: Date,
@@ -293,7 +293,7 @@ export async function listReachedRecipients(
 }
 
 /** Recipients that got no separate message about these alerts, which were meant for them. */
-export async function listUnnotified(
+export async function listUnnotifiedRecipients(
   db: Db,
   alertIds: readonly number[],
 ): Promise<AlertRecipient[]> {
@@ -303,7 +303,7 @@ export async function listUnnotified(
 }
 
 /** Recipients that got no message about these alerts because all their deliveries are `muted`. */
-export async function listMutedOnly(
+export async function listOnlyMutedRecipients(
   db: Db,
   alertIds: readonly number[],
 ): Promise<AlertRecipient[]> {

@@ -10,13 +10,13 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import {
-  type OpenDestination,
-  openDestinations,
+  type DecryptedDestination,
+  decryptDestinations,
   recordOutcomes,
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import { newDeliveryId } from './delivery-id.ts'
-import { findLastTest } from './log-store.ts'
+import { findLastTest } from './delivery-log-store.ts'
 import {
   LEASE_SECONDS,
   type NewDelivery,
@@ -24,7 +24,7 @@ import {
   TEST_PAUSE_SECONDS,
   type TestResult,
 } from './model.ts'
-import { retainUnsent } from './record.ts'
+import { retainUnsentAndNotify } from './record-results.ts'
 import { canBeSentTo, destinationOutcomesOf } from './rules.ts'
 import * as store from './store.ts'
 
@@ -48,7 +48,7 @@ interface TestOptions {
   /** A webhook that is switched off gets the test anyway, and stays off. */
   readonly evenIfOff?: boolean
   /** The alert that the test shows. */
-  readonly example: (destination: OpenDestination) => Promise<TestExample>
+  readonly example: (destination: DecryptedDestination) => Promise<TestExample>
 }
 
 /**
@@ -76,7 +76,7 @@ export async function sendTest(
   recipientId: number,
   options: TestOptions & { readonly isOnce?: boolean },
 ): Promise<TestResult | RecentTest> {
-  const destination = (await openDestinations(deps, [recipientId])).get(recipientId)
+  const destination = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (destination === undefined || destination.wallet !== caller.wallet) {
     throw new AppError('not_found', 'not_found')
   }
@@ -110,7 +110,7 @@ function lastTestAt(tx: Db, test: NewDelivery): Promise<Date | undefined> {
 
 function testDelivery(
   { clock }: TestDeps,
-  destination: OpenDestination,
+  destination: DecryptedDestination,
   channel: ServiceChannel,
   { message: shown, data, ...about }: TestExample,
 ): NewDelivery {
@@ -150,7 +150,7 @@ function testDelivery(
  * first whose test it is.
  */
 function markedTexts(
-  { channel, wallet, locale }: OpenDestination,
+  { channel, wallet, locale }: DecryptedDestination,
   { title, body }: EnvelopeMessage,
 ): Pick<EnvelopeMessage, 'title' | 'body'> {
   const t = translator(locale)
@@ -165,7 +165,7 @@ function markedTexts(
 
 async function sendNow(
   deps: TestDeps,
-  { id: recipientId, wallet, destination }: OpenDestination,
+  { id: recipientId, wallet, destination }: DecryptedDestination,
   test: NewDelivery,
 ): Promise<TestResult> {
   const startedAt = performance.now()
@@ -181,17 +181,17 @@ async function sendNow(
   const statusCode = result.statusCode ?? null
   const status = error === undefined ? 'delivered' : 'failed'
   await transact(deps.db, async (tx) => {
-    await store.insertFinished(tx, {
+    await store.insertFinishedDelivery(tx, {
       ...test,
       status,
       statusCode,
       error: error?.reason ?? null,
       deliveredAt: error === undefined ? at : null,
     })
-    const isWoken = error === undefined && (await store.wakeRetries(tx, [recipientId], at))
+    const isWoken = error === undefined && (await store.makeRetriesDue(tx, [recipientId], at))
     if (isWoken) await store.notifyWorkers(tx, [test.channel])
     const outcomes = destinationOutcomesOf(recipientId, at, result)
-    await retainUnsent(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
+    await retainUnsentAndNotify(deps, tx, await recordOutcomes({ ...deps, db: tx }, outcomes))
   })
   return { deliveryId: test.id, status, statusCode, latencyMs }
 }

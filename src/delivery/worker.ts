@@ -3,24 +3,34 @@ import { REGISTRY as CHANNELS, type ServiceChannel } from '#src/channels/index.t
 import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { type OpenedDestination, openDestinationsSeparately } from '#src/recipients/destinations.ts'
+import {
+  type DecryptionResult,
+  decryptDestinationsSeparately,
+} from '#src/recipients/destinations.ts'
 import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
-import { type ClaimContext, claimChats, claimStaleMessages } from './chat-batches.ts'
-import { chooseAmong, type DeliveryChoice, hasRivals, idsOf, markLost } from './choice.ts'
+import { createOutageDetector } from './channel-outage.ts'
+import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-claims.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
-import { watchOutage } from './outage.ts'
 import { recordScanStep, runScanStep, type ScanProgress } from './recipient-scan.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './result-queue.ts'
+import {
+  type DeliverySelection,
+  firstOfOtherRecipients,
+  idsOfDeliveries,
+  isAnotherProcessClaiming,
+  recordLostClaim,
+  selectDeliveries,
+} from './selection.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
-import type { ChannelSending, SendingState } from './sending.ts'
-import { singleTask } from './single-task.ts'
+import type { ChannelSendingState, SendingState } from './sending-state.ts'
+import { taskOfOneDelivery } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
-import { crowdedIn, tidy } from './tidy.ts'
+import { crowdedUrgencies, moveStuckToBacklog } from './stuck-deliveries.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -37,7 +47,7 @@ export interface WorkerDeps extends RecordDeps {
 
 /** Minimum interval between the starts of two claims, so that each takes many. */
 const CLAIM_GAP_MS = 5
-/** Pause between two claims that nothing asks for, while messages are in progress, and while none are. */
+/** Pause between two claims if nothing wakes the worker, while messages are in progress and while none are. */
 const CLAIM_PAUSE_MS = { busy: 50, idle: 250 } as const
 /** When only this share of the messages in progress is left, free places are filled again. */
 const REFILL_SHARE = 2 / 3
@@ -49,7 +59,7 @@ const GRACE_MS = 5000
 const PATIENCE_MS = 20_000
 const NO_SCAN = { candidates: [], ran: false, isEnd: false } as const
 
-type Opened = ReadonlyMap<number, OpenedDestination>
+type Opened = ReadonlyMap<number, DecryptionResult>
 
 /** The last claim; `restMs` is the wait after a failed one. */
 type LastClaim = { readonly claimMs: number; readonly restMs: number; readonly found: boolean }
@@ -72,15 +82,15 @@ export interface Worker {
 
 /** Creates the worker of a channel. Long because claiming, sending and stopping share its queues. */
 export function createWorker(
-  given: WorkerDeps,
+  workerDeps: WorkerDeps,
   channel: ServiceChannel,
-  sending: ChannelSending,
+  sending: ChannelSendingState,
   stop: AbortSignal,
 ): Worker {
-  const stateOf = isolatingStateReader(given.stateOf, given.quarantine)
-  const deps = { claimsDb: given.db, ...given, stateOf }
-  const { limiter, inHand, waker } = sending
-  const outage = watchOutage(deps, channel, sending.outage)
+  const stateOf = isolatingStateReader(workerDeps.stateOf, workerDeps.quarantine)
+  const deps = { claimsDb: workerDeps.db, ...workerDeps, stateOf }
+  const { limiter, claimedIds, waker } = sending
+  const outage = createOutageDetector(deps, channel, sending.outage)
   const inFlight = new Set<Promise<void>>()
   /** With fewer in flight the last claim is repeated, because it may have left deliveries without a place. */
   let refillAt = 0
@@ -90,13 +100,13 @@ export function createWorker(
   /** Number of recordings when the scans were last restarted. */
   let recordedBefore = 0
   let claimedAt = Number.NEGATIVE_INFINITY
-  /** Each delivery is sent by itself; otherwise the next to a recipient once the last one is recorded. */
-  const isEach = !CHANNELS[channel.key].groups
+  /** Whether each delivery is a message of its own. If not, a recipient gets one message at a time. */
+  const isSentSeparately = !CHANNELS[channel.key].groups
   const results = createResultQueue(deps, sending.unrecorded, {
     release: ({ task }) => release(task),
     recorded: async (batch, madeDue) => {
       const areResumed = await outage.resume(batch)
-      if (madeDue || areResumed || !isEach) waker.wake()
+      if (madeDue || areResumed || !isSentSeparately) waker.wake()
     },
     idle: waker.wake,
   })
@@ -106,13 +116,13 @@ export function createWorker(
     claimedAt = performance.now()
     waker.reset()
     results.retry()
-    await outage.recall()
+    await outage.loadUnanswered()
     if (isIdle() && results.recordings() > recordedBefore) {
       // Recorded results may have made deliveries due.
       recordedBefore = results.recordings()
       restartScans()
     }
-    const found = await claimDue()
+    const found = await claimDueDeliveries()
     const stale = channel.edit === undefined ? false : await claimOutOfDate()
     await outage.probe()
     return found || stale
@@ -135,110 +145,101 @@ export function createWorker(
     return { now, leasedUntil: new Date(now.getTime() + LEASE_SECONDS * 1000) }
   }
 
-  async function claimDue(): Promise<boolean> {
+  async function claimDueDeliveries(): Promise<boolean> {
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
     const [front, backlog] = await Promise.all([
-      due.listDue(deps.claimsDb, channel.key, { full, now: context.now }),
+      due.listDueDeliveries(deps.claimsDb, channel.key, { full, now: context.now }),
       scanBacklogs(
-        { ...full, recipients: [...full.recipients, ...limiter.resting()] },
+        { ...full, recipients: [...full.recipients, ...limiter.pausedRecipients()] },
         context,
       ).catch((error: unknown) => {
         failures.push(error)
         return NO_SCAN
       }),
     ])
-    const inHandRows = [...front, ...backlog.candidates].filter(({ id }) => inHand.has(id))
-    if (inHandRows.length > 0)
-      await due.extendLeases(deps.db, idsOf(inHandRows), context.leasedUntil)
+    const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
+    if (claimedBefore.length > 0)
+      await due.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
     const newest = await listNewest(front, full, context)
-    const offered = { front, newest, backlog: backlog.candidates }
-    const chosen = chooseAmong(offered, { limiter, inHand, isEach, isShared: hasRivals(sending) })
-    const tidied = await tidy(deps, channel.key, sending, { front, chosen, now: context.now })
-    const { tasks, changed, destinations } = isEach
-      ? await claimEach(chosen, context)
-      : await claimRecipients(chosen, context)
+    const dueDeliveries = { front, newest, backlog: backlog.candidates }
+    const areOthersClaiming = isAnotherProcessClaiming(sending)
+    const options = { limiter, claimedIds, isSentSeparately, areOthersClaiming }
+    const selection = selectDeliveries(dueDeliveries, options)
+    const read = { front, selection, now: context.now }
+    const isMoved = await moveStuckToBacklog(deps, channel.key, sending, read)
+    const { tasks, changed, destinations } = isSentSeparately
+      ? await claimSeparateMessages(selection, context)
+      : await claimMessagePerRecipient(selection, context)
     const inBacklog = new Set(backlog.candidates)
-    const isFound = [...chosen.taken, ...chosen.behind].some((candidate) =>
-      inBacklog.has(candidate),
-    )
+    const isFound = [...selection.selected, ...selection.behind].some((row) => inBacklog.has(row))
     recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
-    const excluded = chosen.left.length + partitions.length + recipients.length
-    const mayBeMore = backlog.candidates.length > 0 || front.length >= due.SCAN_MAX
+    const excluded = selection.withoutPlace.length + partitions.length + recipients.length
+    const mayBeMore = backlog.candidates.length > 0 || front.length >= due.OLDEST_READ_MAX
     refillAt = excluded > 0 || mayBeMore ? REFILL_SHARE * inFlight.size : 0
     // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
-    return changed || tidied || !sending.backlog.quiet
+    return changed || isMoved || !sending.backlog.quiet
   }
 
   /** After a notification: the newest deliveries, which the oldest would hold up in a long queue. */
   async function listNewest(
-    front: readonly due.Candidate[],
+    front: readonly due.DueDelivery[],
     full: FullDestinations,
     { now }: ClaimContext,
-  ): Promise<readonly due.Candidate[]> {
-    const isAsked = sending.isNotified && crowdedIn(front).length > 0
+  ): Promise<readonly due.DueDelivery[]> {
+    const isAsked = sending.isNotified && crowdedUrgencies(front).length > 0
     sending.isNotified = false
     if (!isAsked) return []
-    const newest = await due.listDue(deps.claimsDb, channel.key, { full, now, newest: true })
-    // One of each recipient, so that none gets its second place before another gets its first.
-    const known = new Set(front.map(({ recipientId }) => recipientId))
-    return newest.filter(({ recipientId }) => {
-      const isNew = !known.has(recipientId)
-      known.add(recipientId)
-      return isNew
-    })
+    const query = { full, now, newest: true }
+    const newest = await due.listDueDeliveries(deps.claimsDb, channel.key, query)
+    return firstOfOtherRecipients(newest, front)
   }
 
-  /** Next step of the round over recipients with a backlog. */
+  /** Runs the next step of the scan over recipients with a backlog. */
   async function scanBacklogs(
     full: FullDestinations,
     context: ClaimContext,
-  ): Promise<ScanProgress & { readonly candidates: readonly due.Candidate[] }> {
+  ): Promise<ScanProgress & { readonly candidates: readonly due.DueDelivery[] }> {
     const now = context.now
-    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, async (step) => {
-      const of = { ...step, full, now }
-      const { candidates, last } = await due.listBacklogs(deps.claimsDb, channel.key, of)
-      return { candidates, last }
-    })
+    return await runScanStep(sending.backlog, { now, none: NO_SCAN }, (step) =>
+      due.listDueInBacklogs(deps.claimsDb, channel.key, { ...step, full, now }),
+    )
   }
 
   /** Claims deliveries that are sent as separate messages. */
-  async function claimEach({ taken, behind, left }: DeliveryChoice, context: ClaimContext) {
+  async function claimSeparateMessages(
+    { selected, behind, withoutPlace }: DeliverySelection,
+    context: ClaimContext,
+  ) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
-      due.claimDue(deps.claimsDb, idsOf(taken), context),
-      openAll(taken),
+      due.claimDueDeliveries(deps.claimsDb, idsOfDeliveries(selected), context),
+      openAll(selected),
     ])
-    const lost = taken.length - claimed.length - blocked.length
-    if (lost > 0) markLost(sending)
-    const parked = [...blocked, ...idsOf(behind)]
+    const lost = selected.length - claimed.length - blocked.length
+    if (lost > 0) recordLostClaim(sending)
+    const parked = [...blocked, ...idsOfDeliveries(behind)]
     if (parked.length > 0) await due.parkBlocked(deps.db, parked)
-    const inBacklog = new Set(taken.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
-    const tasks = claimed.map((row) => singleTask(channel, row, inBacklog.has(row.id)))
-    const changed = claimed.length + parked.length > 0 || (lost > 0 && left.length > 0)
+    const inBacklog = new Set(selected.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
+    const tasks = claimed.map((row) => taskOfOneDelivery(channel, row, inBacklog.has(row.id)))
+    const changed = claimed.length + parked.length > 0 || (lost > 0 && withoutPlace.length > 0)
     return { tasks, changed, destinations }
   }
 
   /** Claims one message per recipient. */
-  async function claimRecipients({ taken }: DeliveryChoice, context: ClaimContext) {
-    const ids = taken.map(({ recipientId }) => recipientId)
-    const { tasks, obsolete, changed } = await claimChats(deps, channel, ids, context)
+  async function claimMessagePerRecipient({ selected }: DeliverySelection, context: ClaimContext) {
+    const ids = selected.map(({ recipientId }) => recipientId)
+    const { tasks, obsolete, changed } = await claimChatMessages(deps, channel, ids, context)
+    const attemptResult = { kind: 'obsolete' } as const
     for (const task of obsolete) {
-      results.add({
-        task,
-        isTest: false,
-        at: deps.clock.now(),
-        attemptResult: { kind: 'obsolete' },
-      })
+      results.add({ task, isTest: false, at: deps.clock.now(), attemptResult })
     }
-    const inBacklog = new Set(
-      taken.flatMap((candidate) => (candidate.backlog ? [candidate.recipientId] : [])),
-    )
+    const inBacklog = new Set(selected.flatMap((row) => (row.backlog ? [row.recipientId] : [])))
     const known = tasks.map((task) => ({ ...task, backlog: inBacklog.has(task.recipientId) }))
     return { tasks: known, changed, destinations: await openAll(known) }
   }
@@ -247,34 +248,34 @@ export function createWorker(
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const
-    const found = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
+    const scanStep = await runScanStep(sending.stale, { now: context.now, none }, (step) =>
       messages.listStaleRecipients(deps.claimsDb, channel.key, { ...step, now: context.now }),
     )
-    const choice = limiter.choose()
-    const ids = found.recipients.flatMap(({ recipientId, partitionKey }) =>
-      !busy.has(recipientId) && choice.take({ recipientId, partitionKey, backlog: false })
+    const reservation = limiter.startReservation()
+    const ids = scanStep.recipients.flatMap(({ recipientId, partitionKey }) =>
+      !busy.has(recipientId) && reservation.reserve({ recipientId, partitionKey, backlog: false })
         ? [recipientId]
         : [],
     )
     const tasks = await claimStaleMessages(deps, channel.key, ids, context)
-    recordScanStep(sending.stale, found, { found: tasks.length > 0, now: context.now })
+    recordScanStep(sending.stale, scanStep, { found: tasks.length > 0, now: context.now })
     startAll(tasks, await openAll(tasks))
     return tasks.length > 0 || !sending.stale.quiet
   }
 
   async function openAll(of: readonly { readonly recipientId: number }[]): Promise<Opened> {
     if (of.length === 0) return new Map()
-    return await openDestinationsSeparately(deps, [
+    return await decryptDestinationsSeparately(deps, [
       ...new Set(of.map(({ recipientId }) => recipientId)),
     ])
   }
 
   function startAll(tasks: readonly SendTask[], destinations: Opened): void {
-    for (const { rows } of tasks) for (const { id } of rows) inHand.add(id)
+    for (const { rows } of tasks) for (const { id } of rows) claimedIds.add(id)
     for (const task of tasks) start(task, destinations.get(task.recipientId))
   }
 
-  function start(task: SendTask, destination: OpenedDestination | undefined): void {
+  function start(task: SendTask, destination: DecryptionResult | undefined): void {
     const isMessageStored = task.stored !== undefined
     if (isMessageStored) busy.set(task.recipientId, (busy.get(task.recipientId) ?? 0) + 1)
     const sent = sendInTurn(task, destination).then((result) => {
@@ -287,7 +288,7 @@ export function createWorker(
 
   async function sendInTurn(
     task: SendTask,
-    destination: OpenedDestination | undefined,
+    destination: DecryptionResult | undefined,
   ): Promise<SendTaskResult> {
     const { recipientId, partitionKey, backlog = false } = task
     const claimedAt = performance.now()
@@ -295,19 +296,20 @@ export function createWorker(
     await permit.ready
     const startedAt = performance.now()
     const isLate = startedAt - claimedAt > PATIENCE_MS || sendingAbort.signal.aborted
-    const isShort = limiter.isShort(recipientId)
+    const isShort = limiter.usesShortTimeout(recipientId)
     const result: SendTaskResult = isLate
       ? { task, isTest: false, at: deps.clock.now(), attemptResult: { kind: 'aborted' } }
       : await attemptTask(deps, task, destination, { signal: sendingAbort.signal, isShort })
     permit.release(responseTime(result.attemptResult, performance.now() - startedAt))
     if (!isLate) deps.attemptCounter?.count(channel.key, result)
-    outage.note(result.attemptResult, { partitionKey, hasAnswered: permit.state === 'answers' })
+    const hasAnswered = permit.state === 'answers'
+    outage.recordAttempt(result.attemptResult, { partitionKey, hasAnswered })
     return { ...result, wasUnanswered: permit.state === 'suspect' }
   }
 
   /** Removes a recorded message from the messages in progress, before the next claim. */
   function release({ rows, stored, recipientId }: SendTask): void {
-    for (const { id } of rows) inHand.delete(id)
+    for (const { id } of rows) claimedIds.delete(id)
     if (stored === undefined) return
     const others = (busy.get(recipientId) ?? 1) - 1
     if (others === 0) busy.delete(recipientId)

@@ -63,7 +63,7 @@ function expose(registry: Registry, { name, help, labels = [], read }: MetricRea
       // A metric without labels starts at zero.
       if (labels.length === 0) metric.remove()
     } else if (typeof values === 'number') put({ labels: {}, value: values })
-    else for (const one of values) put(one)
+    else for (const value of values) put(value)
   }
   if (name.endsWith('_total')) {
     new Counter({

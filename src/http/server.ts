@@ -79,8 +79,8 @@ export function createServer(
     connectionTimeout: times.stillMs,
     trustProxy: trusted(options.trustProxy),
     genReqId: ({ headers }) => {
-      const given = headers['x-request-id']
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+      const clientId = headers['x-request-id']
+      return typeof clientId === 'string' && REQUEST_ID.test(clientId) ? clientId : randomUUID()
     },
     // Malformed URLs, for which no route is looked up and no hook runs.
     frameworkErrors: (error, request, reply) => {

@@ -49,8 +49,8 @@ describe('amounts of an alert', () => {
     ['9999.999999999999999999', '10000', ['9,999.999999999999999999', '10,000']],
     ['9999.999999623456789012', '10000', ['9,999.9999996', '10,000']],
     ['10000', '10000', ['10,000', '10,000']],
-  ])('stay different where they differ: %s and %s', (one, other, texts) => {
-    expect(shown(parseEther(one), parseEther(other))).toEqual(texts)
+  ])('stay different where they differ: %s and %s', (first, second, texts) => {
+    expect(shown(parseEther(first), parseEther(second))).toEqual(texts)
   })
 
   test('are equal only if they are, and ordered as they are', () => {
@@ -59,11 +59,11 @@ describe('amounts of an alert', () => {
       fc.bigInt(-(10n ** 15n), 10n ** 15n).map((less) => 10n ** 22n - less),
     )
     fc.assert(
-      fc.property(units, units, (one, other) => {
-        const [a, b] = shown(one, other).map((text) => parseEther(text.replaceAll(',', '')))
+      fc.property(units, units, (first, second) => {
+        const [a, b] = shown(first, second).map((text) => parseEther(text.replaceAll(',', '')))
         if (a === undefined || b === undefined) throw new Error('no texts')
-        expect(a < b).toBe(one < other)
-        expect(a === b).toBe(one === other)
+        expect(a < b).toBe(first < second)
+        expect(a === b).toBe(first === second)
       }),
     )
   })

@@ -178,9 +178,9 @@ describe('amounts', () => {
   })
 
   test('show a plus sign only for changes, and no sign for zero', () => {
-    const one = { ...FLR, units: 10n ** 18n }
-    expect(formatAmount(one, 'en')).toBe('1\u00a0FLR')
-    expect(formatAmount({ ...one, signed: true }, 'en')).toBe('+1\u00a0FLR')
+    const oneFlr = { ...FLR, units: 10n ** 18n }
+    expect(formatAmount(oneFlr, 'en')).toBe('1\u00a0FLR')
+    expect(formatAmount({ ...oneFlr, signed: true }, 'en')).toBe('+1\u00a0FLR')
     expect(formatAmount({ ...FLR, units: 0n, signed: true }, 'en')).toBe('0\u00a0FLR')
   })
 

@@ -167,8 +167,8 @@ export function formatTimeOn(
 }
 
 /** Whether two instants are on one day of a zone. */
-export function isSameDay(one: Date, other: Date, timeZone: string): boolean {
-  return formatDate(one, 'en', timeZone) === formatDate(other, 'en', timeZone)
+export function isSameDay(a: Date, b: Date, timeZone: string): boolean {
+  return formatDate(a, 'en', timeZone) === formatDate(b, 'en', timeZone)
 }
 
 /** Offset of a zone from UTC at an instant: `UTC`, `UTC+1`, `UTC-3:30`. The same in every locale. */

@@ -1,4 +1,4 @@
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
@@ -12,5 +12,5 @@ export const fitWatches: Job = {
   role: 'watcher',
   wakeOn: 'capacity',
   everyMs: () => 60_000,
-  run: unlessClockIsWrong((app, signal) => fitChangedWallets(app, signal)),
+  run: unlessClockIsWrong((app, signal) => fitWalletsWithChangedSlots(app, signal)),
 }

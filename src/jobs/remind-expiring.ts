@@ -1,4 +1,4 @@
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
@@ -12,5 +12,5 @@ export const remindExpiring: Job = {
   name: 'send-notices',
   role: 'watcher',
   everyMs: () => 30_000,
-  run: unlessClockIsWrong((app, signal) => remindDue(app, signal)),
+  run: unlessClockIsWrong((app, signal) => sendDueReminders(app, signal)),
 }

@@ -1,4 +1,4 @@
-import { SHARE_EVERY_MS } from '#src/db/slices.ts'
+import { SHARE_INTERVAL_MS } from '#src/db/slices.ts'
 import type { Job } from './define.ts'
 
 /**
@@ -9,8 +9,8 @@ export const renewSlices: Job = {
   name: 'renew-slices',
   role: 'watcher',
   everywhere: true,
-  everyMs: () => SHARE_EVERY_MS,
-  pauseMsMax: SHARE_EVERY_MS,
+  everyMs: () => SHARE_INTERVAL_MS,
+  pauseMsMax: SHARE_INTERVAL_MS,
   run: async ({ slices }) => {
     await slices.renew()
   },

@@ -1,4 +1,4 @@
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
@@ -7,5 +7,5 @@ export const renewSubscriptions: Job = {
   name: 'renew-subscriptions',
   role: 'watcher',
   everyMs: () => 30_000,
-  run: unlessClockIsWrong((app, signal) => renewDue(app, signal)),
+  run: unlessClockIsWrong((app, signal) => renewDueSubscriptions(app, signal)),
 }

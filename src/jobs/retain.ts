@@ -1,5 +1,5 @@
-import { retainAlerts } from '#src/alerts/retention.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
@@ -13,7 +13,7 @@ export const retain: Job = {
   role: 'watcher',
   everyMs: () => HOUR_MS,
   run: unlessClockIsWrong(async (app) => {
-    await retainDeliveries(app)
-    await retainAlerts(app)
+    await dropOldDeliveries(app)
+    await dropOldAlerts(app)
   }),
 }

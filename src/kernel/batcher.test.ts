@@ -18,7 +18,7 @@ const LIMITS = {
   waitingPerKeyMax: 10,
   itemsMax: 20,
 }
-const isAlike = (one: Item, other: Item) => one.kind === other.kind
+const isAlike = (a: Item, b: Item) => a.kind === b.kind
 const answers = (group: BatchGroup<Item>): readonly Result[] =>
   group.map(({ name }) => ({ of: name }))
 

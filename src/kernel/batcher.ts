@@ -36,7 +36,7 @@ interface BatcherOptions<Item, Result> {
   /** Processes one group, however long that takes, without blocking other keys. */
   processAlone(group: BatchGroup<Item>): Promise<readonly Result[]>
   /** Whether two items of a key can share a group. Must be an equivalence relation. */
-  isAlike(one: Item, other: Item): boolean
+  isAlike(item: Item, other: Item): boolean
   readonly batchesAtOnce: number
   /**
    * Number of waiting items from which on a batch starts beside one in progress; with fewer, they wait until it ends, so

@@ -7,4 +7,4 @@ export const CANARY_WALLET: Address = '0x000000000000000000000000000000000000000
  * Webhook address to which no request is sent. Everything before the request works as for any other
  * address.
  */
-export const DISCARD_URL = 'https://discard.invalid/'
+export const CANARY_WEBHOOK_URL = 'https://discard.invalid/'

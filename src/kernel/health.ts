@@ -11,8 +11,8 @@ export interface HealthCheck {
 export async function findProblems(checks: readonly HealthCheck[]) {
   const results = await Promise.all(
     checks.map(async ({ name, isVital = false, findProblem }) => {
-      const found = await findProblem()
-      return found === undefined ? [] : [{ name, isVital, problem: found }]
+      const problem = await findProblem()
+      return problem === undefined ? [] : [{ name, isVital, problem }]
     }),
   )
   return results.flat()

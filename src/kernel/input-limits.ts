@@ -1,5 +1,5 @@
 import type { FieldError } from './errors.ts'
-import { escapePointer } from './pointer.ts'
+import { escapePointer } from './json-pointer.ts'
 
 /** Maximum nesting of a JSON input; the outermost object or array is level 1. */
 export const INPUT_DEPTH_MAX = 32

@@ -65,29 +65,29 @@ describe('signed links', () => {
 })
 
 describe('a rotation of the key', () => {
-  const both = createSecretBox(Buffer.alloc(32, 2), Buffer.alloc(32, 1))
+  const rotated = createSecretBox(Buffer.alloc(32, 2), Buffer.alloc(32, 1))
 
   test('opens texts of both keys, and seals with the current one', () => {
-    expect(both.open('use', box.seal('use', 'old'))).toBe('old')
-    expect(both.open('use', other.seal('use', 'new'))).toBe('new')
-    expect(other.open('use', both.seal('use', 'text'))).toBe('text')
-    expect([both.isRotating, box.isRotating]).toEqual([true, false])
+    expect(rotated.open('use', box.seal('use', 'old'))).toBe('old')
+    expect(rotated.open('use', other.seal('use', 'new'))).toBe('new')
+    expect(other.open('use', rotated.seal('use', 'text'))).toBe('text')
+    expect([rotated.isRotating, box.isRotating]).toEqual([true, false])
   })
 
   test('reseals texts of the previous key only', () => {
-    expect(other.open('use', both.reseal('use', box.seal('use', 'text')) ?? '')).toBe('text')
-    expect(both.reseal('use', other.seal('use', 'text'))).toBeUndefined()
+    expect(other.open('use', rotated.reseal('use', box.seal('use', 'text')) ?? '')).toBe('text')
+    expect(rotated.reseal('use', other.seal('use', 'text'))).toBeUndefined()
     expect(() =>
-      both.reseal('use', createSecretBox(Buffer.alloc(32, 3)).seal('use', 'a')),
+      rotated.reseal('use', createSecretBox(Buffer.alloc(32, 3)).seal('use', 'a')),
     ).toThrow()
-    expect(() => both.reseal('another use', box.seal('use', 'text'))).toThrow()
+    expect(() => rotated.reseal('another use', box.seal('use', 'text'))).toThrow()
   })
 
   test('reads links of both keys, and signs with the current one', () => {
-    expect(both.readLink('use', box.signLink('use', 'old'))).toBe('old')
-    expect(both.readLink('use', other.signLink('use', 'new'))).toBe('new')
-    expect(other.readLink('use', both.signLink('use', 'new'))).toBe('new')
+    expect(rotated.readLink('use', box.signLink('use', 'old'))).toBe('old')
+    expect(rotated.readLink('use', other.signLink('use', 'new'))).toBe('new')
+    expect(other.readLink('use', rotated.signLink('use', 'new'))).toBe('new')
     const unknown = createSecretBox(Buffer.alloc(32, 3)).signLink('use', 'forged')
-    expect(both.readLink('use', unknown)).toBeUndefined()
+    expect(rotated.readLink('use', unknown)).toBeUndefined()
   })
 })

@@ -13,10 +13,10 @@ export function readAddress(
 ):
   | { readonly ok: true; readonly value: Address }
   | { readonly ok: false; readonly reason: AddressProblem } {
-  const found = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
-  const [first] = found
+  const addresses = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
+  const [first] = addresses
   if (first === undefined) return { ok: false, reason: 'no_address' }
-  if (new Set(found.map((address) => address.toLowerCase())).size > 1) {
+  if (new Set(addresses.map((address) => address.toLowerCase())).size > 1) {
     return { ok: false, reason: 'two_addresses' }
   }
   const digits = first.slice(2)

@@ -15,7 +15,7 @@ const digits = fc
     if (form === 'checksum') return getAddress(`0x${lower}`).slice(2)
     if (form === 'mixed')
       return [...lower]
-        .map((one, at) => ((seed >> (at % 30)) & 1 ? one.toUpperCase() : one))
+        .map((letter, at) => ((seed >> (at % 30)) & 1 ? letter.toUpperCase() : letter))
         .join('')
     return lower
   })

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem/utils'
 import { z } from 'zod'
-import { memoized } from './memo.ts'
+import { memoized } from './memoized.ts'
 
 /** Codecs of values that are text in JSON and typed in code: `z.decode` on input, `z.encode` on output. */
 

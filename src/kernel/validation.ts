@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { AppError, type FieldError } from './errors.ts'
-import { escapePointer } from './pointer.ts'
+import { escapePointer } from './json-pointer.ts'
 
 /**
  * Converts a zod error into the problem `validation_failed`, with one error per invalid place.
  *
  * @param prefix JSON pointer of the parsed value, such as `/settings`
  */
-export function validationErrors(error: z.ZodError, prefix = ''): AppError {
+export function toValidationError(error: z.ZodError, prefix = ''): AppError {
   const errors = error.issues.flatMap((issue) => fieldErrors(issue, prefix))
   return new AppError('invalid', 'validation_failed', { errors })
 }

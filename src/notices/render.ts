@@ -1,5 +1,10 @@
-import { creditsWithUsd, missingText, renewalOfferText, usdText } from '#src/billing/price-text.ts'
-import { assetOf } from '#src/billing/topups/rules.ts'
+import {
+  creditsWithUsd,
+  missingCreditsText,
+  renewalOfferText,
+  usdText,
+} from '#src/billing/price-text.ts'
+import { paymentAssetOf } from '#src/billing/topups/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatAmount } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
@@ -64,7 +69,7 @@ function slotsEnd(notice: NoticeOf<'slots-end'>, reader: NoticeReader): NoticeTe
   return {
     title: t('notices:slots-end.title', { count: quantity, date: dateText(reader, endsAt) }),
     lines: [
-      ...(price === null ? [] : [missingText(t, price)]),
+      ...(price === null ? [] : [missingCreditsText(t, price)]),
       watches === undefined ? t('notices:slots-end.nothing') : t(`notices:${stops}`, { watches }),
       ...(offer === null ? [] : [renewalOfferText(t, offer), t('notices:slots-end.again')]),
     ],
@@ -174,7 +179,7 @@ function trialEnded({ watches, at }: NoticeOf<'trial-ended'>, reader: NoticeRead
 
 function credited(notice: NoticeOf<'credited'>, { t }: NoticeReader): NoticeText {
   const { asset, amountUnits, symbol, bonusCredits, purchase } = notice
-  const { decimals } = assetOf(asset)
+  const { decimals } = paymentAssetOf(asset)
   const added = notice.credits + bonusCredits
   const amount = formatAmount({ units: amountUnits, decimals, symbol }, t.locale)
   const parts = {

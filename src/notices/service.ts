@@ -18,9 +18,9 @@ import type { Address } from '#src/kernel/units.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import type { LinkedRecipient } from '#src/recipients/linked.ts'
-import { listNoticeRecipients, type NoticeRecipient } from '#src/recipients/notified.ts'
+import { listNoticeRecipients, type NoticeRecipient } from '#src/recipients/notice-recipients.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
-import { type Timing, timingOf } from '#src/recipients/timing.ts'
+import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import { type FittedWatches, listLabelsToSuspend } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { factsIn } from './facts.ts'
@@ -275,11 +275,11 @@ function timeOf(
   settings: Settings,
   reader: NoticeRecipient,
   { now, window }: { readonly now: Date; readonly window: Date | undefined },
-): Timing {
+): SendTiming {
   const { severity, security } = KINDS[kind]
-  const timing = timingOf(settings, reader, { kind: 'notice', severity, security, now })
+  const timing = sendTimingOf(settings, reader, { kind: 'notice', severity, security, now })
   if (timing.act !== 'send' || window === undefined) return timing
-  const later = timingOf(settings, reader, { kind: 'notice', severity, now: window })
+  const later = sendTimingOf(settings, reader, { kind: 'notice', severity, now: window })
   return security && later.act === 'hold' ? timing : { act: 'hold', until: window }
 }
 

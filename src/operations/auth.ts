@@ -6,7 +6,7 @@ import {
   TokenRequest,
 } from '#src/auth/model.ts'
 import * as auth from '#src/auth/service.ts'
-import { IdParam } from '#src/kernel/query.ts'
+import { IdParam } from '#src/kernel/pagination.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { summarizeTokenRevocation } from './summaries.ts'
 

@@ -61,7 +61,7 @@ export const countOlderAlerts = defineChatOperation({
   id: 'countOlderAlerts',
   scope: 'read',
   body: wanted,
-  handle: ({ app, caller, body }) => lines.countOlder(app, caller, body),
+  handle: ({ app, caller, body }) => lines.countOlderAlerts(app, caller, body),
 })
 
 /** Active alerts that are muted until they recover. */

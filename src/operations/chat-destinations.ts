@@ -1,7 +1,7 @@
 /** Operations on destinations of any kind for chats, without a route. */
 import { z } from 'zod'
 import { sendTestOnce } from '#src/alerts/test-send.ts'
-import * as log from '#src/delivery/log.ts'
+import * as log from '#src/delivery/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'
 import { resendConfirmation as askAgain } from '#src/recipients/confirmations.ts'

@@ -10,7 +10,7 @@ import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import type { LinkedCode } from '#src/recipients/connect.ts'
 import type { App } from './define.ts'
 import { invoke } from './invoke.ts'
@@ -34,7 +34,9 @@ export async function draftConnectPurchase(
   linked: LinkedCode,
 ): Promise<Hash | undefined> {
   const body = purchaseOf(app, linked.goesOn)
-  const link = (await chatLinks(app, linked.chatId)).find(({ wallet }) => wallet === linked.wallet)
+  const link = (await listChatLinks(app, linked.chatId)).find(
+    ({ wallet }) => wallet === linked.wallet,
+  )
   if (body === undefined || link === undefined) return undefined
   const { wallet, scopes } = link
   const caller: Caller = { wallet, scopes, via: 'telegram', telegramUserId: linked.by }

@@ -18,7 +18,7 @@ import type { Meters } from '#src/kernel/meters.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
-import type { SentMessages } from '#src/recipients/chats.ts'
+import type { SentMessageIds } from '#src/recipients/chats.ts'
 import type { Backtests } from '#src/watches/backtest/backtest.ts'
 import type { WatchFacts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
@@ -51,7 +51,7 @@ export interface App {
   /** Charges metered calls. */
   readonly metering: Metering
   readonly channels: Channels
-  readonly sentMessages: SentMessages
+  readonly sentMessages: SentMessageIds
   /** Sends notices about the service to the people of a wallet. */
   readonly notices: Notices
   readonly box: SecretBox

@@ -3,7 +3,7 @@ import type { Caller, LinkCaller } from '#src/kernel/caller.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import { inputErrors } from '#src/kernel/input-limits.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
 import { type Answer, statusOf } from './answer.ts'
 import type { Access, AnyOperation, App, OperationWith } from './define.ts'
 import { runOnce } from './idempotency.ts'
@@ -167,7 +167,7 @@ function decode(
     return decode(z.strictObject({}), value)
   }
   const parsed = schema.safeParse(value, { reportInput: true })
-  const misshapen = parsed.success ? [] : validationErrors(parsed.error).details.errors
+  const misshapen = parsed.success ? [] : toValidationError(parsed.error).details.errors
   refuse([...(misshapen ?? []), ...wrong])
   return parsed.data
 }

@@ -4,9 +4,9 @@
  */
 import { z } from 'zod'
 import { readLinkedEvidence } from '#src/alerts/evidence.ts'
-import { ALERT_ACTS, actWithLink } from '#src/alerts/link-actions.ts'
+import { ALERT_LINK_ACTIONS, performLinkAction } from '#src/alerts/link-actions.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
-import { isAlertLink, readLinked } from '#src/alerts/public-view.ts'
+import { isAlertLink, readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { confirmMailbox } from '#src/alerts/test-send.ts'
 import { ChallengeRequest, TokenRequest } from '#src/auth/model.ts'
 import { createChallenge } from '#src/auth/service.ts'
@@ -58,7 +58,7 @@ export const changeMail = defineLinkOperation({
     z.strictObject({ minSeverity: z.enum(SEVERITIES) }),
   ]),
   handle: ({ app, caller: { code }, body }) => {
-    if ('minSeverity' in body) return consent.limitMail(app, code, body.minSeverity)
+    if ('minSeverity' in body) return consent.limitMailSeverity(app, code, body.minSeverity)
     return body.isOn ? consent.resubscribe(app, code) : consent.unsubscribe(app, code)
   },
 })
@@ -107,7 +107,7 @@ export const getLinkedAlert = defineLinkOperation({
   scope: 'link:alert',
   query: z.strictObject({ locale: z.enum(LOCALES).exactOptional() }),
   handle: async ({ app, caller: { code }, query }) => {
-    const page = await readLinked(app, code, query.locale)
+    const page = await readLinkedAlertPage(app, code, query.locale)
     if (page === undefined) return { page, isDeleted: isAlertLink(app.box, code) }
     const { provider } = page
     if (provider === null) return { page }
@@ -135,13 +135,13 @@ export const actOnLinkedAlert = defineLinkOperation({
   scope: 'link:alert',
   rate: 'act',
   body: z.strictObject({
-    act: z.enum(ALERT_ACTS).optional(),
+    act: z.enum(ALERT_LINK_ACTIONS).optional(),
     seen: z
       .array(Id)
       .max(OPEN_OTHERS_MAX + 1)
       .optional(),
   }),
-  handle: ({ app, caller, body }) => actWithLink(app, caller.code, body.act, body.seen),
+  handle: ({ app, caller, body }) => performLinkAction(app, caller.code, body.act, body.seen),
 })
 
 /** Reads the chat and rights of a connect code. The code stays valid. */

@@ -71,8 +71,8 @@ export function withEventMeanings(t: Translate, schema: unknown, component: stri
 
 function meaningOf(t: Translate, component: string, name: string): string | undefined {
   const names = [`${component}.${name}`, name]
-  const own = names.map((one) => `operations:event.${one}`).find(hasText)
+  const own = names.map((name) => `operations:event.${name}`).find(hasText)
   if (own !== undefined) return t(builtKey(own))
-  const same = names.map((one) => SAME[one]).find((key) => key !== undefined)
+  const same = names.map((name) => SAME[name]).find((key) => key !== undefined)
   return same && t(same)
 }

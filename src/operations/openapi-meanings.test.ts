@@ -54,9 +54,9 @@ describe.each(LOCALES)('in %s', (locale) => {
 test('a field has its own description, else the meaning for its parent, else the general meaning', () => {
   const { operations } = apiDocs(parsed(openApiDocument(app, 'en')))
   const row = (id: string, name: string) => {
-    const operation = operations.find((one) => one.id === id)
+    const operation = operations.find((operation) => operation.id === id)
     const rows = [...(operation?.parameters ?? []), ...(operation?.body ?? [])]
-    return rows.find((one) => one.name === name)?.description
+    return rows.find((row) => row.name === name)?.description
   }
   expect(row('createWatch', 'target.asset')).toBe(english['meaning.target.asset'])
   expect(row('createWatch', 'settings.percent')).toBe(english['meaning.percent'])
@@ -69,7 +69,9 @@ test('every meaning is shown somewhere', () => {
   const shown = new Set(
     [
       ...fieldsIn(parsed(openApiDocument(app, 'en'))),
-      ...apiDocs(parsed(openApiDocument(app, 'en'))).operations.flatMap((one) => one.parameters),
+      ...apiDocs(parsed(openApiDocument(app, 'en'))).operations.flatMap(
+        (operation) => operation.parameters,
+      ),
     ].map(({ description }) => description),
   )
   const meanings = Object.entries(english).filter(([key]) => key.startsWith('meaning.'))

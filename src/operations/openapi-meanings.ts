@@ -16,7 +16,7 @@ const Properties = z.record(z.string(), Schema)
  * @param path names that lead to the schema: of a component, or of a place and an operation, then of properties
  */
 export function withMeanings(t: Translate, schema: unknown, path: readonly string[]): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => withMeanings(t, one, path))
+  if (Array.isArray(schema)) return schema.map((item) => withMeanings(t, item, path))
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {

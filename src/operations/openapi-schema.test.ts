@@ -17,7 +17,7 @@ test.each(
   const names = symbol === 'FLR' ? ['FLR'] : [symbol, 'FLR']
   const { asset } = document.components.schemas.BalanceChangeData.properties
   expect(asset.anyOf[0].enum).toEqual(names)
-  const create = apiDocs(document).operations.find((one) => one.id === 'createWatch')
+  const create = apiDocs(document).operations.find((operation) => operation.id === 'createWatch')
   const row = create?.body.find(({ name }) => name === 'target.asset')
   expect(row?.type).toBe([...names.map((name) => `"${name}"`), 'string'].join(' | '))
 })

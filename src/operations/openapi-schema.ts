@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { describeEventData } from '#src/watches/events.ts'
-import { acceptedNames } from '#src/watches/types/own-coin.ts'
+import { acceptedCoinNames } from '#src/watches/types/own-coin.ts'
 import { withMeanings } from './openapi-meanings.ts'
 
 const FIELD = 'operations:field.'
@@ -27,7 +27,7 @@ export function optionsFor(t: Translate) {
     override: ({ zodSchema, jsonSchema }: Override) => {
       explain(t, jsonSchema)
       leaveNoiseOut(jsonSchema)
-      const names = acceptedNames(zodSchema)
+      const names = acceptedCoinNames(zodSchema)
       if (names !== undefined) jsonSchema.enum = [...names]
     },
   } as const
@@ -72,7 +72,7 @@ export function inlineSchema(
 ): JsonObject {
   const { $schema: _dialect, $defs = {}, ...rest } = z.toJSONSchema(schema, optionsFor(t))
   const named = Object.entries($defs).map(
-    ([name, one]) => [name, withMeanings(t, one, [name])] as const,
+    ([name, definition]) => [name, withMeanings(t, definition, [name])] as const,
   )
   return JSON.parse(JSON.stringify(inlined(withMeanings(t, rest, path), new Map(named))))
 }
@@ -83,10 +83,10 @@ function inlined(
   named: ReadonlyMap<string, unknown>,
   within: readonly string[] = [],
 ): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => inlined(one, named, within))
+  if (Array.isArray(schema)) return schema.map((item) => inlined(item, named, within))
   if (typeof schema !== 'object' || schema === null) return schema
   const { $ref, $id: _id, ...rest }: Record<string, unknown> = { ...schema }
-  const parts = Object.entries(rest).map(([key, one]) => [key, inlined(one, named, within)])
+  const parts = Object.entries(rest).map(([key, value]) => [key, inlined(value, named, within)])
   const own = Object.fromEntries(parts)
   if (typeof $ref !== 'string') return own
   const name = $ref.slice('#/$defs/'.length)

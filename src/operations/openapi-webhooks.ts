@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
-import { eventsByData } from '#src/watches/events.ts'
+import { eventsByDataSchema } from '#src/watches/events.ts'
 import { webhookExample } from './examples/webhook.ts'
 
 const JSON_TYPE = 'application/json'
@@ -17,7 +17,7 @@ interface EventData {
 
 /** The schemas of `data`, in the order of the catalogue. */
 export function listEventDataSchemas(): readonly EventData[] {
-  return [...eventsByData()].map(([schema, events]) => {
+  return [...eventsByDataSchema()].map(([schema, events]) => {
     const component = z.globalRegistry.get(schema)?.id
     if (component === undefined) throw new Error(`the data of ${events[0]} has no name`)
     return { component, events }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
-import { symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
+import { symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
@@ -147,7 +147,7 @@ export async function pricingDocument(
       maxSlotsPerWallet: prices.SLOTS_MAX,
       durationDiscounts: [...prices.DURATION_DISCOUNTS],
       volumeDiscounts: [...prices.VOLUME_DISCOUNTS],
-      uiDurations: [...prices.UI_DURATIONS],
+      uiDurations: [...prices.OFFERED_PERIODS],
       types: shownTypes(billing).map(({ name }) => name),
       signalDefinitions: Object.fromEntries(
         shownTypes(billing).map(({ name, signals }) => [
@@ -172,7 +172,7 @@ function stateOf(states: readonly AssetState[], key: prices.AssetKey): AssetStat
 
 /** Terms of an asset. Without a possible quote it is not available, and its price is 0. */
 function assetTerms({ asset, available, paused, price }: AssetState) {
-  const amount = available && price ? unitsFor(1000, usdRateOf(asset.key, price)) : undefined
+  const amount = available && price ? unitsForCredits(1000, usdRateOf(asset.key, price)) : undefined
   return {
     available: available && amount !== undefined,
     amountPer1000Credits: String(amount ?? 0),

@@ -3,7 +3,7 @@ import { sendTest } from '#src/alerts/test-send.ts'
 import { TestResult } from '#src/delivery/model.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
+import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import {
   NewRecipient,
   Recipient,
@@ -16,7 +16,7 @@ import * as links from '#src/recipients/telegram-link.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { summarizeRecipientDeletion } from './summaries.ts'
 
-const RecipientList = pageOf(Recipient).meta({ id: 'RecipientList' })
+const RecipientList = pageSchema(Recipient).meta({ id: 'RecipientList' })
 
 export const listRecipients = defineOperation({
   id: 'listRecipients',
@@ -25,7 +25,7 @@ export const listRecipients = defineOperation({
   scope: 'read',
   rate: 'read',
   status: 200,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject(pageQueryFields),
   output: RecipientList,
   handle: ({ app, caller, query }) => recipients.listRecipients(app, caller, query),
 })

@@ -72,7 +72,7 @@ export async function summarizeTokenRevocation({
   params: { id },
 }: ById): Promise<string> {
   const { data } = await listTokens(app, caller)
-  const token = data.find((one) => one.id === id)
+  const token = data.find((watch) => watch.id === id)
   if (token === undefined) throw new AppError('not_found', 'not_found')
   const label = token.label === null ? bare('–') : typed(token.label)
   return translator(locale)('operations:does.revokeToken', { id: bare(id), label })
@@ -138,7 +138,9 @@ export async function summarizeRenewalChange({
   body: { id },
 }: Asked & { readonly body: SubscriptionChanges }): Promise<string> {
   const t = translator(locale)
-  const renewed = (await listRunning(app, caller)).filter((one) => (id ?? one.id) === one.id)
+  const renewed = (await listRunning(app, caller)).filter(
+    (subscription) => (id ?? subscription.id) === subscription.id,
+  )
   if (id !== undefined && renewed.length === 0) throw new AppError('not_found', 'not_found')
   const each = renewed.map(({ id: number, quantity, periods }) =>
     t('operations:does.renewal', {

@@ -29,7 +29,7 @@ export const createTopup = defineOperation({
   output: TopupDraft,
   location: ({ handle }) => `/topup/${handle}`,
   checkBody: (app, body) => topups.checkAsset(app, body),
-  prepare: ({ app, caller, body }) => topups.readOffer(app, caller, body ?? {}),
+  prepare: ({ app, caller, body }) => topups.readAssetOfNewTopup(app, caller, body ?? {}),
   summarize: summarizeTopup,
   handle: ({ app, caller, body, locale }, offer) =>
     topups.createTopup(app, caller, { input: body ?? {}, locale, offer }),

@@ -3,7 +3,7 @@ import { Backtest, toBacktest } from '#src/alerts/backtest.ts'
 import { deleteWatchAndCloseAlerts } from '#src/alerts/deletions.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { IdParam, pageOf, pageQuery } from '#src/kernel/query.ts'
+import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import * as watches from '#src/watches/manage/service.ts'
@@ -12,7 +12,7 @@ import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 import { summarizeWatchDeletion } from './summaries.ts'
 
-const WatchList = pageOf(Watch).meta({ id: 'WatchList' })
+const WatchList = pageSchema(Watch).meta({ id: 'WatchList' })
 
 export const listWatches = defineOperation({
   id: 'listWatches',
@@ -21,7 +21,7 @@ export const listWatches = defineOperation({
   scope: 'read',
   rate: 'read',
   status: 200,
-  query: z.strictObject(pageQuery),
+  query: z.strictObject(pageQueryFields),
   output: WatchList,
   handle: ({ app, caller, query }) => watches.listWatches(app, caller, query),
 })

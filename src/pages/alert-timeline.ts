@@ -1,11 +1,11 @@
 /** What happened to an alert, as its page lists it. */
-import type { AlertPage } from '#src/alerts/public-view.ts'
+import type { LinkedAlertPage } from '#src/alerts/public-view.ts'
 import { formatDuration, formatList, formatTimeOn } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 
 /** Events of the alert, in order. */
-export function timeline(t: Translate, page: AlertPage, now: Date) {
+export function timeline(t: Translate, page: LinkedAlertPage, now: Date) {
   const { message, timezone, acknowledged, recoveredAt, durationSeconds } = page
   const { closedAt, escalated, startedAt } = page
   const firedAt = new Date(message.firedAt)
@@ -48,7 +48,10 @@ export function timeline(t: Translate, page: AlertPage, now: Date) {
 }
 
 /** When and to how many recipients it was sent first: one event for those that got it within a minute. */
-function sentEvents(t: Translate, { sentAt }: AlertPage): readonly (readonly [Date, string])[] {
+function sentEvents(
+  t: Translate,
+  { sentAt }: LinkedAlertPage,
+): readonly (readonly [Date, string])[] {
   const parts: { readonly at: Date; count: number }[] = []
   for (const at of sentAt) {
     const part = parts.at(-1)
@@ -58,7 +61,7 @@ function sentEvents(t: Translate, { sentAt }: AlertPage): readonly (readonly [Da
   return parts.map(({ at, count }) => [at, t('pages:alert.event.sent', { count })] as const)
 }
 
-function escalatedEvent(t: Translate, { to }: NonNullable<AlertPage['escalated']>): string {
+function escalatedEvent(t: Translate, { to }: NonNullable<LinkedAlertPage['escalated']>): string {
   return to.length === 0
     ? t('pages:alert.event.escalated')
     : t('pages:alert.event.escalatedTo', { names: formatList(to, t.locale) })

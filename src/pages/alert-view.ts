@@ -1,9 +1,9 @@
-import { ALERT_ACTS, type AlertAct } from '#src/alerts/link-actions.ts'
+import { ALERT_LINK_ACTIONS, type AlertLinkAction } from '#src/alerts/link-actions.ts'
 import { OPEN_OTHERS_MAX } from '#src/alerts/model.ts'
-import type { OtherAlert } from '#src/alerts/others.ts'
+import type { OtherAlert } from '#src/alerts/other-alerts.ts'
 import type { OutagePage } from '#src/alerts/outage-page.ts'
-import type { AlertPage } from '#src/alerts/public-view.ts'
-import { pastTitle } from '#src/alerts/render.ts'
+import type { LinkedAlertPage } from '#src/alerts/public-view.ts'
+import { recoveredTitle } from '#src/alerts/render.ts'
 import type { MessageField } from '#src/channels/envelope.ts'
 import { ALERTS_ANCHOR } from '#src/channels/mail-content.ts'
 import { glyphOf, isCode, severityWord, TEST_GLYPH } from '#src/channels/wording.ts'
@@ -26,7 +26,7 @@ import { roundsGrid } from './rounds-view.ts'
 
 /** Input of the alert's page. */
 export interface AlertFacts {
-  readonly page: AlertPage
+  readonly page: LinkedAlertPage
   /** The alert's provider, with its rounds. */
   readonly provider: ProviderView | undefined
   readonly now: Date
@@ -34,7 +34,7 @@ export interface AlertFacts {
 
 /** The action that the page's form requests, and the alerts that the page showed; empty for an unknown action. */
 export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>) {
-  const act = ALERT_ACTS.find((each) => each === answer)
+  const act = ALERT_LINK_ACTIONS.find((each) => each === answer)
   if (act === undefined) return {}
   const ids = typeof seen === 'string' ? seen.split(' ').map(Number) : []
   return { act, seen: ids.filter((each) => Id.safeParse(each).success).slice(0, SEEN_MAX) }
@@ -97,7 +97,7 @@ function shownField(field: MessageField) {
 /** The provider's voting rounds; none if nothing is known about any of them. */
 function shownRounds(
   t: Translate,
-  { message, timezone, endedAt }: AlertPage,
+  { message, timezone, endedAt }: LinkedAlertPage,
   provider: ProviderView | undefined,
 ) {
   if (provider === undefined || countRounds(provider.rounds).seen === 0) return undefined
@@ -105,7 +105,11 @@ function shownRounds(
   return roundsGrid(t, provider, { timezone, label, isPast: endedAt !== null })
 }
 
-function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof AlertPage['help'])[]) {
+function helpParts(
+  t: Translate,
+  { help }: LinkedAlertPage,
+  parts: readonly (keyof LinkedAlertPage['help'])[],
+) {
   return parts.flatMap((part) => {
     const text = help[part]
     if (text === undefined) return []
@@ -114,7 +118,7 @@ function helpParts(t: Translate, { help }: AlertPage, parts: readonly (keyof Ale
 }
 
 /** What to do first, about the outage or the alert. What is over needs no action. */
-function firstStep(t: Translate, page: AlertPage) {
+function firstStep(t: Translate, page: LinkedAlertPage) {
   const { outage, help } = page
   const text = outage === undefined ? (isOver(page) ? undefined : help.action) : outage.help
   return text === undefined
@@ -123,7 +127,7 @@ function firstStep(t: Translate, page: AlertPage) {
 }
 
 /** The head of the page of an outage with several alerts, and the list of its alerts. */
-function outageParts(t: Translate, { timezone }: AlertPage, outage: OutagePage) {
+function outageParts(t: Translate, { timezone }: LinkedAlertPage, outage: OutagePage) {
   const { glyph, lines, body, alerts, more, isCut } = outage
   return {
     glyph,
@@ -147,7 +151,7 @@ interface Chip {
 }
 
 /** Severity as glyph and word, so that it does not depend on colour. */
-function chips(t: Translate, page: AlertPage): readonly Chip[] {
+function chips(t: Translate, page: LinkedAlertPage): readonly Chip[] {
   const { message, state, muted } = page
   const end = page.closedAt === null ? {} : { closedAt: page.closedAt }
   const severity = isOver(page)
@@ -165,11 +169,11 @@ function chips(t: Translate, page: AlertPage): readonly Chip[] {
 }
 
 /** Whether the page's alert has recovered, or is a recovery. */
-function isOver({ message, recoveredAt }: AlertPage): boolean {
+function isOver({ message, recoveredAt }: LinkedAlertPage): boolean {
   return recoveredAt !== null || message.isRecovery
 }
 
-function recoveredLine(t: Translate, page: AlertPage): string | undefined {
+function recoveredLine(t: Translate, page: LinkedAlertPage): string | undefined {
   const { recoveredAt, durationSeconds, timezone } = page
   if (recoveredAt === null || durationSeconds === null) return undefined
   return t('pages:alert.recovered', {
@@ -179,14 +183,17 @@ function recoveredLine(t: Translate, page: AlertPage): string | undefined {
 }
 
 /** Start of the outage of an alert that can recover, or time of any other alert. */
-function startText(t: Translate, { message, startedAt, recoveredAt, timezone }: AlertPage): string {
+function startText(
+  t: Translate,
+  { message, startedAt, recoveredAt, timezone }: LinkedAlertPage,
+): string {
   const time = formatDateTime(startedAt, t.locale, timezone)
   // After the recovery, the line below has start and end.
   return message.canRecover && recoveredAt === null ? t('pages:alert.since', { time }) : time
 }
 
 /** Lines about acknowledgement, escalation and mute. */
-function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[] {
+function stateLines(t: Translate, page: LinkedAlertPage, now: Date): readonly string[] {
   const { acknowledged, escalated, openOthers, escalatesAt, timezone } = page
   const muted = page.muted ?? null
   const at = (date: Date) => formatTimeOn(date, t.locale, timezone, { offset: true, shownAt: now })
@@ -213,7 +220,7 @@ function stateLines(t: Translate, page: AlertPage, now: Date): readonly string[]
 
 function acknowledgedLine(
   t: Translate,
-  { by }: NonNullable<AlertPage['acknowledged']>,
+  { by }: NonNullable<LinkedAlertPage['acknowledged']>,
   time: string,
 ): string {
   return by === null
@@ -224,7 +231,7 @@ function acknowledgedLine(
 /** Time of the escalation, and its recipients where the reader may know them. */
 function escalatedLine(
   t: Translate,
-  { to }: NonNullable<AlertPage['escalated']>,
+  { to }: NonNullable<LinkedAlertPage['escalated']>,
   time: string,
 ): string {
   return to.length === 0
@@ -233,14 +240,17 @@ function escalatedLine(
 }
 
 /** The page's buttons: the actions that a chat offers for the alert, too. */
-function acts(t: Translate, page: AlertPage, isFiring: boolean) {
+function acts(t: Translate, page: LinkedAlertPage, isFiring: boolean) {
   const { acknowledged, muted, closedAt } = page
-  const act = (answer: Exclude<AlertAct, 'ackAll' | 'unackAll'>, isPrimary = false): Act => ({
+  const act = (
+    answer: Exclude<AlertLinkAction, 'ackAll' | 'unackAll'>,
+    isPrimary = false,
+  ): Act => ({
     answer,
     isPrimary,
     label: t(`pages:alert.act.${answer}`),
   })
-  const one = (answer: 'ack' | 'unack'): Act => ({
+  const single = (answer: 'ack' | 'unack'): Act => ({
     answer,
     isPrimary: false,
     label: t(`pages:alert.act.${answer}One`),
@@ -254,15 +264,15 @@ function acts(t: Translate, page: AlertPage, isFiring: boolean) {
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
   if (all.length === 0) return [...seen, ...quiet]
-  if (page.openOthers.length === 0) return [...all, one('unack'), ...quiet]
-  return [...all, ...(mayAcknowledge(page) ? [one('ack')] : seen), ...quiet]
+  if (page.openOthers.length === 0) return [...all, single('unack'), ...quiet]
+  return [...all, ...(mayAcknowledge(page) ? [single('ack')] : seen), ...quiet]
 }
 
 /**
  * The act on all open alerts that the page shows: it acknowledges those that nobody has acknowledged or, once there
  * are none, takes that back. None if there is no other.
  */
-function allAct(t: Translate, page: AlertPage): readonly Act[] {
+function allAct(t: Translate, page: LinkedAlertPage): readonly Act[] {
   if (page.openOthers.length === 0) {
     if (page.takenOthers.length === 0 || mayAcknowledge(page)) return []
     const label = t('pages:alert.act.unackAll', { count: takenAlerts(page).length })
@@ -274,27 +284,27 @@ function allAct(t: Translate, page: AlertPage): readonly Act[] {
 }
 
 interface Act {
-  readonly answer: AlertAct
+  readonly answer: AlertLinkAction
   readonly isPrimary: boolean
   readonly label: string
 }
 
 /** Ids of the alerts that one press acknowledges. */
-function seenAlerts(page: AlertPage): readonly number[] {
+function seenAlerts(page: LinkedAlertPage): readonly number[] {
   const { message, openOthers } = page
   const own = mayAcknowledge(page) && message.alertId !== null ? [message.alertId] : []
   return [...own, ...openOthers]
 }
 
 /** Ids of the alerts whose acknowledgements one press removes. */
-function takenAlerts(page: AlertPage): readonly number[] {
+function takenAlerts(page: LinkedAlertPage): readonly number[] {
   const { message, acknowledged, takenOthers, closedAt } = page
   const isTaken = acknowledged !== null && !isOver(page) && closedAt === null
   return [...(isTaken && message.alertId !== null ? [message.alertId] : []), ...takenOthers]
 }
 
 /** Whether the page's alert is open, and nobody has acknowledged it. */
-function mayAcknowledge(page: AlertPage): boolean {
+function mayAcknowledge(page: LinkedAlertPage): boolean {
   return page.acknowledged === null && !isOver(page) && page.closedAt === null
 }
 
@@ -303,14 +313,14 @@ function alertRows(t: Translate, alerts: readonly OtherAlert[], timezone: string
   return alerts.map(({ message, state, startedAt, recoveredAfter: seconds }) => ({
     glyph: glyphOf(message, state),
     severity: severityWord(t, message, state),
-    title: seconds === null ? message.title : pastTitle(t, message.title, seconds),
+    title: seconds === null ? message.title : recoveredTitle(t, message.title, seconds),
     href: message.link,
     startedAt: startedAt.toISOString(),
     time: formatDateTime(startedAt, t.locale, timezone, { year: false }),
   }))
 }
 
-function deliveryRows(t: Translate, { deliveries, timezone }: AlertPage, now: Date) {
+function deliveryRows(t: Translate, { deliveries, timezone }: LinkedAlertPage, now: Date) {
   return deliveries.map((delivery) => {
     const at = delivery.deliveredAt ?? delivery.nextAttemptAt
     return {

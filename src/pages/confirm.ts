@@ -3,7 +3,7 @@ import { formatDateTime, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { answerConsent, getConsent } from '#src/operations/links.ts'
-import type { Consent } from '#src/recipients/consent.ts'
+import type { ConsentRequest } from '#src/recipients/consent.ts'
 import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
@@ -41,7 +41,7 @@ export function confirmPage(server: FastifyInstance, app: App): void {
 }
 
 /** Outcome of a request that no longer waits for an answer. */
-function outcomeOf(consent: Consent | undefined): ConfirmOutcome {
+function outcomeOf(consent: ConsentRequest | undefined): ConfirmOutcome {
   if (consent === undefined) return 'gone'
   return consent.state === 'over' ? 'over' : 'already'
 }
@@ -50,7 +50,7 @@ function sendConsent(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  consent: Consent,
+  consent: ConsentRequest,
   status = 200,
 ): FastifyReply {
   return sendQuestion(app, request, reply, {
@@ -71,7 +71,10 @@ function showResult(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  { consent, outcome }: { readonly consent: Consent | undefined; readonly outcome: ConfirmOutcome },
+  {
+    consent,
+    outcome,
+  }: { readonly consent: ConsentRequest | undefined; readonly outcome: ConfirmOutcome },
 ): FastifyReply {
   return sendPage(app, request, reply, {
     view: 'notice',
@@ -85,11 +88,11 @@ function showResult(
   })
 }
 
-function values({ reader }: Consent) {
+function values({ reader }: ConsentRequest) {
   return { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
 }
 
-function askedBy(t: Translate, consent: Consent) {
+function askedBy(t: Translate, consent: ConsentRequest) {
   const { askedAt, reader } = consent
   return { ...values(consent), time: formatDateTime(askedAt, t.locale, reader.timezone) }
 }

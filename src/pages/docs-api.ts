@@ -140,10 +140,10 @@ interface Context {
 
 function operationDoc(
   context: Context,
-  one: { path: string; method: string; entry: z.output<typeof OperationEntry> },
+  operation: { path: string; method: string; entry: z.output<typeof OperationEntry> },
 ): OperationDoc {
-  const { path, entry } = one
-  const method = one.method.toUpperCase()
+  const { path, entry } = operation
+  const method = operation.method.toUpperCase()
   const address = context.base + path
   const body = firstOf(entry.requestBody?.content)
   const [status = '', answer] =
@@ -204,10 +204,10 @@ function exampleAddress(
   address: string,
   parameters: z.output<typeof OperationEntry>['parameters'],
 ): string {
-  const given = parameters.filter(({ example }) => example !== undefined)
-  const query = given.filter((one) => one.in === 'query')
-  const path = given
-    .filter((one) => one.in === 'path')
+  const withExample = parameters.filter(({ example }) => example !== undefined)
+  const query = withExample.filter((parameter) => parameter.in === 'query')
+  const path = withExample
+    .filter((parameter) => parameter.in === 'path')
     .reduce((text, { name, example }) => text.replace(`{${name}}`, String(example)), address)
   const search = query.map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
   return search.length === 0 ? path : `${path}?${search.join('&')}`
@@ -251,7 +251,7 @@ function resolve({ schemas }: Context, schema: Schema): Schema {
 function listIn(context: Context, schema: Schema): Schema | undefined {
   const { items, anyOf } = resolve(context, schema)
   if (items !== undefined) return Schema.parse(items)
-  const lists = (anyOf ?? []).map((one) => listIn(context, Schema.parse(one)))
+  const lists = (anyOf ?? []).map((schema) => listIn(context, Schema.parse(schema)))
   return lists.find((list) => list !== undefined)
 }
 
@@ -261,8 +261,8 @@ function objectIn(context: Context, schema: Schema): Schema | undefined {
   if (found.properties !== undefined) return found
   if (found.items !== undefined) return objectIn(context, Schema.parse(found.items))
   const among = (found.anyOf ?? found.oneOf ?? [])
-    .map((one) => objectIn(context, Schema.parse(one)))
-    .filter((one) => one !== undefined)
+    .map((schema) => objectIn(context, Schema.parse(schema)))
+    .filter((object) => object !== undefined)
   return among.length < 2 ? among[0] : merged(among)
 }
 
@@ -271,8 +271,8 @@ function merged(objects: readonly Schema[]): Schema {
   const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
   const properties = [...names].map((name): [string, unknown] => {
     const found = objects.flatMap(({ properties: own }) => own?.[name] ?? [])
-    const different = new Map(found.map((one) => [JSON.stringify(one), one]))
-    const variants = [...different.values()].map((one) => Schema.parse(one))
+    const different = new Map(found.map((schema) => [JSON.stringify(schema), schema]))
+    const variants = [...different.values()].map((schema) => Schema.parse(schema))
     const meanings = new Set(variants.flatMap(({ description }) => description ?? []))
     const description = meanings.size === 0 ? undefined : [...meanings].join(' ')
     return [name, variants.length === 1 ? variants[0] : { anyOf: variants, description }]
@@ -286,14 +286,14 @@ function merged(objects: readonly Schema[]): Schema {
 function typeOf(context: Context, schema: Schema): string {
   const found = resolve(context, schema)
   if (found.enum !== undefined) {
-    const names = found.enum.map((one) => JSON.stringify(one))
+    const names = found.enum.map((value) => JSON.stringify(value))
     const shown = names.length > NAMES_MAX ? [...names.slice(0, NAMES_SHOWN), '…'] : names
     return shown.join(' | ')
   }
   if (found.const !== undefined) return JSON.stringify(found.const)
   const either = found.anyOf ?? found.oneOf
   if (either !== undefined) {
-    const types = either.map((one) => typeOf(context, Schema.parse(one)))
+    const types = either.map((schema) => typeOf(context, Schema.parse(schema)))
     return [...new Set(types)].join(' | ')
   }
   if (found.items !== undefined) {

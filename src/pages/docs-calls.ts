@@ -154,8 +154,8 @@ function pythonLiteral(value: unknown, indent = ''): string {
   const inner = `${indent}    `
   const [open, close] = Array.isArray(value) ? '[]' : '{}'
   const parts = Array.isArray(value)
-    ? value.map((one) => pythonLiteral(one, inner))
-    : Object.entries(value).map(([key, one]) => `"${key}": ${pythonLiteral(one, inner)}`)
+    ? value.map((item) => pythonLiteral(item, inner))
+    : Object.entries(value).map(([key, item]) => `"${key}": ${pythonLiteral(item, inner)}`)
   if (parts.length === 0) return `${open}${close}`
   return `${open}\n${parts.map((part) => `${inner}${part},`).join('\n')}\n${indent}${close}`
 }

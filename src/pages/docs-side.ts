@@ -36,11 +36,11 @@ export function sideList(
   part: DocsPart | undefined,
   path: string,
 ): readonly SideLink[] {
-  return PARTS.map(([one, label]) => ({
-    path: `/docs${one}`,
+  return PARTS.map(([partPath, label]) => ({
+    path: `/docs${partPath}`,
     label: t(label),
-    isCurrent: one === part,
-    below: one === part ? below(app, t, one, path) : [],
+    isCurrent: partPath === part,
+    below: partPath === part ? below(app, t, partPath, path) : [],
   }))
 }
 

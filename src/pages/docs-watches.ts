@@ -136,7 +136,7 @@ export function eventList(app: App, t: Translate) {
   })
   return shown.map((event) => {
     const type = typeOf(event, offered)
-    const signal = type?.signals.find((one) => emits(one, event))
+    const signal = type?.signals.find((signal) => emits(signal, event))
     const source = findEventSource(event)
     const message = source && exampleMessage(app, t, event, 'warning')
     return {

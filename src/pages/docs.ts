@@ -110,7 +110,10 @@ export function docsPage(server: FastifyInstance, app: App): void {
           title: asHeading(tag.description),
           operations: withoutRepeats(
             operations.filter((operation) => operation.tag === tag.name),
-          ).map((one) => ({ ...one, scopeHtml: one.scope && scopeHtml(t, one.scope) })),
+          ).map((operation) => ({
+            ...operation,
+            scopeHtml: operation.scope && scopeHtml(t, operation.scope),
+          })),
           problemPath: '/problems',
         }
       },

@@ -35,7 +35,7 @@ export function evidenceView(
     figures: claim === null ? [] : figuresOf(t, encoded.claim ?? {}),
     unproven: unproven === null ? undefined : t(builtKey(`pages:evidence.unproven.${unproven}`)),
     blocks: blockRows(t, encoded.blocks, timezone),
-    transactions: encoded.transactions.map((one) => transactionView(t, one)),
+    transactions: encoded.transactions.map((transaction) => transactionView(t, transaction)),
     sources: [
       ...sources.contracts.map(({ name, addresses }) => ({ name, values: addresses })),
       ...(sources.accounts.length === 0
@@ -72,12 +72,12 @@ function placed(value: string) {
 }
 
 /** A transaction, with links to the explorer. */
-function transactionView(t: Translate, one: Encoded['transactions'][number]) {
+function transactionView(t: Translate, transaction: Encoded['transactions'][number]) {
   const { url } = servedChain().explorer
-  const { input, frames, sender, receiver, block } = one
+  const { input, frames, sender, receiver, block } = transaction
   return {
-    ...one,
-    href: `${url}/tx/${one.hash}`,
+    ...transaction,
+    href: `${url}/tx/${transaction.hash}`,
     place: { text: formatNumber(block, t.locale), href: `${url}/block/${block}` },
     from: { text: shortAddress(sender), href: `${url}/address/${sender}` },
     to:

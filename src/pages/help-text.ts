@@ -11,7 +11,7 @@ const MARKERS = { steps: /^\d+\. /, points: /^• / } as const
 export function parseHelpText(text: string): readonly HelpBlock[] {
   const blocks: HelpBlock[] = []
   for (const line of text.split('\n')) {
-    const kind = (['steps', 'points'] as const).find((one) => MARKERS[one].test(line))
+    const kind = (['steps', 'points'] as const).find((kind) => MARKERS[kind].test(line))
     const last = blocks.at(-1)
     if (kind === undefined) blocks.push({ kind: 'text', line })
     else {

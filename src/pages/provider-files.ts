@@ -17,7 +17,7 @@ const FRESH_SECONDS = 60
 /** Limits of rendering, which takes a fraction of a second of a thread. */
 const RENDERING = { atOnce: 1, waitingMax: 20, waitMs: 5000 } as const
 /** Maximum number of cached PNGs, of about 60 KB each, and the time for which a PNG is cached. */
-const KEPT_MAX = 100
+const CACHED_MAX = 100
 const KEPT_MS = 10 * MINUTE_MS
 
 /** Each file of a provider, by the end of its path, as a drawing. */
@@ -44,7 +44,7 @@ export function providerFiles(server: FastifyInstance, app: App): void {
   const turns = createWorkLimiter(RENDERING)
   // The key is the drawing, so that an unchanged drawing is not rendered again.
   const pngs = createSharedCache<string, Buffer>(app.clock, {
-    max: KEPT_MAX,
+    max: CACHED_MAX,
     freshMs: () => KEPT_MS,
   })
   const render = (tag: string, svg: string) => pngs.get(tag, () => turns.take(() => drawPng(svg)))

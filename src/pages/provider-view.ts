@@ -176,7 +176,9 @@ function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
 /** The addresses of the provider's roles with their balances, which pay for its transactions. */
 function addressesOf(t: Translate, { addresses, balances }: ProviderView): readonly Field[] {
   const own = Object.entries(addresses ?? {}).map(([role, address]) => ({ role, address }))
-  const roles = new Map([...own, ...balances].map((one) => [`${one.role} ${one.address}`, one]))
+  const roles = new Map(
+    [...own, ...balances].map((account) => [`${account.role} ${account.address}`, account]),
+  )
   const known = new Map(
     balances.map(({ address, balanceWei }) => {
       const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin() }))

@@ -42,7 +42,7 @@ export function providersPage(server: FastifyInstance, app: App): void {
             : found.length === 0
               ? t('pages:providers.none', { input: typed(input) })
               : undefined,
-        rows: found.map((one) => rowOf(t, one)),
+        rows: found.map((provider) => rowOf(t, provider)),
       }),
     })
   })

@@ -4,7 +4,7 @@ import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '#src/billing/p
 import { creditsWithUsd, renewalText, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { expectedUnits } from '#src/billing/topups/expected-units.ts'
-import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, shortAddress } from '#src/i18n/format.ts'
 import { id, type Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
@@ -59,7 +59,7 @@ async function readTopup(
   const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
   const units = await expectedUnits(app, key, credits)
   const amount =
-    units === undefined ? undefined : { units, decimals: assetOf(key).decimals, symbol }
+    units === undefined ? undefined : { units, decimals: paymentAssetOf(key).decimals, symbol }
   return { credits, asset: symbol, amount }
 }
 

@@ -1,7 +1,12 @@
 import { formatTime } from '#src/i18n/format.ts'
 import { type Translate, typed } from '#src/i18n/translate.ts'
 import { drawProvider, PICTURE_ROUNDS, type PictureRounds } from '#src/pictures/provider-picture.ts'
-import { cellOf, DUTIES, type ProviderView, type RoundCell } from '#src/watches/provider-view.ts'
+import {
+  DUTIES,
+  type ProviderView,
+  type RoundCell,
+  roundCellOf,
+} from '#src/watches/provider-view.ts'
 import { roundsWithin } from '#src/watches/round-counts.ts'
 
 /**
@@ -39,7 +44,7 @@ export function roundsGrid(
     rows: DUTIES.map((duty) => ({
       label: t(`pages:alert.duty.${duty}`),
       words: rounds.map((round) => {
-        const cell: RoundCell = cellOf(round, duty)
+        const cell: RoundCell = roundCellOf(round, duty)
         return t(`pages:alert.cell.${cell}`)
       }),
     })),

@@ -4,7 +4,7 @@ import { id, type Translate, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { App } from '#src/operations/define.ts'
 import { changeMail, getMail } from '#src/operations/links.ts'
-import type { Subscription } from '#src/recipients/consent.ts'
+import type { MailSubscription } from '#src/recipients/consent.ts'
 import { sendQuestion } from './confirm-form.ts'
 import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
@@ -74,7 +74,7 @@ function sendChoices(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
-  subscription: Subscription,
+  subscription: MailSubscription,
   status = 200,
 ): FastifyReply {
   return sendQuestion(app, request, reply, {
@@ -88,7 +88,7 @@ function sendChoices(
   })
 }
 
-function choices(t: Translate, { minSeverity }: Subscription) {
+function choices(t: Translate, { minSeverity }: MailSubscription) {
   const stop = { value: 'stop', label: t('pages:unsubscribe.stop'), isPrimary: true }
   const limit = { value: 'critical', label: t('pages:unsubscribe.critical') }
   return minSeverity === 'critical' ? [stop] : [stop, limit]
@@ -99,7 +99,7 @@ function done(
   request: FastifyRequest,
   reply: FastifyReply,
   result: {
-    readonly subscription: Subscription
+    readonly subscription: MailSubscription
     readonly outcome: UnsubscribeOutcome
     /** The previous limit, to which the reader can return. */
     readonly undo?: Severity | undefined
@@ -132,6 +132,6 @@ function gone(app: App, request: FastifyRequest, reply: FastifyReply): FastifyRe
   })
 }
 
-function values({ reader }: Subscription) {
+function values({ reader }: MailSubscription) {
   return { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
 }

@@ -171,7 +171,7 @@ describe('the words of a picture', () => {
   test.each(LOCALES)('are in the language of the reader: %s', (locale) => {
     const facts = view(20, () => 'ok')
     const svg = drawProvider(facts, { ...dark20, locale, palette: 'page' })
-    const written = new Set(texts(svg).map((one) => withoutIsolates(one ?? '')))
+    const written = new Set(texts(svg).map((text) => withoutIsolates(text ?? '')))
     for (const signal of ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote']) {
       const name = translate(locale, builtKey(`signals:provider-fsp.${signal}.short`))
       expect(written).toContain(withoutIsolates(name))
@@ -239,7 +239,7 @@ test('the picture of a provider shows in how many hours registration opens, unti
   const registrationOpensAt = new Date('2026-11-23T05:00:00Z')
   const at = (asOf: string) => {
     const shown = view(0, () => 'ok', { registrationOpensAt, asOf: new Date(asOf) })
-    return texts(drawProvider(shown, dark20)).filter((one) => / h$/.test(one ?? ''))
+    return texts(drawProvider(shown, dark20)).filter((text) => / h$/.test(text ?? ''))
   }
   expect(at('2026-11-23T03:30:00Z')).toEqual(['2 h'])
   expect(at('2026-11-23T04:59:59Z')).toEqual(['1 h'])

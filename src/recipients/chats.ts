@@ -13,7 +13,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { forgetCodes } from './connect-store.ts'
-import { openDestination, toStored } from './destination-box.ts'
+import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { deleteDestination, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
@@ -39,7 +39,7 @@ export interface LinkingDeps extends SealingDeps {
 }
 
 /** A chat to link, and the person who confirmed it there. */
-export interface ChatOwner {
+export interface ChatToLink {
   readonly chat: {
     readonly id: number
     readonly title: string
@@ -69,7 +69,7 @@ export interface LinkedChat {
  */
 export async function linkChat(
   deps: LinkingDeps,
-  link: ChatOwner & {
+  link: ChatToLink & {
     readonly wallet: Address
     readonly scopes: readonly Scope[]
     /** Name of the recipient; the chat's title by default. */
@@ -88,7 +88,7 @@ export async function linkChat(
   const { threadId } = chat
   const destination = { chatId: chat.id, ...(threadId !== undefined && { threadId }) }
   const linked = {
-    ...toStored(deps.box, deps.channels.telegram, destination),
+    ...toStoredDestination(deps.box, deps.channels.telegram, destination),
     status: 'active',
     statusReason: null,
     chatScopes: scopes,
@@ -131,7 +131,7 @@ export async function linkChat(
  */
 export async function findLinked(
   db: Db,
-  link: Pick<ChatOwner, 'chat' | 'by'> & { readonly wallet: Address; readonly at: Date },
+  link: Pick<ChatToLink, 'chat' | 'by'> & { readonly wallet: Address; readonly at: Date },
 ): Promise<LinkedChat | undefined> {
   const { wallet, chat, by, at } = link
   const row = await store.findChat(db, wallet, chat.id)
@@ -160,13 +160,13 @@ export interface ChatLink {
 }
 
 /** Wallets linked to a chat, oldest link first. */
-export async function chatLinks(
+export async function listChatLinks(
   deps: { readonly db: Db; readonly box: SecretBox },
   chatId: number,
 ): Promise<ChatLink[]> {
   const rows = await links.listByChat(deps.db, chatId)
   return rows.map((row) => {
-    const destination = TelegramDestination.parse(openDestination(deps.box, row.destination))
+    const destination = TelegramDestination.parse(decryptDestination(deps.box, row.destination))
     return {
       recipientId: row.id,
       wallet: row.wallet,
@@ -259,11 +259,11 @@ export async function muteChat(
 
 /** The chat of a recipient; null if the recipient is not a chat, or no longer exists. */
 export async function findChatId(db: Db, recipientId: number): Promise<number | null> {
-  return (await store.findRow(db, recipientId))?.chatId ?? null
+  return (await store.findRecipientRow(db, recipientId))?.chatId ?? null
 }
 
 /** The sent messages of recipients. `src/delivery`, which this room must not import, implements it. */
-export interface SentMessages {
+export interface SentMessageIds {
   /** Deletes the ids that messages of these recipients have at their destination. */
   forgetIds(tx: Db, recipientIds: readonly number[]): Promise<void>
 }
@@ -274,7 +274,7 @@ export interface SentMessages {
  * may do this at the same time: the second call changes nothing.
  */
 export async function moveChat(
-  deps: SealingDeps & { readonly sentMessages: SentMessages },
+  deps: SealingDeps & { readonly sentMessages: SentMessageIds },
   input: { readonly from: number; readonly to: number },
 ): Promise<void> {
   const at = deps.clock.now()

@@ -11,7 +11,7 @@ export type ConfirmationMail = typeof confirmationMails.$inferSelect
 export const CONSENTS_CHANNEL = 'consents'
 
 /** Unsent e-mails. */
-export const UNSENT = {
+export const UNSENT_CONFIRMATIONS = {
   table: confirmationMails,
   id: ['id'],
   dueAt: 'nextAttemptAt',
@@ -96,7 +96,7 @@ export async function deleteOldRefusals(db: Db, before: Date): Promise<void> {
 }
 
 /** The unsent e-mail to this address for a recipient. */
-export async function findWaiting(
+export async function findUnsentConfirmation(
   db: Db,
   recipientId: number,
   addressDigest: string,
@@ -128,7 +128,7 @@ export async function cancelMails(db: Db, recipientId: number): Promise<void> {
 }
 
 /** Records that an e-mail was sent. */
-export async function saveSent(db: Db, id: number, sentAt: Date): Promise<void> {
+export async function markConfirmationSent(db: Db, id: number, sentAt: Date): Promise<void> {
   await db
     .update(confirmationMails)
     .set({ sentAt, nextAttemptAt: null })

@@ -19,7 +19,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as mails from './confirmation-store.ts'
-import { openDestination } from './destination-box.ts'
+import { decryptDestination } from './destination-box.ts'
 import { addressDigest, confirmationUrl, mailboxDigest } from './mail-links.ts'
 import { CONFIRMATION_HOURS, OFF_BY_READER, REFUSAL_DAYS } from './model.ts'
 import { nextConfirmationAt, retryConfirmationAt } from './rules.ts'
@@ -50,7 +50,7 @@ export async function planConfirmation(
 ): Promise<void> {
   const address = addressOf(destination) ?? ''
   const digest = addressDigest(address)
-  if ((await mails.findWaiting(tx, row.id, digest)) !== undefined) return
+  if ((await mails.findUnsentConfirmation(tx, row.id, digest)) !== undefined) return
   const mailbox = mailboxDigest(address)
   await requireNoRefusal(tx, mailbox, now)
   const dueAt = await earliest(tx, row.wallet, mailbox, now)
@@ -117,13 +117,14 @@ export async function resendConfirmation(
   const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, now)
-    const row = await store.findRow(tx, id)
+    const row = await store.findRecipientRow(tx, id)
     const isAsked = row?.wallet === caller.wallet && CHANNELS[row.channel].needsConsent
     if (!isAsked) throw new AppError('not_found', 'not_found')
     if (row.verifiedAt !== null) return
-    const destination = openDestination(deps.box, row.destination)
+    const destination = decryptDestination(deps.box, row.destination)
     const address = addressOf(destination) ?? ''
-    const isWaiting = (await mails.findWaiting(tx, id, addressDigest(address))) !== undefined
+    const isWaiting =
+      (await mails.findUnsentConfirmation(tx, id, addressDigest(address))) !== undefined
     const dueAt = await earliest(tx, row.wallet, mailboxDigest(address), now)
     if (!isWaiting && dueAt > now) throw tooMany(dueAt, now)
     await store.updateRow(tx, id, { status: 'pending', statusReason: null, updatedAt: now })
@@ -153,7 +154,7 @@ export async function sendDueConfirmations(deps: SendDeps, stop: AbortSignal): P
     if (stop.aborted) return
     const now = deps.clock.now()
     const limits = { now, leaseMs: LEASE_MS, limit: MAILS_AT_ONCE }
-    const due = await claimDueRows(deps.db, mails.UNSENT, limits)
+    const due = await claimDueRows(deps.db, mails.UNSENT_CONFIRMATIONS, limits)
     await Promise.all(due.map((mail) => sendAlone(deps, mail, stop)))
     if (due.length < MAILS_AT_ONCE) return
   }
@@ -171,7 +172,7 @@ async function sendAlone(
     if (isSharedFailure(error)) throw error
     deps.quarantine.add('confirmation_mail', mail.id, error)
     const again = retryConfirmationAt(mail.attempts, mail.dueAt, deps.clock.now())
-    await reschedule(deps.db, mails.UNSENT, mail, again ?? null)
+    await reschedule(deps.db, mails.UNSENT_CONFIRMATIONS, mail, again ?? null)
   }
 }
 
@@ -180,16 +181,16 @@ async function sendOne(
   mail: mails.ConfirmationMail,
   stop: AbortSignal,
 ): Promise<void> {
-  const row = await store.findRow(deps.db, mail.recipientId)
-  const address = row && addressOf(openDestination(deps.box, row.destination))
+  const row = await store.findRecipientRow(deps.db, mail.recipientId)
+  const address = row && addressOf(decryptDestination(deps.box, row.destination))
   const isWanted =
     row?.status === 'pending' &&
     address !== undefined &&
     addressDigest(address) === mail.addressDigest
-  if (!isWanted) return await reschedule(deps.db, mails.UNSENT, mail, null)
+  if (!isWanted) return await reschedule(deps.db, mails.UNSENT_CONFIRMATIONS, mail, null)
   const askedAt = deps.clock.now()
   if (await isRefused(deps.db, mailboxDigest(address), askedAt)) {
-    await reschedule(deps.db, mails.UNSENT, mail, null)
+    await reschedule(deps.db, mails.UNSENT_CONFIRMATIONS, mail, null)
     return await store.saveUnconfirmable(deps.db, row.id, OFF_BY_READER, askedAt)
   }
   const expiresAt = new Date(askedAt.getTime() + CONFIRMATION_HOURS * HOUR_MS)
@@ -199,7 +200,7 @@ async function sendOne(
     const { wallet, locale, timezone } = row
     const request = { address, wallet, url, askedAt, expiresAt, locale, timezone }
     await sendConfirmation(deps.mail, request, stop)
-    await mails.saveSent(deps.db, mail.id, deps.clock.now())
+    await mails.markConfirmationSent(deps.db, mail.id, deps.clock.now())
   } catch (error) {
     if (stop.aborted) return
     if (!(error instanceof DeliveryError)) throw error
@@ -217,7 +218,7 @@ async function notSent(
 ): Promise<void> {
   const now = deps.clock.now()
   const again = error.permanent ? undefined : retryConfirmationAt(mail.attempts, mail.dueAt, now)
-  await reschedule(deps.db, mails.UNSENT, mail, again ?? null)
+  await reschedule(deps.db, mails.UNSENT_CONFIRMATIONS, mail, again ?? null)
   if (again === undefined) {
     await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
   }

@@ -7,7 +7,7 @@ import { connectCodes } from './tables.ts'
 export type ConnectCodeRow = typeof connectCodes.$inferSelect
 
 /** Codes whose chats must be notified. */
-export const UNNOTIFIED = {
+export const UNNOTIFIED_CODES = {
   table: connectCodes,
   id: ['chatId'],
   dueAt: 'notifyAt',
@@ -24,7 +24,11 @@ export async function putCode(db: Db, row: ConnectCodeRow): Promise<void> {
 }
 
 /** The message that shows the open code of a chat; undefined if there is none. */
-export async function findShown(db: Db, chatId: number, now: Date): Promise<number | undefined> {
+export async function findCodeMessage(
+  db: Db,
+  chatId: number,
+  now: Date,
+): Promise<number | undefined> {
   const { messageId, usedAt, notifyAt, expiresAt } = connectCodes
   const isOpen = and(isNull(usedAt), isNotNull(notifyAt), gt(expiresAt, now))
   const [row] = await db
@@ -84,7 +88,7 @@ export async function saveMessage(db: Db, hash: string, messageId: number): Prom
  * Records that the message shows another screen now, so that the chat is not notified when the code expires
  * unused.
  */
-export async function coverMessage(
+export async function markMessageReplaced(
   db: Db,
   { chatId, messageId }: { readonly chatId: number; readonly messageId: number },
 ): Promise<void> {
@@ -96,7 +100,7 @@ export async function coverMessage(
 }
 
 /** Records that a chat was notified about its code. A newer code is not changed. */
-export async function saveNotified(db: Db, hash: string): Promise<void> {
+export async function markChatNotified(db: Db, hash: string): Promise<void> {
   await db.update(connectCodes).set({ notifyAt: null }).where(eq(connectCodes.hash, hash))
 }
 

@@ -110,7 +110,7 @@ export async function createConnectCode(
   const hash = hashOf(code)
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + LINK_MINUTES * MINUTE_MS)
-  const replaces = await codes.findShown(deps.db, chat.id, createdAt)
+  const replaces = await codes.findCodeMessage(deps.db, chat.id, createdAt)
   await codes.putCode(deps.db, {
     chatId: chat.id,
     hash,
@@ -148,11 +148,11 @@ export async function recordConnectMessage(
  * Records that the chat's message shows another screen now, so that it is not changed when the code
  * expires.
  */
-export async function coverConnectMessage(
+export async function markConnectMessageReplaced(
   { db }: Pick<Deps, 'db'>,
   message: { readonly chatId: number; readonly messageId: number },
 ): Promise<void> {
-  await codes.coverMessage(db, message)
+  await codes.markMessageReplaced(db, message)
 }
 
 /**
@@ -214,10 +214,10 @@ export async function claimConnectCode(
 ): Promise<ConnectResult> {
   const { code, message, signature, timezone } = input
   const hash = hashOf(code)
-  const found = await codes.findCode(deps.db, hash)
+  const codeRow = await codes.findCode(deps.db, hash)
   const now = deps.clock.now()
-  if (found === undefined || found.expiresAt <= now) throw notValid()
-  if (found.usedAt !== null) return repeated(found, message)
+  if (codeRow === undefined || codeRow.expiresAt <= now) throw notValid()
+  if (codeRow.usedAt !== null) return repeated(codeRow, message)
   return await signIn(deps, { message, signature }, async (tx, { wallet, scopes }) => {
     const row = await codes.spendCode(tx, hash, { now, wallet })
     if (row === undefined) throw notValid()
@@ -290,7 +290,7 @@ export async function forEachConnectOutcome(
   signal?: AbortSignal,
 ): Promise<void> {
   const options = { leaseMs: LEASE_MS, limit: 1, signal }
-  for await (const row of claimAllDueRows(deps, codes.UNNOTIFIED, options)) {
+  for await (const row of claimAllDueRows(deps, codes.UNNOTIFIED_CODES, options)) {
     if (row.notifyAttempts <= NOTIFY_ATTEMPTS_MAX) {
       await notify({
         hash: row.hash,
@@ -304,7 +304,7 @@ export async function forEachConnectOutcome(
         wallet: row.wallet ?? undefined,
       })
     }
-    await codes.saveNotified(deps.db, row.hash)
+    await codes.markChatNotified(deps.db, row.hash)
   }
 }
 

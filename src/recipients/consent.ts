@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import * as mails from './confirmation-store.ts'
 import { cancelConfirmation, recordRefusal } from './confirmations.ts'
-import { openDestination } from './destination-box.ts'
+import { decryptDestination } from './destination-box.ts'
 import { deleteDestination } from './destination-change.ts'
 import type { SwitchedOffListener } from './destinations.ts'
 import {
@@ -49,7 +49,7 @@ interface MailReader {
 }
 
 /** State of a request for consent. `over`: the link is older than a day. */
-export interface Consent {
+export interface ConsentRequest {
   readonly recipientId: number
   readonly state: 'waiting' | 'confirmed' | 'over'
   readonly reader: MailReader
@@ -58,10 +58,10 @@ export interface Consent {
 }
 
 /** State of the request behind a confirmation link; undefined if the request no longer exists. */
-export async function findConsent(deps: Deps, code: string): Promise<Consent | undefined> {
+export async function findConsent(deps: Deps, code: string): Promise<ConsentRequest | undefined> {
   const link = readConfirmationLink(deps.box, code)
-  const found = link && (await findLinked(deps, link))
-  return found && toConsent(found, link, deps.clock.now())
+  const linked = link && (await findLinked(deps, link))
+  return linked && toConsent(linked, link, deps.clock.now())
 }
 
 /**
@@ -73,14 +73,14 @@ export async function findConsent(deps: Deps, code: string): Promise<Consent | u
 export async function confirmEmail(
   deps: Deps,
   code: string,
-): Promise<(Consent & { readonly first: boolean }) | undefined> {
+): Promise<(ConsentRequest & { readonly first: boolean }) | undefined> {
   const link = readConfirmationLink(deps.box, code)
-  return await withLinked(deps, link, async (tx, found, now) => {
-    const consent = toConsent(found, link, now)
+  return await withLinked(deps, link, async (tx, linked, now) => {
+    const consent = toConsent(linked, link, now)
     if (consent.state !== 'waiting') return { ...consent, first: false }
-    await cancelConfirmation(tx, found.row.id)
-    await store.updateRow(tx, found.row.id, switchedOn(found.row, now))
-    await mails.notifyConfirmed(tx, found.row.wallet)
+    await cancelConfirmation(tx, linked.row.id)
+    await store.updateRow(tx, linked.row.id, switchedOn(linked.row, now))
+    await mails.notifyConfirmed(tx, linked.row.wallet)
     return { ...consent, state: 'confirmed', first: true }
   })
 }
@@ -94,20 +94,20 @@ export async function confirmEmail(
 export async function refuseEmail(
   deps: Deps & { readonly notices: RefusalListener },
   code: string,
-): Promise<Consent | undefined> {
+): Promise<ConsentRequest | undefined> {
   const link = readConfirmationLink(deps.box, code)
-  return await withLinked(deps, link, async (tx, found, now) => {
-    const consent = toConsent(found, link, now)
+  return await withLinked(deps, link, async (tx, linked, now) => {
+    const consent = toConsent(linked, link, now)
     if (consent.state !== 'waiting') return consent
-    await deleteDestination(tx, found.row)
-    await recordRefusal(tx, found.reader.address, now)
-    await deps.notices.refused(tx, found.row)
+    await deleteDestination(tx, linked.row)
+    await recordRefusal(tx, linked.reader.address, now)
+    await deps.notices.refused(tx, linked.row)
     return consent
   })
 }
 
 /** E-mails that the reader gets. */
-export interface Subscription {
+export interface MailSubscription {
   readonly on: boolean
   readonly minSeverity: Severity
   readonly reader: MailReader
@@ -117,10 +117,10 @@ export interface Subscription {
 export async function findSubscription(
   deps: Deps,
   code: string,
-): Promise<Subscription | undefined> {
+): Promise<MailSubscription | undefined> {
   const link = readUnsubscribeLink(deps.box, code)
-  const found = link && (await findLinked(deps, link))
-  return found && toSubscription(found)
+  const linked = link && (await findLinked(deps, link))
+  return linked && toSubscription(linked)
 }
 
 /**
@@ -130,7 +130,7 @@ export async function findSubscription(
 export async function unsubscribe(
   deps: EndingDeps,
   code: string,
-): Promise<Subscription | undefined> {
+): Promise<MailSubscription | undefined> {
   return await changeSubscription(deps, code, (row) => {
     if (row.verifiedAt === null) return {}
     const isOffAlready = row.statusReason === OFF_BY_OWNER
@@ -145,18 +145,18 @@ export async function unsubscribe(
 export async function resubscribe(
   deps: EndingDeps,
   code: string,
-): Promise<Subscription | undefined> {
+): Promise<MailSubscription | undefined> {
   return await changeSubscription(deps, code, (row, now) =>
     row.verifiedAt === null ? switchedOn(row, now) : {},
   )
 }
 
 /** Limits e-mails to alerts of this severity and above. */
-export async function limitMail(
+export async function limitMailSeverity(
   deps: EndingDeps,
   code: string,
   minSeverity: Severity,
-): Promise<Subscription | undefined> {
+): Promise<MailSubscription | undefined> {
   return await changeSubscription(deps, code, () => ({ minSeverity }))
 }
 
@@ -166,7 +166,7 @@ async function changeSubscription(
   deps: EndingDeps,
   code: string,
   change: (row: store.RecipientRow, now: Date) => Changes,
-): Promise<Subscription | undefined> {
+): Promise<MailSubscription | undefined> {
   const link = readUnsubscribeLink(deps.box, code)
   return await withLinked(deps, link, async (tx, { row, reader }, now) => {
     const saved = await store.updateRow(tx, row.id, { ...change(row, now), updatedAt: now })
@@ -186,8 +186,8 @@ async function findLinked(
   deps: Pick<Deps, 'db' | 'box'>,
   link: MailLink,
 ): Promise<Linked | undefined> {
-  const row = await store.findRow(deps.db, link.recipientId)
-  const address = row && addressOf(openDestination(deps.box, row.destination))
+  const row = await store.findRecipientRow(deps.db, link.recipientId)
+  const address = row && addressOf(decryptDestination(deps.box, row.destination))
   if (row === undefined || address === undefined) return undefined
   if (addressDigest(address) !== link.addressDigest) return undefined
   const { wallet, locale, timezone } = row
@@ -198,7 +198,7 @@ async function findLinked(
 async function withLinked<T>(
   deps: Deps,
   link: MailLink | undefined,
-  work: (tx: Db, found: Linked, now: Date) => Promise<T>,
+  work: (tx: Db, linked: Linked, now: Date) => Promise<T>,
 ): Promise<T | undefined> {
   if (link === undefined) return undefined
   const seen = await findLinked(deps, link)
@@ -206,8 +206,8 @@ async function withLinked<T>(
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
     await lockWallet(tx, seen.row.wallet, now)
-    const found = await findLinked({ db: tx, box: deps.box }, link)
-    return found && (await work(tx, found, now))
+    const linked = await findLinked({ db: tx, box: deps.box }, link)
+    return linked && (await work(tx, linked, now))
   })
 }
 
@@ -225,7 +225,7 @@ function toConsent(
   { row, reader }: Linked,
   link: { readonly expiresAt: Date } | undefined,
   now: Date,
-): Consent {
+): ConsentRequest {
   const expiresAt = link?.expiresAt ?? now
   const askedAt = new Date(expiresAt.getTime() - CONFIRMATION_HOURS * HOUR_MS)
   const recipientId = row.id
@@ -233,6 +233,6 @@ function toConsent(
   return { recipientId, state: now < expiresAt ? 'waiting' : 'over', reader, askedAt }
 }
 
-function toSubscription({ row, reader }: Linked): Subscription {
+function toSubscription({ row, reader }: Linked): MailSubscription {
   return { on: row.verifiedAt !== null, minSeverity: row.minSeverity, reader }
 }

@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import { resealColumn } from '#src/db/reseal.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { SEALED } from './store.ts'
+import { SEALED_DESTINATIONS } from './store.ts'
 
 /** Purpose that destinations are sealed for. */
 const PURPOSE = 'destination'
@@ -16,7 +16,7 @@ export interface StoredDestination {
 }
 
 /** Converts a channel's destination to its stored form. */
-export function toStored(
+export function toStoredDestination(
   box: SecretBox,
   channel: Channel<unknown>,
   destination: unknown,
@@ -29,7 +29,7 @@ export function toStored(
 }
 
 /** Decrypts a stored destination; the channel's schema must check it before use. */
-export function openDestination(box: SecretBox, sealed: string): unknown {
+export function decryptDestination(box: SecretBox, sealed: string): unknown {
   return JSON.parse(box.open(PURPOSE, sealed))
 }
 
@@ -41,5 +41,5 @@ export async function resealDestinations(
   deps: { readonly db: Db; readonly box: SecretBox; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<number> {
-  return await resealColumn(deps, { purpose: PURPOSE, ...SEALED }, signal)
+  return await resealColumn(deps, { purpose: PURPOSE, ...SEALED_DESTINATIONS }, signal)
 }

@@ -8,7 +8,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { forgetRecipient } from '#src/watches/manage/service.ts'
 import { cancelConfirmation, planConfirmation } from './confirmations.ts'
-import { openDestination, toStored } from './destination-box.ts'
+import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { RECIPIENTS_MAX } from './model.ts'
 import { statusAfterChange } from './rules.ts'
 import * as store from './store.ts'
@@ -55,7 +55,7 @@ export async function applyDestinationChange(
   },
 ): Promise<{ readonly row: store.RecipientRow; readonly secret?: string | undefined }> {
   const { now, input, wanted } = change
-  const before = openDestination(deps.box, row.destination)
+  const before = decryptDestination(deps.box, row.destination)
   const changed = changedDestination(deps.channels[row.channel], before, input, now)
   if (changed === undefined && wanted === undefined) return { row }
   const moved = changed?.moved ?? false
@@ -65,7 +65,7 @@ export async function applyDestinationChange(
   if (moved || wanted === 'disabled') await cancelConfirmation(tx, row.id)
   const isFresh = moved || (state.status === 'active' && row.status !== 'active')
   const saved = await store.updateRow(tx, row.id, {
-    ...(changed && toStored(deps.box, channel, changed.destination)),
+    ...(changed && toStoredDestination(deps.box, channel, changed.destination)),
     ...state,
     ...(isFresh && { failingSince: null }),
     ...(moved && { lastSuccessAt: null, lastFailureAt: null }),

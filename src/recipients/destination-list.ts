@@ -11,10 +11,15 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { openDestination } from './destination-box.ts'
+import { decryptDestination } from './destination-box.ts'
 import { isGroup, type LinkListener } from './linked.ts'
 import type { NewRecipient, Recipient, RecipientChanges } from './model.ts'
-import { changeRow, createRecipient, deleteFound, toRecipient } from './service.ts'
+import {
+  changeFoundRecipient,
+  createRecipient,
+  deleteFoundRecipient,
+  toRecipient,
+} from './service.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { changedDestination, newDestination } from './typed-destination.ts'
@@ -113,7 +118,7 @@ function hasAddress(
   { address, url }: NewRecipient,
 ): boolean {
   try {
-    const before = openDestination(box, row.destination)
+    const before = decryptDestination(box, row.destination)
     const channel = channels[row.channel]
     return changedDestination(channel, before, { address, url }, clock.now()) === undefined
   } catch (error) {
@@ -136,7 +141,7 @@ export async function changeDestination(
   const { own } = await getDestination(deps, caller, id)
   const { status, rotateSecret, minSeverity } = changes
   const possible = own ? { status, rotateSecret, minSeverity } : changes
-  const { row, secret } = await changeRow(
+  const { row, secret } = await changeFoundRecipient(
     deps,
     caller,
     { id, changes: possible },
@@ -151,7 +156,7 @@ export function removeDestination(
   caller: Caller,
   id: number,
 ): Promise<void> {
-  return deleteFound(deps, caller, id, store.findOfWallet)
+  return deleteFoundRecipient(deps, caller, id, store.findOfWallet)
 }
 
 function toDestination(box: SecretBox, row: store.RecipientRow): Destination {
@@ -169,6 +174,6 @@ function toDestination(box: SecretBox, row: store.RecipientRow): Destination {
 function keyOf(box: SecretBox, row: store.RecipientRow): Destination['key'] {
   const { signingKey }: ChannelTraits = CHANNELS[row.channel]
   if (signingKey === undefined) return null
-  const { key, since } = signingKey(openDestination(box, row.destination))
+  const { key, since } = signingKey(decryptDestination(box, row.destination))
   return { ending: key.slice(-ENDING_LENGTH), since: since ?? row.createdAt }
 }

@@ -14,7 +14,7 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
-import { openDestination, toStored } from './destination-box.ts'
+import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { applyDestinationChange, deleteDestination, requireChannel } from './destination-change.ts'
 import type { LastSuccesses } from './last-successes.ts'
 import { creatorOf, isGroup, type LinkListener, toLinked } from './linked.ts'
@@ -47,7 +47,7 @@ export async function listChannels(
   deps: { readonly db: Db; readonly channels: Channels },
   caller: Caller,
 ): Promise<ChannelState[]> {
-  const rows = await store.listForChannels(deps.db, caller.wallet)
+  const rows = await store.listOwnChannelsAndChats(deps.db, caller.wallet)
   return CHANNEL_KEYS.map((key) =>
     toChannelState(
       deps.channels,
@@ -86,7 +86,7 @@ export async function configureChannel(
       channel: key,
       own: true,
       name: null,
-      ...toStored(deps.box, channel, made.destination),
+      ...toStoredDestination(deps.box, channel, made.destination),
       locale: settings.locale,
       timezone: settings.timezone,
       status: CHANNELS[key].needsConsent ? 'pending' : 'active',
@@ -129,7 +129,7 @@ export async function getChannelRecipientId(
 }
 
 /** A decrypted destination. */
-export interface OpenDestination {
+export interface DecryptedDestination {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
@@ -150,8 +150,8 @@ export interface OpenDestination {
 }
 
 /** A destination, or why its stored data cannot be decrypted. */
-export type OpenedDestination =
-  | OpenDestination
+export type DecryptionResult =
+  | DecryptedDestination
   | { readonly id: number; readonly unreadable: unknown }
 
 /**
@@ -159,10 +159,10 @@ export type OpenedDestination =
  *
  * @throws Error when a destination cannot be decrypted
  */
-export async function openDestinations(
+export async function decryptDestinations(
   deps: { readonly db: Db; readonly box: SecretBox },
   ids: readonly number[],
-): Promise<Map<number, OpenDestination>> {
+): Promise<Map<number, DecryptedDestination>> {
   const rows = await store.listRows(deps.db, ids)
   return new Map(rows.map((row) => [row.id, toOpen(deps.box, row)]))
 }
@@ -171,13 +171,13 @@ export async function openDestinations(
  * These destinations, each decrypted separately, so that one that cannot be decrypted does not affect the others.
  * Deleted destinations are missing.
  */
-export async function openDestinationsSeparately(
+export async function decryptDestinationsSeparately(
   deps: { readonly db: Db; readonly box: SecretBox; readonly quarantine: Quarantine },
   ids: readonly number[],
-): Promise<Map<number, OpenedDestination>> {
+): Promise<Map<number, DecryptionResult>> {
   const rows = await store.listRows(deps.db, ids)
   return new Map(
-    rows.map((row): [number, OpenedDestination] => {
+    rows.map((row): [number, DecryptionResult] => {
       try {
         return [row.id, toOpen(deps.box, row)]
       } catch (error) {
@@ -231,7 +231,7 @@ export async function recordOutcomes(
 ): Promise<readonly StoppedDestination[]> {
   for (const { recipientId, movedTo, at } of outcomes) {
     if (movedTo === undefined) continue
-    const row = await store.findRow(deps.db, recipientId)
+    const row = await store.findRecipientRow(deps.db, recipientId)
     if (row !== undefined) await moveDestination(deps, row, movedTo, at)
   }
   const sums = sumOutcomes(outcomes)
@@ -275,7 +275,7 @@ export async function moveDestination(
     row.id,
     isTaken
       ? { status: 'disabled', statusReason: OFF_BY_MOVE, chatId: null, updatedAt: at }
-      : { ...toStored(deps.box, channel, movedTo), chatId, updatedAt: at },
+      : { ...toStoredDestination(deps.box, channel, movedTo), chatId, updatedAt: at },
   )
 }
 
@@ -291,18 +291,18 @@ function requireKey(text: string): ChannelKey {
 }
 
 async function requireShown(db: Db, wallet: Address, key: ChannelKey): Promise<store.RecipientRow> {
-  const rows = await store.listForChannels(db, wallet)
+  const rows = await store.listOwnChannelsAndChats(db, wallet)
   const row = rows.find(({ channel }) => channel === key)
   if (row === undefined) throw new AppError('not_found', 'not_found')
   return row
 }
 
-function toOpen(box: SecretBox, row: store.RecipientRow): OpenDestination {
+function toOpen(box: SecretBox, row: store.RecipientRow): DecryptedDestination {
   return {
     id: row.id,
     wallet: row.wallet,
     channel: row.channel,
-    destination: openDestination(box, row.destination),
+    destination: decryptDestination(box, row.destination),
     status: row.status,
     locale: row.locale,
     timezone: row.timezone,

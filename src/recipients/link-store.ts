@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type NewRecipientRow, type RecipientRow, statusSwitch } from './store.ts'
+import { type NewRecipientRow, type RecipientRow, switchedAtChange } from './store.ts'
 import { linkCodes, recipients } from './tables.ts'
 
 export type LinkCodeRow = typeof linkCodes.$inferSelect
@@ -20,7 +20,7 @@ export interface ShownCode {
  * The link of a code that is usable at `now` in the chat that showed it. A group's code is bound to the
  * first group that shows it.
  */
-export async function findUsable(
+export async function findUsableCode(
   db: Db,
   code: ShownCode,
   now: Date,
@@ -55,14 +55,14 @@ export async function spendCode(
 }
 
 /** The used link of a code. */
-export async function findSpent(db: Db, code: ShownCode): Promise<LinkCodeRow | undefined> {
+export async function findUsedCode(db: Db, code: ShownCode): Promise<LinkCodeRow | undefined> {
   const where = and(isOf(code), isNotNull(linkCodes.usedAt))
   const [row] = await db.select().from(linkCodes).where(where)
   return row
 }
 
 /** Time at which the wallet's link with this `expiresAt` was used; undefined if it was not used. */
-export async function findUse(
+export async function findUseTime(
   db: Db,
   link: { readonly wallet: Address; readonly expiresAt: Date },
 ): Promise<Date | undefined> {
@@ -130,7 +130,7 @@ export async function updateChatRows(
   const where = onlyStatus === undefined ? ofChat : and(ofChat, eq(recipients.status, onlyStatus))
   return await db
     .update(recipients)
-    .set({ ...changes, ...statusSwitch(changes) })
+    .set({ ...changes, ...switchedAtChange(changes) })
     .where(where)
     .returning()
 }

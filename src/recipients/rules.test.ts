@@ -4,10 +4,10 @@ import type { SEVERITIES } from '#src/kernel/display-values.ts'
 import { OFF_BY_OWNER, OFF_BY_READER } from './model.ts'
 import {
   type AttemptOutcome,
-  type Candidate,
   chooseRecipients,
   linkScopes,
   nextConfirmationAt,
+  type RecipientCandidate,
   retryConfirmationAt,
   type StatusFields,
   statusAfterChange,
@@ -17,7 +17,7 @@ import {
 const NOW = new Date('2026-11-20T12:00:00.000Z')
 const minute = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
 
-function candidate(over: Partial<Candidate>): Candidate {
+function candidate(over: Partial<RecipientCandidate>): RecipientCandidate {
   return {
     id: 1,
     channel: 'webhook',
@@ -236,11 +236,11 @@ describe('combined outcomes', () => {
     })
     fc.assert(
       fc.property(fc.array(outcome, { maxLength: 20 }), fc.infiniteStream(fc.nat()), (all, mix) => {
-        const timed = all.map((one, index) => ({ ...one, at: minute(index) }))
+        const timed = all.map((outcome, index) => ({ ...outcome, at: minute(index) }))
         const mixed = timed
-          .map((one) => ({ one, key: mix.next().value }))
+          .map((outcome) => ({ outcome, key: mix.next().value }))
           .sort((a, b) => a.key - b.key)
-          .map(({ one }) => one)
+          .map(({ outcome }) => outcome)
         expect(sumOutcomes(mixed)).toEqual(sumOutcomes(timed))
       }),
     )

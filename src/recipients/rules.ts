@@ -13,7 +13,7 @@ import {
 } from './model.ts'
 
 /** A recipient with the data that `chooseRecipients` needs. */
-export interface Candidate extends Omit<NotifiedRecipient, 'off'> {
+export interface RecipientCandidate extends Omit<NotifiedRecipient, 'off'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
   /** Whether the recipient is the wallet's own channel, or marked as default. */
@@ -35,9 +35,9 @@ export interface NotificationRequest {
  * are chosen, too: the message is retained for them.
  */
 export function chooseRecipients(
-  candidates: readonly Candidate[],
+  candidates: readonly RecipientCandidate[],
   { recipientIds, severity }: Pick<NotificationRequest, 'recipientIds' | 'severity'>,
-): readonly Candidate[] {
+): readonly RecipientCandidate[] {
   const named = recipientIds ? candidates.filter(({ id }) => recipientIds.includes(id)) : []
   const chosen = named.length > 0 ? named : candidates.filter(({ byDefault }) => byDefault)
   return chosen.filter(({ minSeverity }) => isAtLeast(severity, minSeverity))

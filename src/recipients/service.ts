@@ -3,11 +3,11 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { cutPage, PAGE_LIMIT_DEFAULT, type Page, readCursor } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, type Page, readCursor, toPage } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { planConfirmation } from './confirmations.ts'
-import { toStored } from './destination-box.ts'
+import { toStoredDestination } from './destination-box.ts'
 import {
   applyDestinationChange,
   deleteDestination,
@@ -17,7 +17,7 @@ import {
 import { creatorOf, type LinkListener, toLinked } from './linked.ts'
 import type { NewRecipient, NotifiedRecipient, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
-import { type Candidate, chooseRecipients, type NotificationRequest } from './rules.ts'
+import { chooseRecipients, type NotificationRequest, type RecipientCandidate } from './rules.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
 import { newDestination } from './typed-destination.ts'
@@ -51,7 +51,7 @@ export async function listRecipients(
 ): Promise<Page<Recipient>> {
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listNamed(deps.db, caller.wallet, { after, limit: limit + 1 })
-  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  const page = toPage(rows, limit, LIST, ({ id }) => [id])
   return { ...page, data: page.data.map((row) => toRecipient(row)) }
 }
 
@@ -157,7 +157,7 @@ export async function createRecipient(
       channel: key,
       own: false,
       name: input.name,
-      ...toStored(deps.box, channel, made.destination),
+      ...toStoredDestination(deps.box, channel, made.destination),
       locale: input.locale ?? settings.locale,
       timezone: input.timezone ?? settings.timezone,
       status: CHANNELS[key].needsConsent ? 'pending' : 'active',
@@ -184,12 +184,12 @@ export async function updateRecipient(
   caller: Caller,
   input: { readonly id: number; readonly changes: RecipientChanges },
 ): Promise<Recipient> {
-  const { row, secret } = await changeRow(deps, caller, input, store.findNamed)
+  const { row, secret } = await changeFoundRecipient(deps, caller, input, store.findNamed)
   return toRecipient(row, secret)
 }
 
 /** Like `updateRecipient`, for the row that `find` returns, with the wallet locked. */
-export async function changeRow(
+export async function changeFoundRecipient(
   deps: Deps,
   caller: Caller,
   { id, changes }: { readonly id: number; readonly changes: RecipientChanges },
@@ -223,11 +223,11 @@ export function deleteRecipient(
   caller: Caller,
   id: number,
 ): Promise<void> {
-  return deleteFound(deps, caller, id, store.findNamed)
+  return deleteFoundRecipient(deps, caller, id, store.findNamed)
 }
 
 /** Like `deleteRecipient`, for the row that `find` returns, with the wallet locked. */
-export async function deleteFound(
+export async function deleteFoundRecipient(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   id: number,
@@ -248,7 +248,7 @@ const WALLETS_AT_ONCE = 5_000
  *
  * Equal requests share one array, so that 100,000 watches of few wallets need little memory.
  */
-export async function recipientsFor(
+export async function chooseRecipientsOfEach(
   db: Db,
   requests: readonly NotificationRequest[],
 ): Promise<readonly (readonly NotifiedRecipient[])[]> {
@@ -272,7 +272,7 @@ export async function recipientsFor(
   })
 }
 
-function toNotifiedRecipient({ status, ...candidate }: Candidate): NotifiedRecipient {
+function toNotifiedRecipient({ status, ...candidate }: RecipientCandidate): NotifiedRecipient {
   const { id, channel, partitionKey, locale, timezone, isGroup, mutedUntil } = candidate
   return {
     id,

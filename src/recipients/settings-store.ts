@@ -34,7 +34,7 @@ export async function lockWallet(
   wallet: Address,
   defaults: { readonly settings: unknown; readonly version: number; readonly at: Date },
 ): Promise<SettingsRow> {
-  const [found] = await db
+  const [savedRow] = await db
     .insert(notificationSettings)
     .values({
       wallet,
@@ -45,8 +45,8 @@ export async function lockWallet(
     // Writing the same key again changes nothing, but locks the row.
     .onConflictDoUpdate({ target: notificationSettings.wallet, set: { wallet } })
     .returning(row)
-  if (found === undefined) throw new Error('settings were neither found nor created')
-  return found
+  if (savedRow === undefined) throw new Error('settings were neither found nor created')
+  return savedRow
 }
 
 /** Writes settings and increments their version. Returns the new version. */
@@ -55,7 +55,7 @@ export async function saveSettings(
   wallet: Address,
   change: { readonly settings: unknown; readonly at: Date },
 ): Promise<number> {
-  const [found] = await db
+  const [row] = await db
     .update(notificationSettings)
     .set({
       settings: change.settings,
@@ -64,6 +64,6 @@ export async function saveSettings(
     })
     .where(eq(notificationSettings.wallet, wallet))
     .returning({ version: notificationSettings.version })
-  if (found === undefined) throw new Error('settings were gone before they were saved')
-  return found.version
+  if (row === undefined) throw new Error('settings were gone before they were saved')
+  return row.version
 }

@@ -86,8 +86,8 @@ export const DEFAULT_SETTINGS: Settings = {
 
 /** The wallet's notification settings. */
 export async function getSettings(deps: { readonly db: Db }, caller: Caller): Promise<Settings> {
-  const found = await listSettings(deps.db, [caller.wallet])
-  return found.get(caller.wallet) ?? DEFAULT_SETTINGS
+  const rows = await listSettings(deps.db, [caller.wallet])
+  return rows.get(caller.wallet) ?? DEFAULT_SETTINGS
 }
 
 /**

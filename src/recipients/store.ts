@@ -5,14 +5,14 @@ import type { Db } from '#src/db/connection.ts'
 import type { SealedColumn } from '#src/db/reseal.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { Candidate } from './rules.ts'
+import type { RecipientCandidate } from './rules.ts'
 import { recipients } from './tables.ts'
 
 /** A stored recipient, with its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
 
 /** The column with sealed destinations. */
-export const SEALED: Omit<SealedColumn, 'purpose'> = {
+export const SEALED_DESTINATIONS: Omit<SealedColumn, 'purpose'> = {
   table: recipients,
   key: [recipients.id],
   sealed: recipients.destination,
@@ -43,7 +43,7 @@ export function findNamed(db: Db, wallet: Address, id: number): Promise<Recipien
 }
 
 /** Any recipient, named or not, of any wallet. */
-export function findRow(db: Db, id: number): Promise<RecipientRow | undefined> {
+export function findRecipientRow(db: Db, id: number): Promise<RecipientRow | undefined> {
   return findOne(db, eq(recipients.id, id))
 }
 
@@ -92,7 +92,7 @@ async function findOne(db: Db, where: SQL | undefined): Promise<RecipientRow | u
 const LINKED = CHANNEL_KEYS.filter((key) => CHANNELS[key].kind === 'link')
 
 /** The wallet's own destinations and its linked chats: active ones first, then the oldest. */
-export function listForChannels(db: Db, wallet: Address): Promise<RecipientRow[]> {
+export function listOwnChannelsAndChats(db: Db, wallet: Address): Promise<RecipientRow[]> {
   return db
     .select()
     .from(recipients)
@@ -160,7 +160,7 @@ export async function insertRow(db: Db, values: NewRecipientRow): Promise<Recipi
 export async function updateRow(db: Db, id: number, changes: Changes): Promise<RecipientRow> {
   const [row] = await db
     .update(recipients)
-    .set({ ...changes, ...statusSwitch(changes) })
+    .set({ ...changes, ...switchedAtChange(changes) })
     .where(eq(recipients.id, id))
     .returning()
   if (row === undefined) throw new Error('a recipient was gone before it was updated')
@@ -171,7 +171,7 @@ export async function updateRow(db: Db, id: number, changes: Changes): Promise<R
  * The column `switchedAt` of an update: the time of the update if it changes the status, otherwise the stored time.
  * Empty for an update without a status.
  */
-export function statusSwitch({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
+export function switchedAtChange({ status, updatedAt }: Pick<Changes, 'status' | 'updatedAt'>): {
   readonly switchedAt?: SQL
 } {
   if (status === undefined) return {}
@@ -212,7 +212,7 @@ export async function deleteRow(db: Db, id: number): Promise<void> {
 }
 
 /** A candidate with its wallet. */
-export type WalletCandidate = Candidate & { readonly wallet: Address }
+export type WalletCandidate = RecipientCandidate & { readonly wallet: Address }
 
 /** Every recipient of these wallets, with the data that `chooseRecipients` needs; by id. */
 export async function listCandidates(
@@ -240,12 +240,8 @@ export async function listCandidates(
 
 /** A recipient, locked until the transaction ends. */
 export async function lockRow(db: Db, id: number): Promise<RecipientRow | undefined> {
-  const [found] = await db
-    .select()
-    .from(recipients)
-    .where(eq(recipients.id, id))
-    .for('no key update')
-  return found
+  const [row] = await db.select().from(recipients).where(eq(recipients.id, id)).for('no key update')
+  return row
 }
 
 export function listRows(db: Db, ids: readonly number[]): Promise<RecipientRow[]> {

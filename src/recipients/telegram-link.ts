@@ -12,7 +12,13 @@ import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { botLink } from '#src/telegram/links.ts'
-import { type ChatOwner, findLinked, type LinkedChat, type LinkingDeps, linkChat } from './chats.ts'
+import {
+  type ChatToLink,
+  findLinked,
+  type LinkedChat,
+  type LinkingDeps,
+  linkChat,
+} from './chats.ts'
 import * as links from './link-store.ts'
 import { creatorOf } from './linked.ts'
 import {
@@ -88,7 +94,7 @@ interface CodeInChat {
 export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<TelegramLinkOffer> {
   const now = deps.clock.now()
   const shown = toShown(input)
-  const row = await links.findUsable(deps.db, shown, now)
+  const row = await links.findUsableCode(deps.db, shown, now)
   if (row === undefined && shown.groupId !== null) {
     await links.spendCode(deps.db, { ...shown, groupId: null }, now)
   }
@@ -109,7 +115,7 @@ export async function peekTelegramLink(deps: Deps, input: CodeInChat): Promise<T
  */
 export async function claimTelegramLink(
   deps: LinkingDeps,
-  { code, chat, by, locale }: ChatOwner & { readonly code: string },
+  { code, chat, by, locale }: ChatToLink & { readonly code: string },
 ): Promise<LinkedChat> {
   const now = deps.clock.now()
   return await transact(deps.db, async (tx) => {
@@ -125,9 +131,9 @@ export async function claimTelegramLink(
 async function findClaimed(
   db: Db,
   code: links.ShownCode,
-  who: Pick<ChatOwner, 'chat' | 'by'>,
+  who: Pick<ChatToLink, 'chat' | 'by'>,
 ): Promise<LinkedChat | undefined> {
-  const spent = await links.findSpent(db, code)
+  const spent = await links.findUsedCode(db, code)
   if (spent === undefined || spent.usedAt === null) return undefined
   return await findLinked(db, { ...who, wallet: spent.wallet, at: spent.usedAt })
 }
@@ -147,7 +153,7 @@ export async function findChatOfLink(
   )
   // Most answers end here: codes have no index by wallet.
   if (linked.length === 0) return undefined
-  const usedAt = await links.findUse(db, { wallet, expiresAt })
+  const usedAt = await links.findUseTime(db, { wallet, expiresAt })
   return linked.find(({ verifiedAt }) => verifiedAt?.getTime() === usedAt?.getTime())?.id
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { formatTime } from '#src/i18n/format.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
-import { digestPeriodAt, quietPeriodAt, type TimingSettings, timingOf } from './timing.ts'
+import { digestPeriodAt, quietPeriodAt, sendTimingOf, type TimingSettings } from './timing.ts'
 
 const quiet = (from: string, to: string, criticalBypass = true): Settings['quietHours'] => ({
   enabled: true,
@@ -38,7 +38,7 @@ function timing(
 ): string {
   const reader = { timezone, mutedUntil: mutedUntil === null ? null : new Date(mutedUntil) }
   const message = { kind, severity, security, now: new Date(at) }
-  const result = timingOf({ ...DEFAULT_SETTINGS, ...over }, reader, message)
+  const result = sendTimingOf({ ...DEFAULT_SETTINGS, ...over }, reader, message)
   return result.act === 'hold' ? result.until.toISOString() : result.act
 }
 
@@ -185,10 +185,10 @@ describe('a digest', () => {
   })
 
   test('that falls into quiet hours is sent at their end', () => {
-    const both = { digest: '1h', quietHours: NIGHT } as const
-    expect(timing(both, '2026-11-20T20:30:00Z')).toBe('2026-11-21T06:00:00.000Z')
-    expect(timing(both, '2026-11-21T01:20:00Z')).toBe('2026-11-21T06:00:00.000Z')
-    expect(timing({ ...both, digest: 'daily' }, '2026-11-21T01:20:00Z')).toBe(
+    const digestAndQuietHours = { digest: '1h', quietHours: NIGHT } as const
+    expect(timing(digestAndQuietHours, '2026-11-20T20:30:00Z')).toBe('2026-11-21T06:00:00.000Z')
+    expect(timing(digestAndQuietHours, '2026-11-21T01:20:00Z')).toBe('2026-11-21T06:00:00.000Z')
+    expect(timing({ ...digestAndQuietHours, digest: 'daily' }, '2026-11-21T01:20:00Z')).toBe(
       '2026-11-21T08:00:00.000Z',
     )
   })
@@ -279,7 +279,7 @@ test('a deferred delivery has a time in the future, and is sent at that time', (
       (settings, timezone, now, severity) => {
         fc.pre(settings.quietHours.from !== settings.quietHours.to)
         const reader = { timezone, mutedUntil: null }
-        const timing = timingOf(settings, reader, { kind: 'alert', severity, now })
+        const timing = sendTimingOf(settings, reader, { kind: 'alert', severity, now })
         if (timing.act !== 'hold') return
         const waitedMs = timing.until.getTime() - now.getTime()
         expect(waitedMs).toBeGreaterThan(0)

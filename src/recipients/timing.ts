@@ -9,7 +9,7 @@ import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Settings } from './settings.ts'
 
 /** Decision about the time of a message: sent now, deferred, or never sent. */
-export type Timing =
+export type SendTiming =
   | { readonly act: 'send' }
   /** The message is sent in a summary, not before this time. */
   | { readonly act: 'hold'; readonly until: Date }
@@ -26,7 +26,7 @@ export interface TimingReader {
 }
 
 /** A period. It includes `from` and excludes `to`. */
-export interface Period {
+export interface TimePeriod {
   readonly from: Date
   readonly to: Date
 }
@@ -41,7 +41,7 @@ export interface Period {
  *
  * @param severity of a recovery: the severity of its alert
  */
-export function timingOf(
+export function sendTimingOf(
   settings: TimingSettings,
   reader: TimingReader,
   message: {
@@ -51,7 +51,7 @@ export function timingOf(
     /** Whether the message is about the safety of the account; quiet hours do not defer it then. */
     readonly security?: boolean
   },
-): Timing {
+): SendTiming {
   const { kind, severity, now, security = false } = message
   const isCritical = severity === 'critical'
   const mutedUntil = reader.mutedUntil !== null && reader.mutedUntil > now ? reader.mutedUntil : now
@@ -75,7 +75,7 @@ export function quietPeriodAt(
   quietHours: Settings['quietHours'],
   timezone: string,
   at: Date,
-): Period | undefined {
+): TimePeriod | undefined {
   if (!quietHours.enabled) return undefined
   const from = Temporal.PlainTime.from(quietHours.from)
   const to = Temporal.PlainTime.from(quietHours.to)
@@ -98,7 +98,7 @@ export function digestPeriodAt(
   digestAt: string,
   timezone: string,
   at: Date,
-): Period {
+): TimePeriod {
   const zoned = zonedAt(at, timezone)
   if (digest === 'daily') {
     const today = zoned.toPlainDate()

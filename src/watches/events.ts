@@ -96,7 +96,7 @@ function eventsOf({ events }: SignalDefinition): readonly string[] {
 }
 
 /** The named schemas of `data`, each with the events that use it, in the order of the catalogue. */
-export function eventsByData(): ReadonlyMap<z.ZodType, readonly string[]> {
+export function eventsByDataSchema(): ReadonlyMap<z.ZodType, readonly string[]> {
   const events = new Map<z.ZodType, string[]>()
   for (const { event, signal } of SOURCES.values()) {
     events.set(signal.data, [...(events.get(signal.data) ?? []), event])

@@ -193,8 +193,8 @@ export type EvidenceClaim = z.output<typeof EvidenceClaim>
  * P-chain observed, which are stored nowhere. `published-data`: an earlier version did not store the published data that
  * the alert is about. `other`: it is not about a data provider, or it lacks the values of a claim.
  */
-export const UNPROVEN = ['recovery', 'p-chain', 'published-data', 'other'] as const
-export type UnprovenReason = (typeof UNPROVEN)[number]
+export const UNPROVEN_REASONS = ['recovery', 'p-chain', 'published-data', 'other'] as const
+export type UnprovenReason = (typeof UNPROVEN_REASONS)[number]
 
 /** Event of an alert, and number of the block after which the alert was judged. */
 export interface AlertAtBlock {
@@ -203,4 +203,4 @@ export interface AlertAtBlock {
 }
 
 /** Derives the claim from an alert's data; not called for recoveries. */
-export type ClaimOf = (data: JsonObject, place: AlertAtBlock) => EvidenceClaim | UnprovenReason
+export type ClaimBuilder = (data: JsonObject, place: AlertAtBlock) => EvidenceClaim | UnprovenReason

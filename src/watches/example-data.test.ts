@@ -49,8 +49,10 @@ function example(
   )
 }
 
-test.each(ALERTS)('$name: an example is about the target of the watch, and can be shown', (one) => {
-  const { type, signal, event } = one
+test.each(
+  ALERTS,
+)('$name: an example is about the target of the watch, and can be shown', (alert) => {
+  const { type, signal, event } = alert
   const data = example(type.name, event)
   expect(() => signal.data.parse(data)).not.toThrow()
   expect(() => signal.present(event, data)).not.toThrow()

@@ -34,11 +34,13 @@ export function exampleData(
   const seen = z.safeDecode(type.observation, watch.observation as never)
   const observation: Observed | undefined = seen.success ? seen.data : undefined
   const { parameters } = watch
-  const own = signal.ownExample?.({
+  const ownData = signal.ownExample?.({
     ...{ event, at, observation, parameters, target: target.data, settings: settings.data },
     example: shifted(example, at),
   })
-  return own ?? replaced(shifted(example, at), { ...(watch.target as JsonObject), ...parameters })
+  return (
+    ownData ?? replaced(shifted(example, at), { ...(watch.target as JsonObject), ...parameters })
+  )
 }
 
 /** Replaces properties of the data by the others' values, where the others have the same properties. */

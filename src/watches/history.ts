@@ -63,7 +63,7 @@ export interface HistoryQuery<Target, Settings> {
 export interface HistoryPage<Observation> {
   readonly observations: readonly Observation[]
   readonly gaps?: readonly HistoryGap[]
-  /** With `isSeenApart`: times at which something about the target was stored. */
+  /** With `hasSeenTimes`: times at which something about the target was stored. */
   readonly seenAt?: readonly Date[]
 }
 
@@ -81,7 +81,7 @@ export interface History<Target, Settings, Observation> {
    */
   readonly gapMs?: number
   /** Whether pages state when something was stored, because a state alone does not show that. */
-  readonly isSeenApart?: boolean
+  readonly hasSeenTimes?: boolean
   /** Reads observations in order, oldest first, in pages; the first observation is the baseline. */
   read(
     sources: HistorySources,

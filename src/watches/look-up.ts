@@ -13,7 +13,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { WatchFacts } from './facts.ts'
 import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
-import { getProviderView, isProvider, type ProviderView } from './provider-view.ts'
+import { getProviderView, isKnownProvider, type ProviderView } from './provider-view.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 import { type UnitPrice, usdCents } from './usd-value.ts'
 
@@ -85,14 +85,14 @@ const FRESH_MS = 30_000
 /** Time for which an answer without data of the chain is cached. */
 const RETRY_MS = 5000
 /** Default maximum number of cached answers. An answer with all rounds has about 30 KB. */
-const KEPT_MAX = 300
+const CACHED_ANSWERS_MAX = 300
 
 /**
  * Creates the look-ups of one process.
  *
- * @param options `keptMax`: maximum number of cached answers
+ * @param options `cachedMax`: maximum number of cached answers
  */
-export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps {
+export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {}): LookUps {
   const { clock, facts } = deps
   const turns = createWorkLimiter(TURNS)
   const names = createSharedCache<'names', ReadonlyMap<Address, string>>(clock, {
@@ -100,7 +100,7 @@ export function createLookUps(deps: Deps, { keptMax = KEPT_MAX } = {}): LookUps 
     freshMs: () => MINUTE_MS,
   })
   const answers = createSharedCache<Address, AddressAnswer>(clock, {
-    max: keptMax,
+    max: cachedMax,
     freshMs: ({ kind }) => (kind === 'unavailable' ? RETRY_MS : FRESH_MS),
   })
   const named = {
@@ -146,10 +146,10 @@ async function answerOf(
 ): Promise<AddressAnswer> {
   const { chain, facts, confirmations } = deps
   const view = await getProviderView(deps, { provider: address, rounds: ROUNDS }, signal)
-  const [found] = await searchProviders(named, { text: view.provider })
-  if (isProvider(view) || found !== undefined) {
+  const [provider] = await searchProviders(named, { text: view.provider })
+  if (isKnownProvider(view) || provider !== undefined) {
     const published = await deps.facts.published(view.provider)
-    return { kind: 'provider', view, name: found?.name, ...published }
+    return { kind: 'provider', view, name: provider?.name, ...published }
   }
   const block = await chain.confirmedBlock(confirmations, signal)
   const [balanceWei, isContract, price] = await Promise.all([

@@ -59,7 +59,7 @@ export async function endMutes(
  *
  * @param asked `watchId`: the watch itself, which does not count
  */
-export async function whichAreWatched(
+export async function haveBalanceWatch(
   db: Db,
   asked: readonly {
     readonly wallet: Address

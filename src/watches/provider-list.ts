@@ -61,8 +61,8 @@ async function weightsNow(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Address, number>> {
   const block = await chain.confirmedBlock(confirmations, signal)
-  const found = await chain.rounds.policies(block, signal)
-  const policy = found?.policies.find(({ rewardEpoch }) => rewardEpoch === found.currentEpoch)
+  const policies = await chain.rounds.policies(block, signal)
+  const policy = policies?.policies.find(({ rewardEpoch }) => rewardEpoch === policies.currentEpoch)
   return new Map(
     policy?.providers.map(({ voter, weight }) => [voter, weight / policy.weightSum]) ?? [],
   )

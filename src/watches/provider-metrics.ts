@@ -13,7 +13,13 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { WatchFacts } from './facts.ts'
-import { cellOf, cellsOf, conditionsOf, DUTIES, ROUND_CELLS } from './provider-view.ts'
+import {
+  DUTIES,
+  minimalConditionsOf,
+  ROUND_CELLS,
+  roundCellOf,
+  roundCellsOf,
+} from './provider-view.ts'
 import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
 
@@ -82,11 +88,11 @@ export function metricsText(
   const common = { provider, chain: servedChain().key }
   for (const { name, help, samples } of metricsOf(rounds)) {
     if (samples.length === 0) continue
-    const own = Object.keys(samples[0]?.[1] ?? {})
+    const labelNames = Object.keys(samples[0]?.[1] ?? {})
     const gauge = new Gauge({
       name: `flare_provider_${name}`,
       help: t(builtKey(`operations:metric.${help}`)),
-      labelNames: [...Object.keys(common), ...own],
+      labelNames: [...Object.keys(common), ...labelNames],
       registers: [registry],
     })
     for (const [value, labels] of samples) gauge.set({ ...common, ...labels }, value)
@@ -109,8 +115,8 @@ function newestOf<T>(
   part: (round: ProviderObservation) => T | null | undefined,
 ): T | undefined {
   for (const round of rounds) {
-    const found = part(round)
-    if (found !== null && found !== undefined) return found
+    const value = part(round)
+    if (value !== null && value !== undefined) return value
   }
   return undefined
 }
@@ -121,16 +127,16 @@ function some(value: number | boolean | null | undefined): readonly Sample[] {
 }
 
 function dutyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...cellsOf(round) }))
+  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...roundCellsOf(round) }))
   const [newest] = rounds
   const counts = DUTIES.flatMap((duty) =>
     ROUND_CELLS.map((result): Sample => {
-      const fitting = cells.filter((round) => cellOf(round, duty) === result)
+      const fitting = cells.filter((round) => roundCellOf(round, duty) === result)
       return [fitting.length, { duty, result }]
     }),
   )
   const last = DUTIES.flatMap((duty): Sample[] => {
-    const known = cells.map((round) => cellOf(round, duty)).find((cell) => cell !== 'unknown')
+    const known = cells.map((round) => roundCellOf(round, duty)).find((cell) => cell !== 'unknown')
     return known === undefined ? [] : [[Number(known === 'ok'), { duty }]]
   })
   return [
@@ -177,8 +183,8 @@ function membershipMetrics(rounds: readonly ProviderObservation[]): readonly Met
 }
 
 function conditionMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const conditions = Object.entries(conditionsOf(rounds)).flatMap(([condition, found]) =>
-    found === null ? [] : [{ condition, ...found }],
+  const conditions = Object.entries(minimalConditionsOf(rounds)).flatMap(([condition, rate]) =>
+    rate === null ? [] : [{ condition, ...rate }],
   )
   const nodes = newestOf(rounds, (round) => round.nodes) ?? []
   const uptimes = nodes.flatMap(({ nodeId }): Sample[] => {

@@ -8,10 +8,10 @@ import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
   ANCHOR,
   CONDITION_WINDOW_ROUNDS,
+  fulfilledShare,
   PARTICIPATION,
   type RateCondition,
   ROUNDS_MIN,
-  shareOf,
   UPTIME_MINIMUM,
 } from './types/provider-fsp/conditions.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
@@ -215,7 +215,7 @@ function viewOf(
     rounds: rounds.slice(0, shown).map((round) => ({
       id: round.round,
       startsAt: new Date(round.startsAt * 1000),
-      ...cellsOf(round),
+      ...roundCellsOf(round),
     })),
     fastUpdates:
       silence == null
@@ -225,7 +225,7 @@ function viewOf(
             blocksSinceUpdate: silence.blocksSinceUpdate,
             probabilityOfSilence: Math.exp(-silence.exponent),
           },
-    minimalConditions: conditionsOf(rounds.slice(0, CONDITION_WINDOW_ROUNDS)),
+    minimalConditions: minimalConditionsOf(rounds.slice(0, CONDITION_WINDOW_ROUNDS)),
     validators: nodes?.map(({ nodeId, isListed: listed }) => ({ nodeId, listed })) ?? null,
     balances: live?.balances ?? balancesOf(last),
     asOf: last?.at ?? null,
@@ -233,7 +233,7 @@ function viewOf(
 }
 
 /** Result of a duty in a round. */
-export function cellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty): RoundCell {
+export function roundCellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty): RoundCell {
   if (duty === 'bitvote') return fdc.bitvote
   return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
 }
@@ -247,7 +247,7 @@ export function isBadCell(cell: RoundCell): boolean {
  * Whether there is evidence that the address belongs to a provider: rounds in which it took part, or a
  * registration.
  */
-export function isProvider({ rounds, ...view }: ProviderView): boolean {
+export function isKnownProvider({ rounds, ...view }: ProviderView): boolean {
   const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))
   return (
     isSeen || view.registered === true || view.inPolicy === true || view.registeredNext === true
@@ -262,7 +262,7 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
 }
 
 /** Duties of a round, each with its worst verdict. */
-export function cellsOf(
+export function roundCellsOf(
   observation: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
   const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
@@ -297,7 +297,7 @@ export function cellsOf(
 }
 
 /** The minimal conditions over these rounds, where there is enough evidence. */
-export function conditionsOf(
+export function minimalConditionsOf(
   rounds: readonly ProviderObservation[],
 ): ProviderView['minimalConditions'] {
   const rateOf = ({ count, protocolMinimum: minimum }: RateCondition) => {
@@ -305,7 +305,7 @@ export function conditionsOf(
       const counted = count(round)
       return counted === undefined ? [] : [counted]
     })
-    return counts.length < ROUNDS_MIN ? null : { rate: shareOf(counts), minimum }
+    return counts.length < ROUNDS_MIN ? null : { rate: fulfilledShare(counts), minimum }
   }
   const polls = rounds
     .flatMap(({ nodes }) => nodes ?? [])
@@ -313,6 +313,6 @@ export function conditionsOf(
   return {
     anchor: rateOf(ANCHOR),
     fdc: rateOf(PARTICIPATION),
-    uptime: polls.length === 0 ? null : { rate: shareOf(polls), minimum: UPTIME_MINIMUM },
+    uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
   }
 }

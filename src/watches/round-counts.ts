@@ -1,11 +1,11 @@
 import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import {
-  cellOf,
-  cellsOf,
   DUTIES,
   isBadCell,
   type ProviderView,
   type RoundCell,
+  roundCellOf,
+  roundCellsOf,
 } from './provider-view.ts'
 
 /** Number of rounds with a known result, and number of these rounds with an unfulfilled duty. */
@@ -16,7 +16,7 @@ export interface RoundCounts {
 
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   const countRoundsWith = (is: (cell: RoundCell) => boolean) =>
-    rounds.filter((round) => DUTIES.some((duty) => is(cellOf(round, duty)))).length
+    rounds.filter((round) => DUTIES.some((duty) => is(roundCellOf(round, duty)))).length
   return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadCell) }
 }
 
@@ -41,5 +41,5 @@ export function roundsWithin(
 /** Like `countRounds`, from the verdicts of rounds. */
 export function countVerdicts(rounds: readonly ProviderObservation['checks'][]): RoundCounts {
   const startsAt = new Date(0)
-  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...cellsOf({ checks }) })))
+  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...roundCellsOf({ checks }) })))
 }

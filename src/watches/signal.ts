@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import type { ClaimOf } from './evidence-model.ts'
+import type { ClaimBuilder } from './evidence-model.ts'
 
 /** Base of an observation of a target. */
 export interface Observed {
@@ -124,7 +124,7 @@ export interface Signal<
     isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
   }
   /** The claim of the signal's alerts about the chain; omitted if alerts are not about a data provider. */
-  readonly claim?: ClaimOf
+  readonly claim?: ClaimBuilder
   /** Example data by event, for previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>
   /**

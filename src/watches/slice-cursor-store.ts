@@ -63,7 +63,7 @@ export async function saveSliceCursors(tx: Db, seen: readonly ObservedSlices[]):
 }
 
 async function writeSlices(tx: Db, seen: readonly ObservedSlices[]): Promise<void> {
-  const rows = seen.map(({ block, ...one }) => ({ ...one, ...block }))
+  const rows = seen.map(({ block, ...cursor }) => ({ ...cursor, ...block }))
   await tx.execute(sql`
     insert into slice_cursors as c (type, slice, block_number, block_at, observed_at, failing_since, checked_at)
     select r.type, s.slice, r."blockNumber", r."blockAt", r."observedAt", r."failingSince", r."checkedAt"

@@ -16,9 +16,9 @@ export async function* readTargetPages(
   while (pages.length > 0) {
     const rowsPerSlice = Math.ceil(limit / pages.length)
     const rows = await store.listTargets(db, type, pages, rowsPerSlice)
-    const found = Map.groupBy(rows, ({ slice }) => slice)
+    const rowsOfSlice = Map.groupBy(rows, ({ slice }) => slice)
     pages = pages.flatMap(({ slice }) => {
-      const sliceRows = found.get(slice) ?? []
+      const sliceRows = rowsOfSlice.get(slice) ?? []
       return sliceRows.length < rowsPerSlice
         ? []
         : [{ slice, after: Math.max(...sliceRows.map(({ id }) => id)) }]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
 import { type signalStates, watches } from './tables.ts'
@@ -78,8 +78,8 @@ export async function listEvaluatedWatchesOf(
     where target_id = any(${sql.param([...targetIds])}::int[]) and ${isJudged()}
     order by target_id, id`)
   const targetOf = new Map(rows.map(({ id, targetId }) => [id, targetId]))
-  const found = await withStates(db, rows, (id) => onUnreadable(targetOf.get(id)))
-  return Map.groupBy(found, ({ id }) => targetOf.get(id))
+  const evaluated = await withStates(db, rows, (id) => onUnreadable(targetOf.get(id)))
+  return Map.groupBy(evaluated, ({ id }) => targetOf.get(id))
 }
 
 // Plain SQL: a move of a feed reads every watch on the feed, and mapping rows with Drizzle takes longer
@@ -99,20 +99,20 @@ async function withStates(
     db,
     rows.map(({ id }) => id),
   )
-  return rows.flatMap((found) => {
+  return rows.flatMap((row) => {
     try {
       return [
         {
-          ...found,
-          wallet: storedAddress(found.wallet),
-          signals: StoredSignalChoices.parse(found.signals),
-          minSeverity: z.enum(SEVERITIES).parse(found.minSeverity),
-          states: (states.get(found.id) ?? []).map(toState),
+          ...row,
+          wallet: storedAddress(row.wallet),
+          signals: StoredSignalChoices.parse(row.signals),
+          minSeverity: z.enum(SEVERITIES).parse(row.minSeverity),
+          states: (states.get(row.id) ?? []).map(toState),
         },
       ]
     } catch (error) {
       if (onUnreadable === undefined) throw error
-      onUnreadable(found.id, error)
+      onUnreadable(row.id, error)
       return []
     }
   })

@@ -190,7 +190,7 @@ export async function markTargetStale(db: Db, targetId: number): Promise<void> {
   await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
 }
 
-/** Wakes the observer of the wallet's ledger, as new ledger entries do. */
+/** Wakes the job that judges the wallet's ledger, as new ledger entries do. */
 export async function notifyLedgerJudge(db: Db, wallet: Address): Promise<void> {
   await db.execute(sql`select pg_notify('ledger', ${wallet})`)
 }
@@ -220,11 +220,11 @@ export async function findTargetId(
   wallet: Address,
   id: number,
 ): Promise<number | undefined> {
-  const [found] = await db
+  const [row] = await db
     .select({ targetId: watches.targetId })
     .from(watches)
     .where(and(eq(watches.wallet, wallet), eq(watches.id, id)))
-  return found?.targetId
+  return row?.targetId
 }
 
 /** Deletes a watch. */
@@ -292,7 +292,7 @@ export async function isProviderWatched(
   wallet: Address,
   provider: Address,
 ): Promise<boolean> {
-  const found = await db
+  const rows = await db
     .select({ id: watches.id })
     .from(watches)
     .innerJoin(targets, eq(targets.id, watches.targetId))
@@ -304,7 +304,7 @@ export async function isProviderWatched(
       ),
     )
     .limit(1)
-  return found.length > 0
+  return rows.length > 0
 }
 
 /** Number of running watches of all wallets. */

@@ -3,7 +3,7 @@ import { asc, sql } from 'drizzle-orm'
 import { joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { targets } from './tables.ts'
-import { TARGET_ROW, type TargetRow } from './target-store.ts'
+import { TARGET_COLUMNS, type TargetRow } from './target-store.ts'
 
 /**
  * Locks those of the targets that nobody else has locked, until the transaction ends, and returns their current
@@ -11,7 +11,7 @@ import { TARGET_ROW, type TargetRow } from './target-store.ts'
  */
 export async function lockFreeTargets(db: Db, ids: readonly number[]): Promise<TargetRow[]> {
   return db
-    .select(TARGET_ROW)
+    .select(TARGET_COLUMNS)
     .from(targets)
     .where(sql`${targets.id} = any(${sql.param([...ids])}::int[])`)
     .orderBy(asc(targets.id))
@@ -30,7 +30,7 @@ export interface ObservedTarget {
 /** `saveObservation` for several targets. */
 export async function saveObservations(db: Db, seen: readonly ObservedTarget[]): Promise<void> {
   if (seen.length === 0) return
-  const column = <T>(read: (one: ObservedTarget) => T) => sql.param(seen.map(read))
+  const column = <T>(read: (target: ObservedTarget) => T) => sql.param(seen.map(read))
   await db.execute(sql`
     update targets t set observation = r.observation, observed_at = r.observed_at,
       summary = nullif(r.summary, 'null'), recheck_at = r.recheck_at, stale = false, no_data_since = null

@@ -22,7 +22,7 @@ export interface TargetRow {
 }
 
 /** The columns of a `TargetRow`. */
-export const TARGET_ROW = {
+export const TARGET_COLUMNS = {
   id: targets.id,
   slice: sql<number>`${sliceOfKey}`,
   key: targets.key,
@@ -74,7 +74,7 @@ export function listStaleTargets(
   page: { readonly after: number; readonly limit: number },
 ): Promise<TargetRow[]> {
   return db
-    .select(TARGET_ROW)
+    .select(TARGET_COLUMNS)
     .from(targets)
     .where(
       and(
@@ -102,7 +102,7 @@ export function listTargetsOf(
 ): Promise<TargetRow[]> {
   const isNamed = sql`${targets.key} = any(${valueArray(keys, 'text')})`
   return db
-    .select(TARGET_ROW)
+    .select(TARGET_COLUMNS)
     .from(targets)
     .where(and(eq(targets.type, type), isNamed, isIn(slices), gt(targets.watchCount, 0)))
     .orderBy(asc(targets.id))
@@ -110,7 +110,11 @@ export function listTargetsOf(
 
 /** Locks the target until the transaction ends and returns its current row. */
 export async function lockTarget(db: Db, id: number): Promise<TargetRow | undefined> {
-  const [row] = await db.select(TARGET_ROW).from(targets).where(eq(targets.id, id)).for('update')
+  const [row] = await db
+    .select(TARGET_COLUMNS)
+    .from(targets)
+    .where(eq(targets.id, id))
+    .for('update')
   return row
 }
 

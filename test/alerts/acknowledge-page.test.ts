@@ -98,8 +98,8 @@ test('a second press changes nothing', async () => {
   const { read, seenOn, press } = await pageOf('email')
   const seen = seenOn(await read())
   const first = world.clock.now()
-  const both = await Promise.all([press('ackAll', seen), press('ackAll', seen)])
-  expect(both.map(({ statusCode }) => statusCode)).toEqual([303, 303])
+  const answers = await Promise.all([press('ackAll', seen), press('ackAll', seen)])
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303])
   world.clock.advance(60)
   expect((await press('ackAll', seen)).statusCode).toBe(303)
   const times = await world.sql`
@@ -194,8 +194,8 @@ test('the page of an outage takes all its acknowledgements back, or only one', a
   expect(await takenBy()).toEqual({ [COMMIT]: ALICE, [REVEAL]: null, [UPDATES]: ALICE })
   await press('ack', seenOn(await read()))
   const seen = seenOn(await read())
-  const both = await Promise.all([press('unackAll', seen), press('unackAll', seen)])
-  expect(both.map(({ statusCode }) => statusCode)).toEqual([303, 303])
+  const answers = await Promise.all([press('unackAll', seen), press('unackAll', seen)])
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([303, 303])
   expect(await takenBy()).toEqual({ [COMMIT]: null, [REVEAL]: null, [UPDATES]: null })
   expect(await read()).toContain('Acknowledge all 3 alerts')
   // Nothing that the page has not shown, and nothing by a link that may only read.

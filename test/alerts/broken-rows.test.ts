@@ -40,7 +40,7 @@ async function runJobs(): Promise<void> {
   await world.deliver()
 }
 const quarantined = (kind: string) =>
-  world.app.quarantine.read().find((one) => one.kind === kind)?.rows ?? 0
+  world.app.quarantine.read().find((row) => row.kind === kind)?.rows ?? 0
 
 test.each([
   [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { whichWereSeen } from '#src/alerts/counterparty-store.ts'
+import { areInRecentAlerts } from '#src/alerts/counterparty-store.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { openExplained, rowsRead } from '../support/plans.ts'
@@ -43,7 +43,7 @@ test.each([
     const asked = [NEW, SEEN].map((address) => ({ wallet: BUSY, watchId, address }))
     let found: readonly boolean[] = []
     const ran = await explained.record(async () => {
-      found = await whichWereSeen(explained.db, asked)
+      found = await areInRecentAlerts(explained.db, asked)
     })
     expect(found).toEqual([false, true])
     const read = ran.reduce((sum, { plan }) => sum + rowsRead(plan), 0)
@@ -56,5 +56,5 @@ test.each([
 
 test('an alert of another wallet does not count', async () => {
   const asked = [{ wallet: NEW as Address, watchId: CALM, address: SEEN }]
-  expect(await whichWereSeen(database.db, asked)).toEqual([false])
+  expect(await areInRecentAlerts(database.db, asked)).toEqual([false])
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acknowledgeAlert } from '#src/alerts/acknowledge.ts'
 import { getAlert } from '#src/alerts/card.ts'
 import { listAlertLines } from '#src/alerts/history-view.ts'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 /** What is said of an open alert later has the figures of then. */
@@ -105,7 +105,7 @@ describe('an outage that goes on', () => {
     const [kept] = await world.sql`
       select envelope -> 'message' ->> 'link' as link from deliveries
       where alert_id = ${id} and channel = 'telegram'`
-    const page = await readLinked(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
+    const page = await readLinkedAlertPage(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
     expect(page?.message.title).toContain('in 17 consecutive rounds')
     expect(page?.outage?.alerts).toHaveLength(5)
     for (const { message } of page?.outage?.alerts ?? []) {

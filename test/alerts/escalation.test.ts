@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acknowledgeAlert, muteEpisode } from '#src/alerts/acknowledge.ts'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { confirmMailbox } from '../support/destinations.ts'
@@ -54,7 +54,7 @@ const pageOf = async (alertId: number) => {
   const [kept] = await world.sql`
     select envelope -> 'message' ->> 'link' as link from deliveries
     where alert_id = ${alertId} and channel = 'telegram'`
-  return await readLinked(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
+  return await readLinkedAlertPage(world.app, String(kept?.['link']).split('/a/')[1] ?? '')
 }
 const newest = async () => {
   const [alert] = await world.alerts()

@@ -49,7 +49,7 @@ async function evidenceOf(name: string, event: string): Promise<Evidence> {
     'GET',
     `/alerts?watchId=${world.watchOf(name)}&limit=250`,
   )
-  const alert = body.data.find((one: { readonly event: string }) => one.event === event)
+  const alert = body.data.find((alert: { readonly event: string }) => alert.event === event)
   expect(alert, event).toBeDefined()
   const found = await world.alice.request('GET', `/alerts/${alert.id}/evidence`)
   expect(found.status).toBe(200)
@@ -91,17 +91,17 @@ describe('unclaimed rewards', () => {
   })
 
   test('are refuted about another provider, amount, epoch, expiry and severity', async () => {
-    const both = (name: string, value: unknown) =>
+    const forgeBoth = (name: string, value: unknown) =>
       forged(rewards, ({ claim, data }) => {
         claim[name] = value
         data[name] = value
       })
     const codes = {
-      claimed: (await both('provider', identity('Anchored'))).code,
-      amount: (await both('amountWei', '1750000000000000000001')).code,
-      twice: (await both('epochs', [452, 452])).code,
-      expiry: (await both('expiresAt', rewards.firedAt)).code,
-      noExpiry: (await both('expiresAt', null)).code,
+      claimed: (await forgeBoth('provider', identity('Anchored'))).code,
+      amount: (await forgeBoth('amountWei', '1750000000000000000001')).code,
+      twice: (await forgeBoth('epochs', [452, 452])).code,
+      expiry: (await forgeBoth('expiresAt', rewards.firedAt)).code,
+      noExpiry: (await forgeBoth('expiresAt', null)).code,
       severity: (
         await forged(rewards, (evidence) => {
           evidence.severity = 'warning'
@@ -121,7 +121,8 @@ describe('unclaimed rewards', () => {
   test('with a proof that does not lead to the root are not confirmed', async () => {
     const { rewardsUrl } = world.published ?? {}
     const body = await (await fetch(`${rewardsUrl}452/reward-distribution-data.json`)).json()
-    for (const one of body.rewardClaims) one.body.amount = String(2n * BigInt(one.body.amount))
+    for (const claim of body.rewardClaims)
+      claim.body.amount = String(2n * BigInt(claim.body.amount))
     const file = `data:application/json,${encodeURIComponent(JSON.stringify(body))}`
     const doubled = structuredClone(rewards)
     doubled.claim['amountWei'] = '3500000000000000000000'

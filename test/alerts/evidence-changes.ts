@@ -41,7 +41,7 @@ export async function confirmedChanges(
   }
   const confirmed: string[] = []
   for (const [name, partOf] of Object.entries(parts)) {
-    for (const figure of figuresOf(partOf(evidence)).filter((one) => !named.includes(one))) {
+    for (const figure of figuresOf(partOf(evidence)).filter((figure) => !named.includes(figure))) {
       for (const by of [-1, 1]) {
         const other = structuredClone(evidence)
         const part = partOf(other)

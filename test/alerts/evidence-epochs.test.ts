@@ -142,7 +142,7 @@ test('no figure can be changed so that the chain confirms it, unless the script 
     if (body.claim === null || kinds.has(body.event)) continue
     kinds.add(body.event)
     const { registry } = world.devnet.contracts
-    const changes = await confirmedChanges(body, (one) => verify(one, rpc, registry))
+    const changes = await confirmedChanges(body, (change) => verify(change, rpc, registry))
     if (changes.length > 0) found.push([body.event, changes])
   }
   expect(found).toEqual([])

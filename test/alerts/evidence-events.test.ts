@@ -101,9 +101,9 @@ test.each([
   ['signing.rewards-reminder', 'isConcluded', true],
   ['signing.missed', 'isConcluded', false],
 ])('%s with another %s is refused', (event, name, value) => {
-  const stated = ALL.filter((one) => one.event === event)
+  const stated = ALL.filter((alert) => alert.event === event)
   expect(stated.length).toBeGreaterThan(0)
-  for (const one of stated) {
-    expect(isAccepted({ ...one, claim: { ...one.claim, [name]: value } })).toBe(false)
+  for (const alert of stated) {
+    expect(isAccepted({ ...alert, claim: { ...alert.claim, [name]: value } })).toBe(false)
   }
 })

@@ -139,7 +139,7 @@ test.each([
   }
   const firedAt = new Date((1000 + age) * 1000).toISOString()
   const error = await checkAge(protocol as never, { block: BLOCK }, firedAt).catch(
-    (one: unknown) => one,
+    (value: unknown) => value,
   )
   expect(error === undefined ? error : (error as Error).constructor).toBe(expected)
 })

@@ -28,7 +28,7 @@ afterAll(() => world.close())
 
 async function evidenceOf(name: string, event: string): Promise<Evidence> {
   const all = (await world.alerts(name)) as unknown as readonly { id: number; event: string }[]
-  const found = all.find((one) => one.event === event)
+  const found = all.find((alert) => alert.event === event)
   expect(found, event).toBeDefined()
   const { body } = await world.alice.request('GET', `/alerts/${found?.id}/evidence`)
   return body

@@ -37,13 +37,15 @@ async function asNode(transaction: TransactionSerializable): Promise<Record<stri
   )
 }
 
-test.each(SIGNED)('the sender of a %s transaction follows from its signature', async (_, one) => {
-  expect(senderOf(await asNode(one))).toBe(ACCOUNT.address.toLowerCase())
+test.each(
+  SIGNED,
+)('the sender of a %s transaction follows from its signature', async (_, signed) => {
+  expect(senderOf(await asNode(signed))).toBe(ACCOUNT.address.toLowerCase())
 })
 
 test('changed content gives another sender, and a transaction without a signature gives none', async () => {
-  const [, one] = SIGNED[0] ?? []
-  const fields = await asNode(one as TransactionSerializable)
+  const [, signed] = SIGNED[0] ?? []
+  const fields = await asNode(signed as TransactionSerializable)
   expect(senderOf({ ...fields, nonce: '0x8' })).not.toBe(ACCOUNT.address.toLowerCase())
   expect(senderOf({ ...fields, r: '0x0', s: '0x0' })).toBeUndefined()
   expect(senderOf({ ...fields, type: '0x7e' })).toBeUndefined()

@@ -81,7 +81,7 @@ function check(evidence: unknown, endpoints: readonly string[] | Rpc = rpc) {
 async function alertOf(event: string, name?: string): Promise<RaisedAlert> {
   const own =
     name === undefined ? raised : ((await world.alerts(name)) as unknown as readonly RaisedAlert[])
-  const found = own.find((one) => one.event === event)
+  const found = own.find((alert) => alert.event === event)
   if (found === undefined) throw new Error(`${event} was not raised`)
   return found
 }
@@ -103,7 +103,7 @@ test('the exit code and the output of the script tell its result', async () => {
   other.blocks.last['hash'] = `0x${'ab'.repeat(32)}`
   const { registry } = world.devnet.contracts
   const args = [world.devnet.rpcUrl, '--registry', registry]
-  const run = (json: string, given = args) => runScript(json, given)
+  const run = (json: string, scriptArgs = args) => runScript(json, scriptArgs)
   const confirmed = await run(JSON.stringify(evidence))
   const stated = expect.stringMatching(/^The file states.+\n( {2}.+\n){5}$/)
   const out = expect.stringMatching(/^The file states.+\n( {2}.+\n){5}confirmed: .+\n$/)
@@ -122,8 +122,8 @@ test('a true statement that is not that of the message is refuted with the messa
   const { id: alertId, ...sent } = alert
   const message = { ...sent, alertId }
   const { rpcUrl, contracts } = world.devnet
-  const checkWith = (given: unknown, sent?: unknown) =>
-    verify(given, [rpcUrl], contracts.registry, { message: sent })
+  const checkWith = (evidence: unknown, sent?: unknown) =>
+    verify(evidence, [rpcUrl], contracts.registry, { message: sent })
   expect(await checkWith(evidence, message)).toMatchObject({ code: 0 })
   const weaker = structuredClone(evidence)
   weaker.claim['limitWei'] = '900000000000000000000'
@@ -363,14 +363,15 @@ test('the script reports an endpoint that returns false data or has pruned old b
   const contradicting = await through(
     missing,
     ofBlocks((block) => {
-      for (const one of block.transactions) one.from = `0x${'11'.repeat(20)}`
+      for (const transaction of block.transactions) transaction.from = `0x${'11'.repeat(20)}`
     }),
     [world.devnet.rpcUrl],
   )
   expect(contradicting).toMatchObject({ code: 2, said: expect.stringContaining('contradict') })
   // A single endpoint says that a provider's transactions were reverted: its receipts have another root.
   const revert = (answer: { result?: unknown }) => {
-    for (const one of [answer.result].flat()) Object.assign(one as object, { status: '0x0' })
+    for (const receipt of [answer.result].flat())
+      Object.assign(receipt as object, { status: '0x0' })
   }
   const reverting = await through(missing, (method, _params, answer) => {
     if (method === 'eth_getBlockReceipts' && answer.result) revert(answer)

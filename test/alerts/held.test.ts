@@ -103,7 +103,8 @@ describe('quiet hours', () => {
     world.inbox.setMailbox('ops@example.org', 'temporary')
     await world.deliver()
     expect(await fates()).toEqual(['email retrying 1', 'telegram delivered 1'])
-    const [refused] = (await world.alerts())[0]?.deliveries.filter((one) => one.lastError) ?? []
+    const [refused] =
+      (await world.alerts())[0]?.deliveries.filter((delivery) => delivery.lastError) ?? []
     expect(refused).toMatchObject({ channel: 'email', lastStatusCode: 450, deliveredAt: null })
     world.inbox.setMailbox('ops@example.org', undefined)
     world.clock.advance(10)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { insertAlerts } from '#src/alerts/store.ts'
 import type { Db } from '#src/db/connection.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -19,7 +19,7 @@ let database: FreshDatabase
 
 beforeAll(async () => {
   database = await freshDatabase()
-  await retainAlerts({ db: database.db, clock: { now: () => NOW }, log: silentLogger })
+  await dropOldAlerts({ db: database.db, clock: { now: () => NOW }, log: silentLogger })
 })
 afterAll(() => database.drop())
 

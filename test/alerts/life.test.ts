@@ -8,7 +8,7 @@ import {
   unacknowledgeMessage,
 } from '#src/alerts/acknowledge.ts'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { findLinkedActor, readLinked } from '#src/alerts/public-view.ts'
+import { findLinkedActor, readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import type { Alert } from '../generated/api.ts'
@@ -347,7 +347,7 @@ describe('a severity increase', () => {
     const { body } = alerts.find(({ id }) => id === raised.id)?.rendered ?? {}
     expect(body).not.toContain('Duration')
     const code = alertUrl(world.app, { alertId: raised.id, recipientId: null }).split('/').at(-1)
-    const page = await readLinked(world.app, code ?? '')
+    const page = await readLinkedAlertPage(world.app, code ?? '')
     expect(page?.durationSeconds).toBe(1800)
   })
 })
@@ -551,22 +551,22 @@ describe('a link to an alert', () => {
     const actor = actors[0]
     if (actor === undefined) throw new Error('nobody may act')
     await acknowledgeAlert(world.app, actor.caller, { id, by: actor.by })
-    const page = await readLinked(world.app, codes[0] ?? '')
+    const page = await readLinkedAlertPage(world.app, codes[0] ?? '')
     expect(page).toMatchObject({ mayAct: true, isOpen: true, state: 'acknowledged' })
     expect(page?.acknowledged?.by).toContain('@example.org')
     expect(page?.help.action).toMatch(/\S/)
     expect(page?.deliveries.map(({ channel }) => channel)).toContain('webhook')
     expect(page?.deliveries.every(({ to }) => to !== null)).toBe(true)
-    expect((await readLinked(world.app, codes[1] ?? ''))?.deliveries[0]?.to).toBeNull()
+    expect((await readLinkedAlertPage(world.app, codes[1] ?? ''))?.deliveries[0]?.to).toBeNull()
     minutes(7 * 24 * 60)
     expect(await findLinkedActor(world.app, codes[0] ?? '')).toBeUndefined()
-    expect(await readLinked(world.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
+    expect(await readLinkedAlertPage(world.app, codes[0] ?? '')).toMatchObject({ mayAct: false })
   })
 
   test('with a changed character is refused', async () => {
     const { codes } = await links()
     const code = `${codes[0]?.slice(0, -2)}AA`
-    expect(await readLinked(world.app, code)).toBeUndefined()
+    expect(await readLinkedAlertPage(world.app, code)).toBeUndefined()
     expect(await findLinkedActor(world.app, code)).toBeUndefined()
   })
 })

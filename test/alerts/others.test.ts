@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { alertUrl } from '#src/alerts/alert-urls.ts'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
@@ -20,7 +20,7 @@ async function pageOfMail() {
   const texts = world.inbox.mails.map(({ text = '' }) => text)
   const link = /https?:\/\/\S+#alerts/.exec(texts.join('\n'))?.[0]
   if (link === undefined) throw new Error('the mail has no button')
-  const page = await readLinked(world.app, new URL(link).pathname.replace('/a/', ''))
+  const page = await readLinkedAlertPage(world.app, new URL(link).pathname.replace('/a/', ''))
   if (page === undefined) throw new Error('there is no page')
   return page
 }
@@ -36,7 +36,7 @@ test('the button of a mail about several alerts opens a page that lists the othe
   const { message, others, outage } = await pageOfMail()
   expect(message.severity).toBe('critical')
   expect(others).toEqual([])
-  expect(outage?.alerts.map((one) => one.message.event)).toEqual([REVEAL, COMMIT])
+  expect(outage?.alerts.map((alert) => alert.message.event)).toEqual([REVEAL, COMMIT])
   expect(outage?.alerts[1]?.state.recoveredAt).toBeUndefined()
   world.clock.advance(60)
   await world.record(watch, { event: `${COMMIT}.recovered` })
@@ -51,7 +51,7 @@ test('the button of a mail about several alerts opens a page that lists the othe
   expect(row?.time).toContain(since.slice(11, 16))
   // Its own link only reads, and leads no further.
   const code = new URL(over?.message.link ?? '').pathname.replace('/a/', '')
-  const back = await readLinked(world.app, code)
+  const back = await readLinkedAlertPage(world.app, code)
   expect(back).toMatchObject({ message: { event: COMMIT }, others: [], mayAct: false })
   expect((await pageOfMail()).mayAct).toBe(true)
 })
@@ -60,7 +60,7 @@ test('a page opened by a link without a recipient lists no other alerts; unreada
   const { message, outage } = await pageOfMail()
   expect(outage?.alerts).toHaveLength(2)
   const link = alertUrl(world.app, { alertId: message.alertId ?? 0, recipientId: null })
-  const page = await readLinked(world.app, new URL(link).pathname.replace('/a/', ''))
+  const page = await readLinkedAlertPage(world.app, new URL(link).pathname.replace('/a/', ''))
   expect(page).toMatchObject({ others: [], outage: undefined })
   await world.sql`update alerts set data = '"broken"' where event = ${COMMIT}`
   expect(await pageOfMail()).toMatchObject({ others: [], outage: undefined })

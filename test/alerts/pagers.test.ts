@@ -159,7 +159,7 @@ test('alerts that an outage inhibits open no incidents', async () => {
   await deliverLater()
   await world.record(
     watch,
-    ...SILENCE.map((one) => ({ ...one, data: { ...one.data, ...provider } })),
+    ...SILENCE.map((alert) => ({ ...alert, data: { ...alert.data, ...provider } })),
   )
   await deliverLater()
   expect(actions()).toEqual(['trigger'])

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countAlerts, deleteAlerts, exportAlerts, listAlerts } from '#src/alerts/history.ts'
 import { countAlertLines, listAlertLines } from '#src/alerts/history-view.ts'
 import type { AlertFilter } from '#src/alerts/model.ts'
-import { LOOKED_AT_ONCE, listPart } from '#src/alerts/part-store.ts'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { listAlertPart, PART_ALERTS } from '#src/alerts/part-store.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -18,7 +18,7 @@ import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/p
 /** A history of which few alerts match a filter is read in parts of a bounded size, and completely. */
 
 const NOW = new Date('2026-11-20T12:00:00.000Z')
-const ALERTS = 3 * LOOKED_AT_ONCE + 700
+const ALERTS = 3 * PART_ALERTS + 700
 const WATCHES = 700
 const DAYS = 120
 
@@ -31,7 +31,7 @@ let deps: Parameters<typeof listAlertLines>[0]
 beforeAll(async () => {
   database = await freshDatabase()
   const clock = { now: () => NOW }
-  await retainAlerts({ db: database.db, clock, log: silentLogger })
+  await dropOldAlerts({ db: database.db, clock, log: silentLogger })
   const box = createSecretBox(Buffer.alloc(32, 7))
   deps = { db: database.db, box, clock, publicUrl: 'https://watchdog.example.org' }
   await insert(1, ALERTS, ALERTS)
@@ -96,9 +96,9 @@ test('the parts of any filter are what one statement finds, in order, also while
       const [known] = await database.sql<{ id: number }[]>`select max(id) as id from alerts`
       const expected = await idsOf(filter, known?.id)
       const found: number[] = []
-      let after: Awaited<ReturnType<typeof listPart>>['next']
+      let after: Awaited<ReturnType<typeof listAlertPart>>['next']
       do {
-        const part = await listPart(database.db, alice.wallet, filter, after, limit)
+        const part = await listAlertPart(database.db, alice.wallet, filter, after, limit)
         found.push(...part.rows.map(({ id }) => id))
         after = part.next
         added += 1
@@ -158,9 +158,9 @@ test('no plan reads more than a part, also the one that is kept for any wallet',
     const ran = await explained.record(() =>
       explained.db.transaction(async (tx) => {
         await tx.execute(sql`set local plan_cache_mode = force_generic_plan`)
-        await listPart(tx, alice.wallet, { severity: 'critical' }, undefined, 50)
-        await listPart(tx, alice.wallet, { state: 'acknowledged' }, oldest, 50)
-        await listPart(tx, alice.wallet, { watchId: WATCHES + 1 }, undefined, 50)
+        await listAlertPart(tx, alice.wallet, { severity: 'critical' }, undefined, 50)
+        await listAlertPart(tx, alice.wallet, { state: 'acknowledged' }, oldest, 50)
+        await listAlertPart(tx, alice.wallet, { watchId: WATCHES + 1 }, undefined, 50)
       }),
     )
     const plans = ran.filter(({ text }) => text.includes('row_number')).map(({ plan }) => plan)
@@ -168,7 +168,7 @@ test('no plan reads more than a part, also the one that is kept for any wallet',
     for (const plan of plans) {
       expect(tablesScanned(plan)).toEqual([])
       // One more of each partition, to find the newest.
-      expect(rowsRead(plan)).toBeLessThanOrEqual(LOOKED_AT_ONCE + 20)
+      expect(rowsRead(plan)).toBeLessThanOrEqual(PART_ALERTS + 20)
       expect(rowsSorted(plan)).toBeLessThanOrEqual(100)
     }
   } finally {
@@ -194,7 +194,7 @@ test('a deletion deletes all that match in all parts, and nothing else', async (
 
 test('a page in a chat and a count stop after many parts, say so, and the next page goes on', async () => {
   const carol = caller(`0x${'c'.repeat(40)}`)
-  const alerts = 25 * LOOKED_AT_ONCE + 10
+  const alerts = 25 * PART_ALERTS + 10
   await database.sql`
     insert into alerts (wallet, watch_id, watch_label, type, signal, "group", event, severity, state, data, position,
       fired_at, is_episode, told_at, reminders_sent, created_at)
@@ -207,7 +207,7 @@ test('a page in a chat and a count stop after many parts, say so, and the next p
   const ran = await explained.record(() =>
     explained.db.transaction(async (tx) => {
       await tx.execute(sql`set local plan_cache_mode = force_custom_plan`)
-      await listPart(tx, carol.wallet, { severity: 'critical' }, undefined, 50)
+      await listAlertPart(tx, carol.wallet, { severity: 'critical' }, undefined, 50)
     }),
   )
   await explained.close()

@@ -101,7 +101,7 @@ test('the log of an episode has its reminder, acknowledgement, changed message, 
   ])
   const messages = messagesOf(id)
   for (const msg of ['alert acknowledged', 'acknowledgement removed', 'episode ended']) {
-    expect(messages.filter((one) => one === msg)).toEqual([msg])
+    expect(messages.filter((message) => message === msg)).toEqual([msg])
   }
   expect(messages).toContain('message changed')
   const recovery = await newest()

@@ -292,7 +292,9 @@ describe('the eleventh active token', () => {
 
   test('is not issued to thirty requests at once', async () => {
     const signed = await Promise.all(Array.from({ length: 30 }, () => signedChallenge(deps, alice)))
-    const outcomes = await Promise.all(signed.map((one) => codeOf(exchangeToken(deps, one))))
+    const outcomes = await Promise.all(
+      signed.map((message) => codeOf(exchangeToken(deps, message))),
+    )
     expect(outcomes.filter((outcome) => outcome === 'token_limit_reached')).toHaveLength(20)
     const tokens = await tokensOf(alice.account.address)
     expect(tokens.filter(({ status }) => status === 'active')).toHaveLength(10)
@@ -318,8 +320,8 @@ describe('challenges of several wallets, exchanged at the same time,', () => {
       signedChallenge(deps, carol, { scopes: ['write'], label }),
     ])
     const outcomes = await Promise.all(
-      [full, { ...wrong, signature: fitting.signature }, fitting].map((one) =>
-        codeOf(exchangeToken(deps, one)),
+      [full, { ...wrong, signature: fitting.signature }, fitting].map((message) =>
+        codeOf(exchangeToken(deps, message)),
       ),
     )
     expect(outcomes).toEqual([
@@ -360,7 +362,9 @@ describe('challenges of several wallets, exchanged at the same time,', () => {
       when (new.wallet = '${walletOf(alice)}') execute function refuse()`)
     try {
       const signed = await Promise.all([alice, bob].map((owner) => signedChallenge(deps, owner)))
-      const [failed, made] = await Promise.allSettled(signed.map((one) => exchangeToken(deps, one)))
+      const [failed, made] = await Promise.allSettled(
+        signed.map((message) => exchangeToken(deps, message)),
+      )
       expect(failed).toMatchObject({ status: 'rejected' })
       expect(made).toMatchObject({ value: { wallet: walletOf(bob) } })
     } finally {

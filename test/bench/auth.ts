@@ -125,9 +125,9 @@ async function signAllIn(
   const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
     runLoad(url, {
       requestOf: (request) => {
-        const one = signed[request]
-        if (one === undefined) return undefined
-        const body = JSON.stringify({ message: one.message, signature: one.signature })
+        const message = signed[request]
+        if (message === undefined) return undefined
+        const body = JSON.stringify({ message: message.message, signature: message.signature })
         const headers = { 'content-type': 'application/json' }
         return { method: 'POST', path: '/api/x402/auth/token', headers, body }
       },

@@ -109,7 +109,7 @@ async function takeArrivals(url: string, count: number): Promise<readonly number
 }
 
 function measurements(mode: string, waits: readonly number[]): readonly Measurement[] {
-  const sorted = waits.toSorted((one, other) => one - other)
+  const sorted = waits.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   const floor = EVALUATION_INTERVAL_MS / 2
   return [['p50', at(0.5), P50_GOAL_MS] as const, ['p99', at(0.99), P99_GOAL_MS] as const].map(

@@ -39,8 +39,8 @@ export function catchupBlocks(): readonly ProtocolBlock[] {
     submissions: [] as ProtocolBlock['submissions'][number][],
   }))
   for (const [index, { submissions }] of blocks.entries()) {
-    for (const [place, one] of submissions.entries()) {
-      spread[index + (place % SPREAD)]?.submissions.push(one)
+    for (const [place, submission] of submissions.entries()) {
+      spread[index + (place % SPREAD)]?.submissions.push(submission)
     }
   }
   return spread

@@ -162,7 +162,9 @@ function answersOf(block: ProtocolBlock): Answers {
 
 function logOf(eventName: string, address: Hex, args: Readonly<Record<string, unknown>>) {
   const abi: Abi = ROUND_EVENTS_ABI
-  const event = abi.find((one): one is AbiEvent => one.type === 'event' && one.name === eventName)
+  const event = abi.find(
+    (item): item is AbiEvent => item.type === 'event' && item.name === eventName,
+  )
   if (event === undefined) throw new Error(`there is no event ${eventName}`)
   const plain = event.inputs.filter(({ indexed }) => indexed !== true)
   const values = plain.map(({ name }) => args[name ?? ''])

@@ -2,11 +2,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
@@ -55,7 +55,7 @@ export async function createYearOfPartitions({ db }: Connection, now: Date): Pro
   for (const days of [YEAR_DAYS, 0]) {
     const at = new Date(now.getTime() - days * DAY_MS)
     const deps = { db, clock: { now: () => at }, log: silentLogger }
-    await retainAlerts(deps)
-    await retainDeliveries(deps)
+    await dropOldAlerts(deps)
+    await dropOldDeliveries(deps)
   }
 }

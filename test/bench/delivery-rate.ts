@@ -62,10 +62,10 @@ async function floorOf({ url, receiverPid }: DeliveryScene): Promise<number> {
     const floor = spawn(process.execPath, [script, url, `${DELIVERIES}`, `${AT_A_TIME}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    const said = text(floor.stdout)
+    const output = text(floor.stdout)
     const [code] = await once(floor, 'exit')
     if (code !== 0) throw new Error(`the floor ended with ${code}`)
-    return Number(await said)
+    return Number(await output)
   })
   process.stdout.write(coresLine('delivery', 'the floor', { sender: result, ...cores }))
   return perSecond(await takeArrivals(url))

@@ -53,7 +53,7 @@ export async function benchFspBacktest(): Promise<readonly Measurement[]> {
         const total = Object.values(counts).reduce((sum, count) => sum + count)
         const newest = raised.slice(-alerts.length).map(shown)
         const replayed = alerts.toReversed().map(shown)
-        const unlike = replayed.filter((one, at) => !isDeepStrictEqual(one, newest[at])).length
+        const unlike = replayed.filter((alert, at) => !isDeepStrictEqual(alert, newest[at])).length
         const different = Math.abs(total - raised.length) + unlike
         live += raised.length
         differences += different

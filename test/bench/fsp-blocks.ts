@@ -1,7 +1,7 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
-import { type EpochClock, windowsOf } from '#src/fsp/protocol/epochs.ts'
-import { FDC, FTSO } from '#src/fsp/protocol/framing.ts'
+import { type EpochClock, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
 import { digestsOf } from '#src/fsp/protocol/signatures.ts'
@@ -58,18 +58,18 @@ export function benchBlocks(
   blockSeconds = 2,
 ): ProtocolBlock[] {
   const blocks = new Map<number, Draft>()
-  const from = windowsOf(FLARE_CLOCK, rounds.first).start
-  const to = windowsOf(FLARE_CLOCK, rounds.last).end
+  const from = roundWindowsOf(FLARE_CLOCK, rounds.first).start
+  const to = roundWindowsOf(FLARE_CLOCK, rounds.last).end
   for (let at = from; at < to; at += blockSeconds) blocks.set(at, draft(at, blockSeconds))
   const at = (seconds: number) => blocks.get(seconds - ((seconds - from) % blockSeconds))
   // The round before reveals and signs in the first one.
   for (let round = rounds.first - 1; round <= rounds.last; round += 1) {
-    const { start, end } = windowsOf(FLARE_CLOCK, round)
+    const { start, end } = roundWindowsOf(FLARE_CLOCK, round)
     at(start)?.requests.push(...REQUESTS)
-    const results = [FTSO, FDC].map((protocol) => ({
+    const results = [FTSO_PROTOCOL, FDC_PROTOCOL].map((protocol) => ({
       protocol,
       round,
-      isSecureRandom: protocol === FTSO,
+      isSecureRandom: protocol === FTSO_PROTOCOL,
       merkleRoot: keccak256(numberToHex(round * 1000 + protocol)),
     }))
     const digests = results.map((result) => digestsOf(result, 14).chainBound)
@@ -84,14 +84,14 @@ export function benchBlocks(
       }
       const reveal = { random: new Uint8Array(32).fill(n + 1), feedBytes }
       const commit = commitHash(provider.submit, round, reveal).slice(2)
-      push(at(start + 70), provider.submit, '6c532fae', [frame(FTSO, round, commit)])
+      push(at(start + 70), provider.submit, '6c532fae', [frame(FTSO_PROTOCOL, round, commit)])
       const body = Buffer.concat([reveal.random, feedBytes]).toString('hex')
-      const vote = frame(FDC, round, '00051f')
-      push(at(end + 20), provider.submit, '9d00c9fd', [frame(FTSO, round, body), vote])
+      const vote = frame(FDC_PROTOCOL, round, '00051f')
+      push(at(end + 20), provider.submit, '9d00c9fd', [frame(FTSO_PROTOCOL, round, body), vote])
       const [ftso = '', fdc = ''] = digests.map((digest) => signatureOf(KEYS[n], digest))
       push(at(end + 46), provider.submitSignatures, '57eed580', [
-        frame(FTSO, round, `01${ftso}`),
-        frame(FDC, round, `01${fdc}00051f`),
+        frame(FTSO_PROTOCOL, round, `01${ftso}`),
+        frame(FDC_PROTOCOL, round, `01${fdc}00051f`),
       ])
       // Two updates in three rounds are one and a half a block of a hundred providers, as on Flare.
       if ((round + n) % 3 !== 0) {

@@ -56,9 +56,9 @@ export async function benchEpochs(): Promise<readonly Measurement[]> {
         `their blocks included; ${replay.raised()} firings.\n`,
     )
     await replay.close()
-    const grown = (read: (one: (typeof epochs)[number]) => number) => {
+    const grown = (read: (epoch: (typeof epochs)[number]) => number) => {
       const [full = 0, last = 0] = [epochs[FULL_AFTER - 1], epochs.at(-1)].map(
-        (one) => one && read(one),
+        (epoch) => epoch && read(epoch),
       )
       return { value: last, floor: full, ratio: last / full, met: last <= full * GROWTH_GOAL }
     }

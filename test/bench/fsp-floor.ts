@@ -1,8 +1,8 @@
 import type { SignedDigest } from '#src/chain/recover.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
-import { decodeSubmission, FTSO } from '#src/fsp/protocol/framing.ts'
+import { decodeSubmission, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash, decodeReveal } from '#src/fsp/protocol/ftso.ts'
-import { decodeSigned, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'
+import { decodeSignedResult, digestsOf, recoverSigner } from '#src/fsp/protocol/signatures.ts'
 import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -31,14 +31,14 @@ export function cryptographyIn(
     const submission = decodeSubmission(input)
     for (const { protocol, round, payload } of submission?.frames ?? []) {
       const digest = digests.get(`${protocol} ${round}`)
-      const signed = decodeSigned(payload)
+      const signed = decodeSignedResult(payload)
       if (submission?.function === 'submitSignatures' && signed && digest) {
         const { signature, recovery } = signed
         signatures.push({ signature, recovery, digest })
       }
       const submit: Address | undefined = submitOf.get(from)
       const reveal = decodeReveal(payload)
-      if (submission?.function === 'submit2' && protocol === FTSO && submit && reveal) {
+      if (submission?.function === 'submit2' && protocol === FTSO_PROTOCOL && submit && reveal) {
         reveals.push([submit, round, reveal])
       }
     }

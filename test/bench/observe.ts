@@ -147,9 +147,9 @@ interface Cost {
   readonly seconds: number
 }
 
-async function startSubject(...given: readonly string[]) {
+async function startSubject(...args: readonly string[]) {
   const script = new URL('./observe-subject.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [script, ...given], {
+  const child = spawn(process.execPath, [script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })

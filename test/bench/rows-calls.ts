@@ -5,8 +5,13 @@ import { listAlertLines } from '#src/alerts/history-view.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
-import { claimDue, listBacklogs, listDue, releaseAborted } from '#src/delivery/due-store.ts'
-import { countFailures, listDeliveryLog } from '#src/delivery/log.ts'
+import { countFailures, listDeliveryLog } from '#src/delivery/delivery-log.ts'
+import {
+  claimDueDeliveries,
+  listDueDeliveries,
+  listDueInBacklogs,
+  releaseAbortedDeliveries,
+} from '#src/delivery/due-store.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
@@ -119,7 +124,7 @@ export const CALLS: readonly Call[] = [
   {
     name: 'look at backlogs',
     run: (_db, row, claimsDb) =>
-      listBacklogs(claimsDb, 'webhook', {
+      listDueInBacklogs(claimsDb, 'webhook', {
         after: recipientOf(row),
         recipientsMax: HOPS,
         full: NONE_FULL,
@@ -136,14 +141,14 @@ export const CALLS: readonly Call[] = [
 
 async function claim(db: Db, claimsDb: Db): Promise<void> {
   const now = systemClock.now()
-  const found = await listDue(claimsDb, 'webhook', { full: NONE_FULL, now })
+  const found = await listDueDeliveries(claimsDb, 'webhook', { full: NONE_FULL, now })
   const ids = found.slice(0, CLAIMED).map(({ id }) => id)
-  const { claimed } = await claimDue(claimsDb, ids, {
+  const { claimed } = await claimDueDeliveries(claimsDb, ids, {
     now,
     leasedUntil: new Date(now.getTime() + 60_000),
   })
   if (claimed.length === 0) throw new Error('nothing was due')
-  await releaseAborted(
+  await releaseAbortedDeliveries(
     db,
     claimed.map(({ id, attempts }) => ({ id, attempt: attempts })),
   )

@@ -53,7 +53,7 @@ export async function benchTakeover(world: ScaleWorld): Promise<readonly Measure
       processes[place] = await world.startOne()
     }
   } finally {
-    await Promise.all(processes.map((one) => one.stop()))
+    await Promise.all(processes.map((child) => child.stop()))
   }
   const names = new Map(REGISTRY.map(({ name }) => [lockKey(`job ${name}`), name]))
   return [
@@ -81,7 +81,9 @@ async function findLeader(
   world: ScaleWorld,
   processes: readonly ServiceProcess[],
 ): Promise<readonly [ServiceProcess, number]> {
-  const counts = await Promise.all(processes.map(async (one) => (await heldBy(world, one)).length))
+  const counts = await Promise.all(
+    processes.map(async (child) => (await heldBy(world, child)).length),
+  )
   const place = counts.indexOf(Math.max(...counts))
   const leader = processes[place]
   if (leader === undefined || counts[place] === 0) throw new Error('no process leads')
@@ -155,7 +157,7 @@ export async function benchKills(
   stop.abort()
   const moved = await moves
   const answered = (await Promise.all(calls)).reduce(
-    (sum, one) => ({ done: sum.done + one.done, broken: sum.broken + one.broken }),
+    (sum, call) => ({ done: sum.done + call.done, broken: sum.broken + call.broken }),
     { done: 0, broken: 0 },
   )
   await world.devnet.mine(2, 1)
@@ -163,7 +165,7 @@ export async function benchKills(
     const { alerted, open } = await alertedSum(world)
     return alerted === moved && open === 0
   })
-  await Promise.all(processes.map((one) => one.stop()))
+  await Promise.all(processes.map((child) => child.stop()))
   const rows = await sql<{ id: string; key: string }[]>`
     select d.id, d.order_key as key from deliveries d join alerts a on a.id = d.alert_id
     where a.watch_label like 'Moved %'`

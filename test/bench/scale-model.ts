@@ -19,12 +19,12 @@ export interface CostModel {
 }
 
 /** Fits a model to the costs of one and of two processes. */
-export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
-  const each = combine(two.idle, one.idle, (more, less) => Math.max(0, more - less))
+export function fitModel(costs: UnitCosts, two: UnitCosts): CostModel {
+  const each = combine(two.idle, costs.idle, (more, less) => Math.max(0, more - less))
   return {
     each,
-    fixed: combine(one.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
-    units: record((unit) => combine(one.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
+    fixed: combine(costs.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
+    units: record((unit) => combine(costs.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
   }
 }
 
@@ -42,12 +42,11 @@ export function predict(model: CostModel, { processes, seconds, units }: WorkLoa
   )
 }
 
-function combine(
-  one: CpuCost,
-  other: CpuCost,
-  of: (one: number, other: number) => number,
-): CpuCost {
-  return { service: of(one.service, other.service), database: of(one.database, other.database) }
+function combine(first: CpuCost, second: CpuCost, of: (a: number, b: number) => number): CpuCost {
+  return {
+    service: of(first.service, second.service),
+    database: of(first.database, second.database),
+  }
 }
 
 function record(priceOf: (unit: WorkUnit) => CpuCost): Record<WorkUnit, CpuCost> {

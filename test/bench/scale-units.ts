@@ -189,7 +189,7 @@ async function lookWithoutChange(world: ScaleWorld): Promise<number> {
 async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): Promise<void> {
   for (const _process of processes) await lookWithoutChange(world)
   await sendDeliveries(world, processes.length)
-  await Promise.all(processes.map((one) => callFor(world, [one], { calls: WARM_CALLS })))
+  await Promise.all(processes.map((child) => callFor(world, [child], { calls: WARM_CALLS })))
 }
 
 /** Waits until every watch is evaluated up to the newest block that the service reads. */

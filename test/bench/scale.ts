@@ -45,13 +45,16 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
       const processes = await world.start(count)
       try {
         costs.set(count, { ...(await measureUnits(world, processes)), fixed })
-        const [one, two] = [costs.get(1), costs.get(2)]
-        if (count === 4 && one !== undefined && two !== undefined) {
+        const [costsOfOne, costsOfTwo] = [costs.get(1), costs.get(2)]
+        if (count === 4 && costsOfOne !== undefined && costsOfTwo !== undefined) {
           const { spent, load } = await measureMixed(world, processes)
-          predictions.push({ measured: spent, predicted: predict(fitModel(one, two), load) })
+          predictions.push({
+            measured: spent,
+            predicted: predict(fitModel(costsOfOne, costsOfTwo), load),
+          })
         }
       } finally {
-        await Promise.all(processes.map((one) => one.stop()))
+        await Promise.all(processes.map((child) => child.stop()))
       }
     }
     rounds.push(costs)

@@ -10,9 +10,9 @@ export interface BenchServer {
 }
 
 /** Starts a script of this folder as a server. The script prints its address when it listens. */
-export async function startServer(name: string, ...given: readonly string[]): Promise<BenchServer> {
+export async function startServer(name: string, ...args: readonly string[]): Promise<BenchServer> {
   const script = new URL(name, import.meta.url).pathname
-  const child = spawn(process.execPath, [script, ...given], {
+  const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(createInterface({ input: child.stdout }), 'line')

@@ -73,8 +73,8 @@ export function callMany(
 
 /** Number of free, paid and refused outcomes. */
 export function count(outcomes: readonly ChargeOutcome[]) {
-  const kinds = outcomes.map((one) => (one.ok ? one.charge.kind : one.reason))
-  const of = (kind: string) => kinds.filter((one) => one === kind).length
+  const kinds = outcomes.map((outcome) => (outcome.ok ? outcome.charge.kind : outcome.reason))
+  const of = (kind: string) => kinds.filter((found) => found === kind).length
   return {
     free: of('free'),
     paid: of('paid'),
@@ -85,7 +85,7 @@ export function count(outcomes: readonly ChargeOutcome[]) {
 
 /** The charges of the outcomes. */
 export function chargesOf(outcomes: readonly ChargeOutcome[]): readonly Charge[] {
-  return outcomes.flatMap((one) => (one.ok ? one.charge : []))
+  return outcomes.flatMap((outcome) => (outcome.ok ? outcome.charge : []))
 }
 
 /** The wallet's entries, oldest first, proved to follow from each other and to make the balance. */

@@ -44,7 +44,7 @@ describe.each([
     return execute(world.devnet, { from: bob, wallet, to, value, data })
   }
 
-  test('is credited once without being named, and recorded as no other payment', async () => {
+  test('is credited once without being submitted, and recorded as no other payment', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     await world.settle()
     const { balance: before } = await ledgerOf(alice)
@@ -56,7 +56,7 @@ describe.each([
     expect(world.errors).toEqual([])
   })
 
-  test('is credited once when it is named as well, again and again', async () => {
+  test('is credited once when its transaction is also submitted, several times', async () => {
     const draft = await draftOf(alice, { asset: 'FLR' })
     const { balance: before } = await ledgerOf(alice)
     const txHash = await pay(draft)

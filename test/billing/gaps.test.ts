@@ -93,7 +93,9 @@ test('an unreadable block delays no later payment, and its own payment is credit
   for (let time = 0; time < 3; time += 1) await lookLater()
   expect(await gaps()).toEqual([])
   const references = (await ledgerOf(alice)).entries.map(({ reference }) => reference)
-  expect(references.filter((one) => one.startsWith(`topup:${lost.handle}`))).toHaveLength(1)
+  expect(
+    references.filter((reference) => reference.startsWith(`topup:${lost.handle}`)),
+  ).toHaveLength(1)
   expect((await topupOf(alice, lost)).status).toBe('credited')
 }, 120_000)
 
@@ -208,7 +210,9 @@ test('a process killed at any step of recording a gap loses neither the gap nor 
     for (let time = 0; time < 2; time += 1) await lookLater()
     expect([await gaps(), await statuses(draft)]).toEqual([[], ['credited']])
     const references = (await ledgerOf(alice)).entries.map(({ reference }) => reference)
-    expect(references.filter((one) => one.startsWith(`topup:${draft.handle}`))).toHaveLength(1)
+    expect(
+      references.filter((reference) => reference.startsWith(`topup:${draft.handle}`)),
+    ).toHaveLength(1)
   }
   try {
     const whole = await recordIn()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { settleDeposits } from '#src/billing/topups/deposits.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
@@ -41,7 +41,7 @@ function failingFor(wallet: Address): PayWorld['app'] {
 }
 
 const quarantined = (kind: string) =>
-  world.app.quarantine.read().find((one) => one.kind === kind)?.rows ?? 0
+  world.app.quarantine.read().find((row) => row.kind === kind)?.rows ?? 0
 
 async function buy(client: Client, autoRenew: boolean) {
   const { balance } = await ledgerOf(client)
@@ -91,23 +91,23 @@ test('a wallet whose subscription cannot be renewed, reminded or fitted harms no
   const app = failingFor(alice.caller.wallet)
 
   world.clock.set(new Date(Date.parse(endsAt) - DAY_MS))
-  await remindDue(app, signal)
+  await sendDueReminders(app, signal)
   expect(quarantined('reminder')).toBe(1)
   const due = () =>
     world.sql`select wallet from subscriptions where remind_at <= ${world.clock.now()}`
   expect(await due()).toEqual([{ wallet: alice.caller.wallet }])
 
   world.clock.set(new Date(Date.parse(endsAt)))
-  await renewDue(app, signal)
+  await renewDueSubscriptions(app, signal)
   expect([await statusOf(alice), await statusOf(bob)]).toEqual(['active', 'grace'])
   expect(quarantined('renewal')).toBe(1)
 
   world.clock.set(new Date(Date.parse(endsAt) + 4 * DAY_MS))
-  await renewDue(world.app, signal)
-  await fitChangedWallets(app, signal)
+  await renewDueSubscriptions(world.app, signal)
+  await fitWalletsWithChangedSlots(app, signal)
   const waiting = await world.sql`select distinct wallet from capacity_changes`
   expect(waiting).toEqual([{ wallet: alice.caller.wallet }])
-  await fitChangedWallets(world.app, signal)
+  await fitWalletsWithChangedSlots(world.app, signal)
   expect(await world.sql`select from capacity_changes`).toHaveLength(0)
 })
 
@@ -115,7 +115,7 @@ test('a stored time that the rules no longer give is corrected, and the pass end
   const { id, endsAt } = await buy(alice, true)
   world.clock.set(new Date(Date.parse(endsAt) - DAY_MS))
   await world.sql`update subscriptions set due_at = ${new Date(0)} where id = ${id}`
-  await renewDue(world.app, signal)
+  await renewDueSubscriptions(world.app, signal)
   const [row] = await world.sql`select due_at, status from subscriptions where id = ${id}`
   expect(row).toEqual({ due_at: new Date(endsAt), status: 'active' })
 })

@@ -248,7 +248,8 @@ describe('under any interleaving', () => {
           expect(new Set(chain.map(({ reference }) => reference)).size).toBe(chain.length)
           // The results returned to callers equal the ledger: each new change once.
           const notified = outcomes.filter(
-            (one) => one.wallet === wallet && 'isNew' in one.outcome && one.outcome.isNew,
+            (outcome) =>
+              outcome.wallet === wallet && 'isNew' in outcome.outcome && outcome.outcome.isNew,
           )
           expect(new Set(notified.map(({ name }) => name)).size).toBe(notified.length)
           expect(notified.reduce((sum, { delta }) => sum + delta, 0)).toBe(balance)

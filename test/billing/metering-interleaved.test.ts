@@ -18,7 +18,7 @@ beforeAll(async () => {
   processes = [meteringOn(database.db, clock), meteringOn(database.db, clock)]
 })
 afterAll(async () => {
-  for (const one of processes) await one.stop()
+  for (const instance of processes) await instance.stop()
   await database.drop()
 })
 
@@ -66,39 +66,39 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
             return { wallet: caller.wallet, payers: [caller.payer, spare] }
           }),
         )
-        const run = async (one: Step): Promise<Change> => {
-          const owner = owners[one.wallet]
-          const payer = owner?.payers[one.token]
-          const metering = processes[one.process]
+        const run = async (step: Step): Promise<Change> => {
+          const owner = owners[step.wallet]
+          const payer = owner?.payers[step.token]
+          const metering = processes[step.process]
           if (owner === undefined || payer === undefined || metering === undefined) {
             throw new Error('no such owner, token or process')
           }
           const { wallet } = owner
-          if (one.verb !== 'call') {
+          if (step.verb !== 'call') {
             references += 1
-            const { amount: amountCredits } = one
+            const { amount: amountCredits } = step
             const reference = `step:${references}`
             const change = { wallet, amountCredits, reference, at: clock.now() } as const
-            if (one.verb === 'credit') {
+            if (step.verb === 'credit') {
               await transact(db, (tx) => credit(tx, { ...change, type: 'topup' }))
-              return { wallet: one.wallet, credits: amountCredits, free: 0 }
+              return { wallet: step.wallet, credits: amountCredits, free: 0 }
             }
             const taken = await transact(db, (tx) => debit(tx, { ...change, type: 'subscription' }))
-            return { wallet: one.wallet, credits: taken.ok ? -amountCredits : 0, free: 0 }
+            return { wallet: step.wallet, credits: taken.ok ? -amountCredits : 0, free: 0 }
           }
-          const outcome = await metering.charge({ resource: one.resource, payer })
+          const outcome = await metering.charge({ resource: step.resource, payer })
           if (!outcome.ok) {
             expect(outcome).toMatchObject({ reason: 'payment_required', freeLeft: 0 })
-            return { wallet: one.wallet, credits: 0, free: 0 }
+            return { wallet: step.wallet, credits: 0, free: 0 }
           }
           expect(outcome.balanceCredits).toBeGreaterThanOrEqual(0)
-          if (one.returns > 0) {
-            await refund(metering, outcome.charge, one.returns)
-            return { wallet: one.wallet, credits: 0, free: 0 }
+          if (step.returns > 0) {
+            await refund(metering, outcome.charge, step.returns)
+            return { wallet: step.wallet, credits: 0, free: 0 }
           }
           return outcome.charge.kind === 'free'
-            ? { wallet: one.wallet, credits: 0, free: 1 }
-            : { wallet: one.wallet, credits: -RESOURCE_PRICES_CREDITS[one.resource], free: 0 }
+            ? { wallet: step.wallet, credits: 0, free: 1 }
+            : { wallet: step.wallet, credits: -RESOURCE_PRICES_CREDITS[step.resource], free: 0 }
         }
         const changes = await Promise.all(steps.map(run))
         for (const [index, { wallet }] of owners.entries()) {

@@ -61,24 +61,24 @@ test('a process killed under load leaves every ledger whole, and every answered 
   const people = await Promise.all(Array.from({ length: 8 }, caller))
   for (const answersBeforeDeath of [1, 40, 200]) {
     const before = new Map<Caller, number>()
-    for (const one of people) before.set(one, (await usageOf(one)).length)
+    for (const person of people) before.set(person, (await usageOf(person)).length)
     const service = await start()
     let isAlive = true
-    const balances = new Map<Caller, number[]>(people.map((one) => [one, []]))
+    const balances = new Map<Caller, number[]>(people.map((person) => [person, []]))
     let asked = 0
     let heard = 0
     const enough = Promise.withResolvers<void>()
     // One of them calls as often as all others together.
     const hot = people[0] ?? (await caller())
-    const clients = [...people, ...people.map(() => hot)].flatMap((one) => [one, one])
-    const running = clients.map(async (one) => {
+    const clients = [...people, ...people.map(() => hot)].flatMap((person) => [person, person])
+    const running = clients.map(async (client) => {
       while (isAlive) {
         asked += 1
-        const answer = await call(service, one).catch(() => undefined)
+        const answer = await call(service, client).catch(() => undefined)
         await answer?.text().catch(() => undefined)
         const balance = answer?.headers.get('x-credits-balance')
         if (answer?.status !== 200) continue
-        balances.get(one)?.push(Number(balance))
+        balances.get(client)?.push(Number(balance))
         heard += 1
         if (heard === answersBeforeDeath) enough.resolve()
       }
@@ -91,8 +91,8 @@ test('a process killed under load leaves every ledger whole, and every answered 
     await expect.poll(() => busyWith(database)).toBe(0)
     let answered = 0
     let charged = 0
-    for (const [one, notified] of balances) {
-      const entries = (await usageOf(one)).slice(before.get(one))
+    for (const [payer, notified] of balances) {
+      const entries = (await usageOf(payer)).slice(before.get(payer))
       const written = new Set(entries.map(({ balanceAfterCredits }) => balanceAfterCredits))
       expect(new Set(notified).size).toBe(notified.length)
       expect(notified.filter((balance) => !written.has(balance))).toEqual([])

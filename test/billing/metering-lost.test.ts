@@ -52,8 +52,8 @@ async function failToCharge({ payer }: Caller, calls: number): Promise<void> {
   const ended = await Promise.allSettled(
     Array.from({ length: calls }, () => metering.charge({ resource: 'ftso-analytics', payer })),
   )
-  for (const one of ended) {
-    expect(one).toMatchObject({ reason: { kind: 'upstream', code: 'dependency_unavailable' } })
+  for (const result of ended) {
+    expect(result).toMatchObject({ reason: { kind: 'upstream', code: 'dependency_unavailable' } })
   }
 }
 

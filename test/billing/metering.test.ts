@@ -5,7 +5,7 @@ import { activeTokenQuery, revokeToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
 import { getQuotaStatus, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
-import { chargeRows, countFreeCalls } from '#src/billing/metering/store.ts'
+import { chargeTokens, countFreeCalls } from '#src/billing/metering/store.ts'
 import { type SQL, transact } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
 import { testClock } from '../support/clock.ts'
@@ -120,11 +120,15 @@ describe('a metered call', () => {
   test('is refused from the moment its token is revoked, in every process', async () => {
     const alice = await caller({ credits: 100 })
     const spare = await newToken(db, clock, alice.wallet)
-    const before = await Promise.all([metering, other].map((one) => callMany(one, spare, 1)))
+    const before = await Promise.all(
+      [metering, other].map((instance) => callMany(instance, spare, 1)),
+    )
     expect(count(before.flat())).toMatchObject({ free: 2 })
     const [token] = await database.sql`select id from tokens where hash = ${spare.hash}`
     await revokeToken(db, alice.wallet, { id: token?.['id'], revokedAt: clock.now() })
-    const after = await Promise.all([metering, other].map((one) => callMany(one, spare, 2)))
+    const after = await Promise.all(
+      [metering, other].map((instance) => callMany(instance, spare, 2)),
+    )
     expect(count(after.flat())).toMatchObject({ unknown: 4 })
     expect(await state(alice)).toEqual({ balanceCredits: 100, freeLeft: 48 })
   })
@@ -168,7 +172,9 @@ describe('calls at the same time', () => {
     const network = newNetwork()
     await callMany(metering, network, 45)
     for (const payer of [alice.payer, network]) {
-      const all = await Promise.all([metering, other].map((one) => callMany(one, payer, 40)))
+      const all = await Promise.all(
+        [metering, other].map((instance) => callMany(instance, payer, 40)),
+      )
       expect(count(all.flat())).toMatchObject({ free: 5, paid: 0, refused: 75 })
     }
     expect(await state(alice)).toEqual({ balanceCredits: 0, freeLeft: 0 })
@@ -177,18 +183,24 @@ describe('calls at the same time', () => {
   test('take the first free call of a day once', async () => {
     for (let round = 0; round < 10; round++) {
       const alice = await caller()
-      const all = await Promise.all([metering, other].map((one) => callMany(one, alice.payer, 30)))
+      const all = await Promise.all(
+        [metering, other].map((instance) => callMany(instance, alice.payer, 30)),
+      )
       expect(count(all.flat())).toMatchObject({ free: 50, refused: 10 })
     }
   })
 
   test('take the last credit once, in however many processes', async () => {
     const alice = await caller({ credits: 25, freeUsed: 48 })
-    const all = await Promise.all([metering, other].map((one) => callMany(one, alice.payer, 60)))
+    const all = await Promise.all(
+      [metering, other].map((instance) => callMany(instance, alice.payer, 60)),
+    )
     expect(count(all.flat())).toMatchObject({ free: 2, paid: 25, refused: 93 })
     const balances = all
       .flat()
-      .flatMap((one) => (one.ok && one.charge.kind === 'paid' ? one.balanceCredits : []))
+      .flatMap((outcome) =>
+        outcome.ok && outcome.charge.kind === 'paid' ? outcome.balanceCredits : [],
+      )
     expect(balances.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 25 }, (_, n) => n))
     expect(await ledgerOf(alice)).toHaveLength(26)
   })
@@ -202,15 +214,17 @@ describe('calls at the same time', () => {
       'rewards-intelligence-reports',
     ] as const
     const all = await Promise.all(
-      [metering, other].flatMap((one) =>
-        payers.flatMap((payer) => resources.map((name) => callMany(one, payer, 5, name))),
+      [metering, other].flatMap((instance) =>
+        payers.flatMap((payer) => resources.map((name) => callMany(instance, payer, 5, name))),
       ),
     )
     expect(count(all.flat())).toMatchObject({ paid: 120 })
     const rows = await ledgerOf(alice)
     expect(rows).toHaveLength(121)
     expect((await state(alice)).balanceCredits).toBe(1000 - 40 * (1 + 2 + 10))
-    const notified = chargesOf(all.flat()).map((one) => (one.kind === 'paid' ? one.reference : ''))
+    const notified = chargesOf(all.flat()).map((charge) =>
+      charge.kind === 'paid' ? charge.reference : '',
+    )
     expect(notified.toSorted()).toEqual(
       rows
         .slice(1)
@@ -246,8 +260,8 @@ describe('calls at the same time', () => {
     const at = clock.now()
     const activeToken = (hash: SQL) => activeTokenQuery(hash, at)
     const options = { activeToken, at, day: '2026-11-20', isPatient: false }
-    const charged = await chargeRows(db, rows, options)
-    expect(charged.map((one) => one?.charge?.free)).toEqual([2, 2, 2])
+    const charged = await chargeTokens(db, rows, options)
+    expect(charged.map((outcome) => outcome?.charge?.free)).toEqual([2, 2, 2])
   })
 
   test('wait only for the account of their own wallet', async () => {
@@ -304,7 +318,7 @@ describe('calls at the same time', () => {
         metering.charge({ resource: 'ftso-analytics', payer: alice.payer }),
       ),
     )
-    const refused = calls.filter((one) => one.status === 'rejected')
+    const refused = calls.filter((call) => call.status === 'rejected')
     expect(refused.length).toBeGreaterThanOrEqual(290)
     for (const { reason } of refused) expect(reason).toMatchObject({ code: 'rate_limited' })
     expect(await ledgerOf(alice)).toHaveLength(1 + 1300 - refused.length)
@@ -359,7 +373,9 @@ describe('a call that failed', () => {
   test('gets its charge back when hundreds fail at once', async () => {
     const alice = await caller({ credits: 300, freeUsed: 30 })
     const outcomes = await callMany(metering, alice.payer, 250)
-    const returned = await Promise.all(chargesOf(outcomes).map((one) => metering.refund(one)))
+    const returned = await Promise.all(
+      chargesOf(outcomes).map((outcome) => metering.refund(outcome)),
+    )
     expect(returned.every(({ ok }) => ok)).toBe(true)
     expect(await state(alice)).toEqual({ balanceCredits: 300, freeLeft: 20 })
     expect(await ledgerOf(alice)).toHaveLength(1 + 2 * 230)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createWatch } from '#src/watches/manage/service.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -45,9 +45,9 @@ const withBilling = (enabled: boolean): typeof service.app => ({
 /** Runs the jobs that depend on the clock, a number of days after the purchase. */
 async function day(days: number, billing: 'on' | 'off', app = withBilling(billing === 'on')) {
   service.clock.set(at(days))
-  await renewDue(app, signal)
-  await remindDue(app, signal)
-  await fitChangedWallets(app, signal)
+  await renewDueSubscriptions(app, signal)
+  await sendDueReminders(app, signal)
+  await fitWalletsWithChangedSlots(app, signal)
 }
 
 async function buy(client: Client, order: object, credits = 5000) {
@@ -168,9 +168,13 @@ test('watches that were free need slots when billing comes on: the newest beyond
 test('a switch is applied once when many processes see it at the same time', async () => {
   await buy(alice, {})
   service.clock.set(at(10))
-  await Promise.all(Array.from({ length: 5 }, () => renewDue(withBilling(false), signal)))
+  await Promise.all(
+    Array.from({ length: 5 }, () => renewDueSubscriptions(withBilling(false), signal)),
+  )
   service.clock.set(at(60))
-  await Promise.all(Array.from({ length: 5 }, () => renewDue(withBilling(true), signal)))
+  await Promise.all(
+    Array.from({ length: 5 }, () => renewDueSubscriptions(withBilling(true), signal)),
+  )
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
   const pauses = await service.sql`select off_at, on_at, settled_at from billing_pauses`
   expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
@@ -211,8 +215,8 @@ test('a trial that was paused loses no watch and causes no reminder, whichever j
   // The service was down meanwhile, and starts again with billing on.
   for (const days of [13, 20]) {
     service.clock.set(at(days))
-    await remindDue(app, signal)
-    await fitChangedWallets(app, signal)
+    await sendDueReminders(app, signal)
+    await fitWalletsWithChangedSlots(app, signal)
     expect([await state(), endings]).toEqual(['active', []])
   }
   await day(20, 'on', app)
@@ -231,7 +235,7 @@ test('a trial that is not moved yet is moved when its watches are fitted to the 
   await day(4, 'off')
   service.clock.set(at(20))
   await service.sql`update billing_pauses set on_at = ${at(20)}`
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
   expect((await alice.request('GET', '/watches')).body.data[0].status).toBe('active')
   expect(await held(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
 })

@@ -59,7 +59,7 @@ test.each([
   expect(alert?.rendered.body).not.toContain('secure the wallet')
 })
 
-test('other money that leaves is not, even while a quote is open', async () => {
+test('a transfer to another address is not marked as a top-up, even while a quote is open', async () => {
   await draftOf(alice, { asset: 'FLR' })
   const { bob: payer, carol } = world.devnet.people
   await world.devnet.transfer(payer.account.address, carol.account.address, parseEther('77'))
@@ -70,10 +70,10 @@ test('other money that leaves is not, even while a quote is open', async () => {
   expect(alert?.rendered.body).toContain('secure the wallet now')
 })
 
-test('nor is what pays the top-up of somebody else', async () => {
+test('a payment for the top-up of another wallet is not marked as a top-up', async () => {
   const carol = await buyer(world, 'carol')
   await world.pay(await draftOf(carol, { asset: 'FLR' }))
-  // The own quote of before has expired, with its time for late payments.
+  // The quote of the watch's own wallet has expired, with its time for late payments.
   await world.pass(2 * 3600)
   await world.pay(await draftOf(carol, { asset: 'FLR' }))
   await observe()

@@ -49,7 +49,7 @@ test('a deposit on the XRP Ledger notifies when it is found', async () => {
   expect(new Set(await notified())).toEqual(new Set([draft.handle]))
 })
 
-test('a named transaction notifies, also when it pays nothing', async () => {
+test('a submitted transaction notifies the listeners of the top-up, even if it pays nothing', async () => {
   const draft = await draftOf(alice, { asset: 'FLR' })
   const { devnet, contracts } = world
   const bob = devnet.people.bob.account.address

@@ -5,7 +5,7 @@ import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -57,19 +57,19 @@ async function watchOf(name: Name, id: number) {
 }
 
 /** A chat with an alert, after the second that Telegram requires between messages. */
-async function alerted(chat: Chatting, watchId: number, ...events: readonly string[]) {
+async function alerted(chat: TestChat, watchId: number, ...events: readonly string[]) {
   world.clock.advance(120)
   await alerts.fire(watchId, ...events.map((event) => ({ event })))
   return chat.last().id
 }
 
-function message(chat: Chatting, id: number) {
-  const found = chat.all().find((one) => one.id === id)
+function message(chat: TestChat, id: number) {
+  const found = chat.all().find((message) => message.id === id)
   if (found === undefined) throw new Error('the message is gone')
   return found
 }
 
-function labelsOf(chat: Chatting, id: number) {
+function labelsOf(chat: TestChat, id: number) {
   return message(chat, id).keyboard.map((row) => row.map(({ text }) => text))
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -92,7 +92,7 @@ describe('the history', () => {
     const bob = await linked('bob')
     const pageOf = async ({ text, keyboard, entities }: ReturnType<typeof bob.last>) => {
       const code = /\/a\/([\w.~-]+)/.exec(JSON.stringify([text, keyboard, entities]))?.[1] ?? ''
-      return await readLinked(world.app, code)
+      return await readLinkedAlertPage(world.app, code)
     }
     const [row] = await world.sql<{ id: number }[]>`
       select id from alerts where watch_id = ${treasury} limit 1`
@@ -315,7 +315,7 @@ test('a chat that only receives sees its own delivery of an alert, and no other 
   await alerts.fire(watch, { event: COMMIT })
   const [alert] = await world.sql<{ id: number }[]>`
     select id from alerts where watch_id = ${watch}`
-  const deliveriesIn = async (chat: Chatting) => {
+  const deliveriesIn = async (chat: TestChat) => {
     await chat.say(`/alerts ${alert?.id}`)
     await chat.press('Deliveries')
     return chat.last().text.split('\n').slice(2).join('\n')

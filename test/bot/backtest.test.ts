@@ -9,7 +9,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { testClock } from '../support/clock.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -17,7 +17,7 @@ import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let devnet: FurnishedDevnet
-let ann: Chatting
+let ann: TestChat
 
 const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }
 const SETTINGS = { percent: 5, windowSeconds: 3600, direction: 'any' }

@@ -7,10 +7,10 @@ import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listWatches } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { claimConnectCode, connectScopes, refuseConnectCode } from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits } from '../support/credits.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -24,7 +24,7 @@ afterAll(() => world.close())
 const FORMAT = /Check that the page shows this code: (\d\d \d\d)/
 
 /** The code of the link and the digits to compare in the newest message. */
-function shown(ann: Chatting) {
+function shown(ann: TestChat) {
   const [open] = ann.last().keyboard[0] ?? []
   const code = open?.url?.split('/connect/')[1] ?? ''
   return { code, match: FORMAT.exec(ann.last().text)?.[1] ?? '' }
@@ -179,7 +179,7 @@ describe('a signature on the page', () => {
     expect(created).toContain('Alert: a change of')
     expect(created).toContain('Your trial runs until')
     expect(ann.labels()[0]).toEqual(['Send a test alert'])
-    const [link] = await chatLinks(world.app, ann.id)
+    const [link] = await listChatLinks(world.app, ann.id)
     expect(link?.scopes).toEqual(['read', 'write'])
     const caller = { wallet: PEOPLE.alice.account.address, scopes: ['read'], via: 'http' } as const
     const { output } = await invoke(world.app, listWatches, caller, { query: {} })
@@ -253,7 +253,7 @@ describe('a signature on the page', () => {
     const { code } = shown(ann)
     world.telegram.block(ann.id)
     await signOnPage(code, 'carol')
-    expect(await chatLinks(world.app, ann.id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, ann.id)).toHaveLength(1)
   })
 })
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isVerbHandled } from '#bot/core/handled.ts'
+import { isVerbHandled } from '#bot/core/verb-rights.ts'
 import { packed, VERB_NAMES } from '#src/actions/codec.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
-import { type Chatting, walletOf } from '../support/bot.ts'
+import { type TestChat, walletOf } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { checkScreen, dataOf, pressAll } from '../support/buttons.ts'
 import { giveCredits } from '../support/credits.ts'
@@ -27,17 +27,17 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 /** Presses every reachable button, and records the verbs on the messages. */
-async function press(chat: Chatting): Promise<void> {
+async function press(chat: TestChat): Promise<void> {
   for (const verb of await pressAll({ world, chat, only: MONEY, sameMax: 3 })) seen.add(verb)
 }
 
 /** Checks the newest message, and records the verbs on it. */
-function look(chat: Chatting): void {
+function look(chat: TestChat): void {
   for (const verb of checkScreen(chat.last())) seen.add(verb)
 }
 
 /** Buys with an asset, through every state of a partial payment. */
-async function buy(chat: Chatting, asset: string): Promise<void> {
+async function buy(chat: TestChat, asset: string): Promise<void> {
   await world.catchUp()
   await chat.say('/topup')
   await chat.press(packed('topup.asset', { asset }))
@@ -64,7 +64,7 @@ async function buy(chat: Chatting, asset: string): Promise<void> {
   await world.follow()
   look(chat)
   // The remainder can be paid from there.
-  const data = dataOf(chat.last()).filter((one) => one.includes('topup.hash'))
+  const data = dataOf(chat.last()).filter((data) => data.includes('topup.hash'))
   expect(data).toHaveLength(1)
 }
 
@@ -102,7 +102,7 @@ test.each(SCREEN_LOCALES)('in %s leads somewhere and is answered', async (locale
 test('nothing was refused by Telegram', () => {
   const HARMLESS = /not modified|no text in the message|message to (?:edit|delete) not found/
   const refusals = world.telegram.calls.flatMap(({ refused }) => refused?.description ?? [])
-  expect(refusals.filter((one) => !HARMLESS.test(one))).toEqual([])
+  expect(refusals.filter((refusal) => !HARMLESS.test(refusal))).toEqual([])
 })
 
 test('each of their verbs stands on some screen', () => {

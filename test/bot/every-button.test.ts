@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { isHandled, isVerbHandled } from '#bot/core/handled.ts'
 import { changeChat } from '#bot/core/store.ts'
+import { isButtonHandled, isVerbHandled } from '#bot/core/verb-rights.ts'
 import { GUIDED_TYPES } from '#bot/features/new/view.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed, unpacked, VERB_NAMES } from '#src/actions/codec.ts'
@@ -9,7 +9,7 @@ import { listAlerts } from '#src/operations/alerts.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { labelWidth } from '#src/telegram/buttons.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { isEveryLocale, SCREEN_LOCALES } from '../support/locales.ts'
 
@@ -37,7 +37,7 @@ function check(message: ChatMessage): void {
       expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64)
       const press = unpacked(data)
       expect(press, data).toBeDefined()
-      expect(isHandled(data), data).toBe(true)
+      expect(isButtonHandled(data), data).toBe(true)
       verbs.add(press?.verb ?? '')
     }
   }
@@ -48,7 +48,7 @@ function dataOf(message: ChatMessage): string[] {
 }
 
 /** Presses a button and checks the resulting messages. */
-async function press(world: BotWorld, chat: Chatting, data: string): Promise<void> {
+async function press(world: BotWorld, chat: TestChat, data: string): Promise<void> {
   world.clock.advance(5)
   const pressed = world.telegram.pressRaw(chat.id, chat.last().id, data)
   await world.settle()
@@ -91,7 +91,7 @@ function isWanted(pressed: Pressed, locale: Locale, data: string, only: RegExp):
 /** Presses every reachable button once, including those of the resulting messages. */
 async function pressAll(
   world: BotWorld,
-  chat: Chatting,
+  chat: TestChat,
   locale: Locale,
   pressed: Pressed,
   only = /^/,
@@ -109,7 +109,7 @@ async function pressAll(
 
 describe.each(SCREEN_LOCALES)('in %s', (locale) => {
   let world: BotWorld
-  let chat: Chatting
+  let chat: TestChat
 
   beforeAll(async () => {
     world = await botWorld({ SMTP_URL: 'smtp://127.0.0.1:1', EMAIL_FROM: 'W <w@example.org>' })
@@ -123,12 +123,12 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
     }
     // A second wallet, so that there is one to choose.
     await chat.say(`/start ${await world.linkCode('carol')}`)
-    await chat.press(dataOf(chat.last()).find((one) => one.includes('link.yes')) ?? '')
+    await chat.press(dataOf(chat.last()).find((data) => data.includes('link.yes')) ?? '')
     check(chat.last())
     for (const answer of ['link.no', 'link.yes']) {
       await chat.say(`/start ${await world.linkCode('alice', ['read', 'write', 'spend'])}`)
       check(chat.last())
-      await chat.press(dataOf(chat.last()).find((one) => one.includes(answer)) ?? '')
+      await chat.press(dataOf(chat.last()).find((data) => data.includes(answer)) ?? '')
       check(chat.last())
     }
   })
@@ -161,7 +161,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       }
       for (const verb of ['new.back', 'new.cancel'] as const) {
         await press(world, chat, packed('new.type', { type, address: undefined }))
-        const data = dataOf(chat.last()).find((one) => unpacked(one)?.verb === verb)
+        const data = dataOf(chat.last()).find((data) => unpacked(data)?.verb === verb)
         await press(world, chat, data ?? '')
       }
     }
@@ -255,9 +255,9 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
 })
 
 /** Presses the actions below an alert, and those that undo them. */
-async function pressMessage(world: BotWorld, chat: Chatting): Promise<void> {
+async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
   const { id } = chat.last()
-  const message = () => chat.all().find((one) => one.id === id) ?? chat.last()
+  const message = () => chat.all().find((message) => message.id === id) ?? chat.last()
   for (const round of ['there', 'back']) {
     check(message())
     for (const data of dataOf(message())) {
@@ -312,7 +312,7 @@ const CHOICES: ReadonlySet<string> = new Set(['new.flip', 'new.who', 'new.page',
  * Presses the choices at a step of a form and on its subscreens, except those that lead to the next
  * step.
  */
-async function pressStep(world: BotWorld, chat: Chatting): Promise<void> {
+async function pressStep(world: BotWorld, chat: TestChat): Promise<void> {
   for (const data of dataOf(chat.last())) {
     const { verb, args } = unpacked(data) ?? { verb: 'none', args: {} }
     const isBeside = args.field === 'who' || args.value === 'choose'
@@ -320,7 +320,7 @@ async function pressStep(world: BotWorld, chat: Chatting): Promise<void> {
     await press(world, chat, data)
     if (isBeside) await pressStep(world, chat)
     const leave = isBeside ? 'new.next' : verb === 'new.ask' ? 'new.back' : undefined
-    const back = dataOf(chat.last()).find((one) => unpacked(one)?.verb === leave)
+    const back = dataOf(chat.last()).find((data) => unpacked(data)?.verb === leave)
     if (back !== undefined) await press(world, chat, back)
   }
 }

@@ -135,8 +135,8 @@ describe('an address without a command', () => {
     await ann.say(`${walletOf('bob')} ${walletOf('carol')}`)
     expect(ann.last().text).toBe('⚠️ These are two addresses. Send only one.')
     const digits = walletOf('bob').slice(2)
-    const swapped = [...digits].map((one) =>
-      one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
+    const swapped = [...digits].map((character) =>
+      character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase(),
     )
     await ann.say(`0x${swapped.join('')}`)
     expect(ann.last().text).toMatch(/^⚠️ One character of this address seems wrong/)
@@ -248,10 +248,10 @@ test('a person who writes too fast is answered once, without further calls to Te
   world.clock.advance(120)
   for (let index = 0; index < 60; index += 1) world.telegram.send(ann.id, '/help')
   await world.settle()
-  const said = ann.all().map(({ text }) => text)
-  expect(said.filter((text) => text === 'Too many taps. Wait a moment.')).toHaveLength(1)
-  expect(said.length).toBeLessThan(40)
+  const texts = ann.all().map(({ text }) => text)
+  expect(texts.filter((text) => text === 'Too many taps. Wait a moment.')).toHaveLength(1)
+  expect(texts.length).toBeLessThan(40)
   world.clock.advance(120)
   await ann.say('/help')
-  expect(ann.all()).toHaveLength(said.length + 1)
+  expect(ann.all()).toHaveLength(texts.length + 1)
 })

@@ -7,7 +7,7 @@ import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createWatch } from '#src/operations/watches.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { giveCredits } from '../support/credits.ts'
 import { BOT_NAME } from '../support/harness.ts'
@@ -17,7 +17,7 @@ const ADDRESS = 'ops@example.org'
 const PRIVATE = 'Only available in a private chat.'
 
 let world: BotWorld
-let group: Chatting
+let group: TestChat
 let node: number
 let credits: number
 

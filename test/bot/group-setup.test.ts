@@ -1,8 +1,8 @@
 /** The way from the greeting of a group to a linked group, through the private chat. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { connectWallet } from '../support/connect-page.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -15,9 +15,9 @@ afterAll(() => world.close())
 
 /** A group that just added the bot, as its owner sees it. */
 async function newGroup(
-  owner: Chatting,
+  owner: TestChat,
   { isForum = false, others = [] as readonly number[] } = {},
-): Promise<Chatting> {
+): Promise<TestChat> {
   const { id } = world.telegram.group({
     title: 'Node crew',
     members: [owner.id, ...others],
@@ -30,12 +30,12 @@ async function newGroup(
 }
 
 /** The start parameter of the button *Set up*. */
-function payloadOf(group: Chatting): string {
+function payloadOf(group: TestChat): string {
   const url = group.last().keyboard[0]?.[0]?.url ?? ''
   return new URL(url).searchParams.get('start') ?? ''
 }
 
-const greetings = (group: Chatting) => group.all().filter(({ text }) => text.includes('👋'))
+const greetings = (group: TestChat) => group.all().filter(({ text }) => text.includes('👋'))
 
 describe('“Set up” in a group', () => {
   test('asks in the private chat for the rights of that group, and in the group for consent', async () => {
@@ -58,7 +58,7 @@ describe('“Set up” in a group', () => {
     expect(group.last().text).toContain('Link this chat?')
 
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([
       { wallet: walletOf('alice'), name: 'Node crew', scopes: ['read', 'write'] },
     ])
     expect(greetings(group)).toEqual([])
@@ -72,7 +72,7 @@ describe('“Set up” in a group', () => {
     await ann.say(`/start ${payloadOf(group)}`)
     await ann.press('Receive only')
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ scopes: ['read'] }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ scopes: ['read'] }])
   })
 
   test('shows the card in the topic in which it was pressed, for the alerts to arrive there', async () => {
@@ -86,7 +86,7 @@ describe('“Set up” in a group', () => {
     expect(group.last()).toMatchObject({ threadId })
     expect(group.last().text).toContain('Alerts go to this topic.')
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ threadId }])
   })
 
   test('connects a wallet first, and goes on with that group', async () => {

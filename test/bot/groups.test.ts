@@ -4,8 +4,8 @@ import { packed } from '#src/actions/codec.ts'
 import { alertsOfMessage } from '#src/delivery/service.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
-import { type BotWorld, botWorld, type Chatting, menuNames, walletOf } from '../support/bot.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, menuNames, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-interface Group extends Chatting {
+interface Group extends TestChat {
   readonly owner: number
   readonly admin: number
   readonly member: number
@@ -65,9 +65,9 @@ describe('the code of a link for a group', () => {
       world.telegram.pressRaw(thief.id, card.id, forged)
       await world.settle()
     }
-    expect(await chatLinks(world.app, thief.id)).toEqual([])
+    expect(await listChatLinks(world.app, thief.id)).toEqual([])
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ wallet: walletOf('carol') }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ wallet: walletOf('carol') }])
   })
 
   test('is refused in another group', async () => {
@@ -77,8 +77,8 @@ describe('the code of a link for a group', () => {
     await other.say(`/start@${BOT_NAME} ${code}`)
     expect(other.last().text).toContain('no longer valid')
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toHaveLength(1)
-    expect(await chatLinks(world.app, other.id)).toEqual([])
+    expect(await listChatLinks(world.app, group.id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, other.id)).toEqual([])
   })
 })
 
@@ -129,10 +129,10 @@ describe('a group the bot joins', () => {
       box: true,
     })
     expect(await group.press('Cancel', group.member)).toEqual({ text: ADMINISTRATORS, box: true })
-    expect(await chatLinks(world.app, group.id)).toEqual([])
+    expect(await listChatLinks(world.app, group.id)).toEqual([])
 
     await group.press('Link this chat', group.admin)
-    expect(await chatLinks(world.app, group.id)).toMatchObject([
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([
       { wallet: walletOf('alice'), linkedBy: group.admin, name: 'Node crew' },
     ])
     expect(group.last().text).toContain('\u2068Node crew\u2069 is linked to 0xf39F…2266')
@@ -274,7 +274,7 @@ describe('in a linked group', () => {
     expect(await bo.press('Deutsch', group.member)).toEqual({ text: ADMINISTRATORS, box: true })
     await bo.press('Deutsch')
     expect(bo.labels().flat()).toContain('✓ Deutsch')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ locale: 'de' }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ locale: 'de' }])
     expect(world.telegram.commandsFor(group.id, group.member)).toContainEqual({
       command: 'status',
       description: 'Zustand der Überwachungen',
@@ -302,7 +302,8 @@ describe('in a linked group', () => {
 
   test('alerts stop when the bot is removed, and resume when a person who linked the wallet asks for them', async () => {
     const group = await linkedGroup()
-    const stands = async () => (await chatLinks(world.app, group.id)).map(({ status }) => status)
+    const stands = async () =>
+      (await listChatLinks(world.app, group.id)).map(({ status }) => status)
     world.telegram.kick(group.id)
     await world.settle()
     expect(await stands()).toEqual(['blocked'])
@@ -340,12 +341,12 @@ describe('in a linked group', () => {
     const threadId = world.telegram.topic(group.id, 'Alerts')
     world.telegram.send(group.id, `/here@${BOT_NAME}`, { from: group.owner, threadId })
     await world.settle()
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ status: 'active', threadId }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ status: 'active', threadId }])
   })
 
   test('the owner is notified that the bot was removed, and how to switch alerts on again', async () => {
     const group = await linkedGroup()
-    const [link] = await chatLinks(world.app, group.id)
+    const [link] = await listChatLinks(world.app, group.id)
     world.telegram.kick(group.id)
     await world.settle()
     const ann = await world.linked('alice')
@@ -360,8 +361,8 @@ describe('in a linked group', () => {
     await group.say('/language fr')
     const { id } = world.telegram.migrate(group.id)
     await world.settle()
-    expect(await chatLinks(world.app, group.id)).toEqual([])
-    expect(await chatLinks(world.app, id)).toMatchObject([{ wallet: walletOf('alice') }])
+    expect(await listChatLinks(world.app, group.id)).toEqual([])
+    expect(await listChatLinks(world.app, id)).toMatchObject([{ wallet: walletOf('alice') }])
     expect(await findChat(world.app.db, id)).toMatchObject({ kind: 'supergroup', locale: 'fr' })
     expect(await findChat(world.app.db, group.id)).toBeUndefined()
   })
@@ -372,12 +373,12 @@ describe('in a linked group', () => {
     const alerts = alertsIn(world)
     await alerts.fire(watchId, { event: 'wallet-balance.moved' })
     const old = String(group.last().id)
-    const [recipient] = await chatLinks(world.app, group.id)
+    const [recipient] = await listChatLinks(world.app, group.id)
     const ids = [recipient?.recipientId ?? 0]
     expect(await alertsOfMessage(world.app.db, ids, old)).toHaveLength(1)
     const { id } = world.telegram.migrate(group.id)
     await world.settle()
-    expect(await chatLinks(world.app, id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, id)).toHaveLength(1)
     expect(await alertsOfMessage(world.app.db, ids, old)).toEqual([])
   })
 })
@@ -394,7 +395,7 @@ describe('in a forum', () => {
     expect(group.last()).toMatchObject({ threadId, isTopic: true })
     expect(group.last().text).toContain('Alerts go to this topic.')
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ threadId }])
     expect(group.last().text).toContain('Alerts go to this topic.')
     await group.say('/start')
     expect(group.last().text).toContain('Alerts go to another topic.')
@@ -407,7 +408,7 @@ describe('in a forum', () => {
       'Alerts go to the General topic. To move them, send /here in another',
     )
     await group.press('Link this chat')
-    expect(await chatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
+    expect(await listChatLinks(world.app, group.id)).toMatchObject([{ threadId: null }])
   })
 
   test('a reply to a message outside of a forum is not taken for a topic', async () => {
@@ -422,7 +423,7 @@ describe('in a forum', () => {
     })
     await world.settle()
     await moved.press('Link this chat')
-    expect(await chatLinks(world.app, id)).toMatchObject([{ threadId: null }])
+    expect(await listChatLinks(world.app, id)).toMatchObject([{ threadId: null }])
   })
 
   test('an answer goes to General when its topic was closed meanwhile', async () => {

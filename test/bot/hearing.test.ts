@@ -15,13 +15,13 @@ import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { LINK_MINUTES } from '#src/recipients/model.ts'
 import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { runningClock } from '../support/clock.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let receiver: Receiver
-let ann: Chatting
+let ann: TestChat
 let treasury: number
 let node: number
 const iso = (label: string) => `\u2068${label}\u2069`
@@ -49,12 +49,12 @@ async function recipients() {
 }
 
 async function recipientOf(id: number) {
-  return (await recipients()).find((one) => one.id === id)
+  return (await recipients()).find((recipient) => recipient.id === id)
 }
 
 async function recipientIdOf(name: string) {
   const data = await recipients()
-  const found = data.findLast((one) => one.name === name)
+  const found = data.findLast((watch) => watch.name === name)
   if (found === undefined) throw new Error(`nobody is called ${name}`)
   return found.id
 }
@@ -104,9 +104,9 @@ describe('a new recipient', () => {
       '127.0.0.1 2',
     ])
     expect(ann.last().text).toContain(iso('127.0.0.1 2'))
-    for (const one of await recipients()) {
-      if (!one.name.startsWith('127.0.0.1')) continue
-      await world.as('alice', deleteRecipient, { params: { id: String(one.id) } })
+    for (const recipient of await recipients()) {
+      if (!recipient.name.startsWith('127.0.0.1')) continue
+      await world.as('alice', deleteRecipient, { params: { id: String(recipient.id) } })
     }
   })
 
@@ -138,8 +138,8 @@ describe('a new recipient', () => {
     const id = await addHook('some')
     const here = await recipientIdOf('Ann')
     const others = (await recipients())
-      .filter((one) => one.default && one.id !== id)
-      .map((one) => one.id)
+      .filter((recipient) => recipient.default && recipient.id !== id)
+      .map((recipient) => recipient.id)
     expect(others).toContain(here)
     await ann.press('Only some')
     await ann.press('+ Data provider')
@@ -187,8 +187,8 @@ describe('a new recipient', () => {
       packed('rec.hearSome', { id }),
       packed('rec.hearFlip', { id, watch: treasury }),
     ]
-    for (const one of data) {
-      world.telegram.pressRaw(bob.id, bob.last().id, one)
+    for (const watch of data) {
+      world.telegram.pressRaw(bob.id, bob.last().id, watch)
       await world.settle()
       expect(bob.last().text).toBe('This item no longer exists, or it belongs to another wallet.')
     }
@@ -258,7 +258,7 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${code}`)
     expect(ann.last()).toMatchObject({ id: card.id, text: card.text })
     await group.press('Link this chat')
-    const shown = ann.all().find((one) => one.id === card.id)?.text
+    const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`✅ ${iso('Crew 2')} is linked. It can: receive alerts.`)
     expect(shown).toContain(`Which alerts should ${iso('Crew 2')} get?`)
     expect(ann.labels().flat()).toContain('Warning or higher')
@@ -297,7 +297,7 @@ describe('a linked chat', () => {
     expect(group.last().text).toContain('This chat is already linked.')
     expect(group.last().text).not.toContain('At first')
     expect(group.labels()[0]).toEqual(['Choose alerts…'])
-    const shown = ann.all().find((one) => one.id === card.id)?.text
+    const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)
   })
 
@@ -310,7 +310,7 @@ describe('a linked chat', () => {
     await claimTelegramLink(world.app, { code, chat, by: { id: ann.id }, locale })
     world.clock.advance(5)
     await follow()
-    const shown = ann.all().find((one) => one.id === card.id)?.text
+    const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 4')} get?`)
   })
 
@@ -363,6 +363,6 @@ describe('a linked chat', () => {
     await other.press('Link this chat')
     world.clock.advance(5)
     await world.settle()
-    expect(ann.all().find((one) => one.id === card.id)).toMatchObject({ text: card.text })
+    expect(ann.all().find((message) => message.id === card.id)).toMatchObject({ text: card.text })
   })
 })

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
 let devnet: FurnishedDevnet
-let ann: Chatting
+let ann: TestChat
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true })

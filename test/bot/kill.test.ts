@@ -29,7 +29,7 @@ const start = () =>
   })
 
 const answers = (chatId: number) =>
-  telegram.messages(chatId).filter((one) => one.from === telegram.bot.id).length
+  telegram.messages(chatId).filter((message) => message.from === telegram.bot.id).length
 
 test('a service killed with updates in hand answers all of them after its next start, each once', async () => {
   service = await start()

@@ -7,11 +7,11 @@ import {
   listDestinations,
 } from '#src/operations/chat-destinations.ts'
 import { createRecipient } from '#src/operations/recipients.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 
 let inbox: Inbox
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 
 beforeAll(async () => {
   inbox = await startMailServer()
@@ -34,7 +34,9 @@ async function add(button: string, address: string) {
 }
 
 const ofChannel = async (channel: string) =>
-  (await world.as('alice', listDestinations)).filter((one) => one.channel === channel)
+  (await world.as('alice', listDestinations)).filter(
+    (destination) => destination.channel === channel,
+  )
 const iso = (text: string) => `\u2068${text}\u2069`
 
 describe('an address that the wallet already has', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES, localeName } from '#src/kernel/locale.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld } from '../support/bot.ts'
 
 let world: BotWorld
@@ -49,7 +49,7 @@ test('changes the language of the alerts of a linked chat', async () => {
   await ann.say(`/start ${await world.linkCode('alice')}`)
   await ann.press('Link this chat')
   await ann.say('/language de')
-  expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'de' }])
+  expect(await listChatLinks(world.app, ann.id)).toMatchObject([{ locale: 'de' }])
 })
 
 test('can be changed in a chat that only receives', async () => {
@@ -57,7 +57,7 @@ test('can be changed in a chat that only receives', async () => {
   await ann.say(`/start ${await world.linkCode('alice', ['read'])}`)
   await ann.press('Link this chat')
   await ann.say('/language fr')
-  expect(await chatLinks(world.app, ann.id)).toMatchObject([{ locale: 'fr' }])
+  expect(await listChatLinks(world.app, ann.id)).toMatchObject([{ locale: 'fr' }])
 })
 
 test('sets a menu for the chat, and removes it when the app has that language anyway', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 
 let world: BotWorld
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const withButtons = (chat: Chatting) =>
+const withButtons = (chat: TestChat) =>
   chat.all().flatMap(({ id, keyboard }) => (keyboard.length > 0 ? [id] : []))
 
 async function linked() {

@@ -7,7 +7,7 @@ import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
 import { type RunningJobs, startJobs } from '#src/jobs/runner.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let inbox: Inbox
@@ -50,7 +50,7 @@ async function stopJobs() {
   jobs = []
 }
 
-async function addMailbox(chat: Chatting, address: string) {
+async function addMailbox(chat: TestChat, address: string) {
   await chat.say('/recipients')
   await chat.press('Add recipient')
   await chat.press('E-mail')
@@ -72,7 +72,7 @@ async function confirm(address: string) {
   })
 }
 
-const shown = (chat: Chatting, messageId: number) =>
+const shown = (chat: TestChat, messageId: number) =>
   chat.all().find(({ id }) => id === messageId)?.text
 const confirmed = (address: string) =>
   `✅ \u2068${address}\u2069 is confirmed. Alerts are sent to this recipient from now on.`

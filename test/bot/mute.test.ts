@@ -3,8 +3,8 @@ import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getWatch } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -29,8 +29,8 @@ async function linked(name: Name, scopes: readonly Scope[] = ['read', 'write']) 
 }
 
 /** Minutes for which the chat is muted. */
-async function mutedMinutes(chat: Chatting): Promise<number> {
-  const [link] = await chatLinks(world.app, chat.id)
+async function mutedMinutes(chat: TestChat): Promise<number> {
+  const [link] = await listChatLinks(world.app, chat.id)
   const until = link?.mutedUntil ?? world.clock.now()
   return Math.round((until.getTime() - world.clock.now().getTime()) / 60_000)
 }

@@ -6,11 +6,11 @@ import { packed } from '#src/actions/codec.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
 import { watchStart } from '#src/telegram/links.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
 let devnet: FurnishedDevnet
-let ann: Chatting
+let ann: TestChat
 
 const BOB = walletOf('bob')
 const NO_TOKEN = '0x1D80c49BbBCd1C0911346656B529DF9E5c2F783d'

@@ -1,6 +1,6 @@
 /** Who may press the buttons of the bot, whatever feature handles them. */
 import { expect, test } from 'vitest'
-import { rightsTo } from '#bot/core/handled.ts'
+import { rightsTo } from '#bot/core/verb-rights.ts'
 import { REGISTRY } from '#bot/features/index.ts'
 import { type Press, unpacked, VERB_NAMES } from '#src/actions/codec.ts'
 

@@ -13,7 +13,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { connectWallet } from '../support/connect-page.ts'
 
 /** A provider's rounds in the chat: as a picture with a caption, or as text without a picture. */
@@ -24,7 +24,7 @@ let devnet: FurnishedDevnet
 let simulation: ProviderSimulation
 let data: ProtocolData
 let world: BotWorld
-let chat: Chatting
+let chat: TestChat
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: AT })
@@ -405,13 +405,14 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 
   test('every failed duty is named, and every low balance is marked', () => {
-    const balances = view.balances.map((one, index) => ({
-      ...one,
+    const balances = view.balances.map((balance, index) => ({
+      ...balance,
       balanceWei: [3n, 24n, 25n, 0n][index] ?? 100n,
     }))
-    const low = balances.map((one) => ({
-      ...one,
-      balanceWei: one.balanceWei * 10n ** 18n + (one.balanceWei === 24n ? 999n : 600n) * 10n ** 15n,
+    const low = balances.map((balance) => ({
+      ...balance,
+      balanceWei:
+        balance.balanceWei * 10n ** 18n + (balance.balanceWei === 24n ? 999n : 600n) * 10n ** 15n,
     }))
     const { html } = providerText(reader, { ...shown, view: { ...view, balances: low } }, options)
     const lines = html.split('\n')
@@ -419,11 +420,11 @@ describe.each(LOCALES)('in %s', (locale) => {
     for (const duty of ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const) {
       const name = t(`pages:alert.duty.${duty}`)
       expect(
-        lines.some((one) => one.startsWith('🔴') && one.includes(name)),
+        lines.some((line) => line.startsWith('🔴') && line.includes(name)),
         name,
       ).toBe(true)
     }
-    const money = lines.find((one) => one.includes('FLR')) ?? ''
+    const money = lines.find((line) => line.includes('FLR')) ?? ''
     expect(money.match(/🔴|🟠/gu)).toEqual(['🔴', '🟠', '🔴'])
     // Rounded as in alerts; never to a limit that a balance misses.
     const flr = (milli: bigint) =>

@@ -3,13 +3,13 @@ import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS } from '../support/bot.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let hooks: ChatHooks
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 const iso = (label: string) => `\u2068${label}\u2069`
 
 beforeAll(async () => {

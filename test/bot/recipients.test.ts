@@ -11,7 +11,7 @@ import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -57,19 +57,19 @@ async function recipientsOf(name: Name) {
 }
 
 async function recipientOf(name: Name, called: string) {
-  const found = (await recipientsOf(name)).find((one) => one.name === called)
+  const found = (await recipientsOf(name)).find((recipient) => recipient.name === called)
   if (found === undefined) throw new Error(`nobody is called ${called}`)
   return found
 }
 
 /** Goes back to the card of a webhook, whose name ends in a number where it is not the first. */
-async function toCard(chat: Chatting) {
+async function toCard(chat: TestChat) {
   const labels = chat.labels().flat()
   await chat.press(labels.find((label) => label.startsWith('‹ \u2068127.0.0.1')) ?? '')
 }
 
 /** Adds a webhook by the chat; its card is shown. @returns its id and secret */
-async function addHook(chat: Chatting, hook: string) {
+async function addHook(chat: TestChat, hook: string) {
   world.clock.advance(20)
   await chat.say('/recipients')
   await chat.press('Add recipient')
@@ -223,7 +223,7 @@ describe('a webhook', () => {
     await chat.say('/menu')
     world.clock.advance(590)
     await follow()
-    const text = () => chat.all().find((one) => one.id === id)?.text
+    const text = () => chat.all().find((message) => message.id === id)?.text
     expect(text()).toContain('whsec_')
     world.clock.advance(20)
     await follow()
@@ -478,7 +478,7 @@ describe('a mailbox', () => {
     await chat.press('Choose alerts…')
     await chat.press('Only some')
     await chat.press('‹ \u2068Night <b>shift\u2069')
-    expect((await recipientsOf('carol')).find((one) => one.id === id)).toMatchObject({
+    expect((await recipientsOf('carol')).find((recipient) => recipient.id === id)).toMatchObject({
       name: 'Night <b>shift',
       locale: 'de',
       timezone: 'America/New_York',

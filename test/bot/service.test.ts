@@ -70,7 +70,7 @@ async function asTimePasses<T>(waiting: Promise<T>): Promise<T> {
   }
 }
 
-const said = (message: string) => logged.some((line) => line.message === message)
+const wasLogged = (message: string) => logged.some((line) => line.message === message)
 
 describe('long polling', () => {
   test('answers messages, knows the bot’s name, and stops on request', async () => {
@@ -149,7 +149,9 @@ describe('long polling', () => {
     const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
     telegram.send(id, '/help')
     telegram.send(id, '/help')
-    await expect.poll(() => said('telegram refuses the bot token'), { timeout: 10_000 }).toBe(true)
+    await expect
+      .poll(() => wasLogged('telegram refuses the bot token'), { timeout: 10_000 })
+      .toBe(true)
   })
 
   test('makes no call before it is started', async () => {
@@ -169,7 +171,7 @@ describe('an update that fails', () => {
     const press = telegram.press(id, start.id, '🌐 English')
     await press.answer()
     const edited = await asTimePasses(
-      telegram.waitFor(() => telegram.messages(id).find((one) => one.editedAt)),
+      telegram.waitFor(() => telegram.messages(id).find((message) => message.editedAt)),
     )
     expect(edited.text).toContain('Language of this chat')
   })
@@ -189,7 +191,7 @@ describe('an update that fails', () => {
       { text: 'Retry', callback_data: '1:settings.lang' },
       { text: '‹ Menu', callback_data: '1:home' },
     ])
-    expect(said('update was given up')).toBe(true)
+    expect(wasLogged('update was given up')).toBe(true)
   }, 40_000)
 })
 
@@ -237,8 +239,8 @@ describe('the webhook', () => {
   test('refuses every update without the secret', async () => {
     const before = await countUpdates()
     const name = 'x-telegram-bot-api-secret-token'
-    for (const given of [{}, { [name]: '' }, { [name]: `${secret}x` }, { [name]: 'a' }]) {
-      const answer = await post({ update_id: 1 }, given)
+    for (const headers of [{}, { [name]: '' }, { [name]: `${secret}x` }, { [name]: 'a' }]) {
+      const answer = await post({ update_id: 1 }, headers)
       expect(answer.statusCode).toBe(401)
       expect(answer.payload).toBe('')
     }
@@ -304,6 +306,8 @@ describe('registration', () => {
     )
     await create().start()
     expect(await hello()).toContain('How it works')
-    await expect.poll(() => said('bot profile could not be written'), { timeout: 5000 }).toBe(true)
+    await expect
+      .poll(() => wasLogged('bot profile could not be written'), { timeout: 5000 })
+      .toBe(true)
   })
 })

@@ -3,7 +3,7 @@ import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { getSettings, replaceSettings } from '#src/operations/settings.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
@@ -175,7 +175,7 @@ test('reminders can be chosen, and switched off below an alert, which keeps its 
 describe('the time zone of a chat', () => {
   test('is found by city, by name and by region, and is stored for its alerts', async () => {
     const chat = await linked('bob')
-    const zone = async () => (await chatLinks(world.app, chat.id))[0]?.timezone
+    const zone = async () => (await listChatLinks(world.app, chat.id))[0]?.timezone
     await chat.say('/settings')
     await chat.press('Time zone')
     await chat.say('Nowhereville')
@@ -210,7 +210,7 @@ describe('the time zone of a chat', () => {
     world.telegram.pressRaw(chat.id, chat.last().id, data)
     await world.settle()
     expect(chat.last().text).toMatch(/^⚠️ /)
-    expect((await chatLinks(world.app, chat.id))[0]?.timezone).toBe('UTC')
+    expect((await listChatLinks(world.app, chat.id))[0]?.timezone).toBe('UTC')
   })
 })
 

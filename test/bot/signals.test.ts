@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 let id: number
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 async function signal(name: string) {
   const { signals } = await world.as('alice', getWatch, { params: { id: String(id) } })
-  return signals.find((one) => one.id === name)
+  return signals.find((signal) => signal.id === name)
 }
 
 async function fires(name: string, streak: number): Promise<void> {

@@ -9,7 +9,7 @@ import {
   updateSubscriptions,
 } from '#src/operations/subscriptions.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
+const says = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 const SPENDER = ['read', 'write', 'spend'] as const
 
 /** Runs a test in another world, with unused wallets. */
@@ -459,7 +459,7 @@ describe('a new watch while another one waits for a slot', () => {
   const asked = (quantity: number) => ({ quantity, periods: 1, renew: false })
 
   /** A wallet without a free slot, one of whose watches waits for one. */
-  async function waiting(credits: number): Promise<Chatting> {
+  async function waiting(credits: number): Promise<TestChat> {
     await withCredits('alice', credits)
     await world.addWatch('alice', { label: 'Runs' })
     await world.addWatch('alice', { label: 'Waits <b>', status: 'suspended' })

@@ -4,7 +4,7 @@ import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
-import { blockChat, chatLinks } from '#src/recipients/chats.ts'
+import { blockChat, listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { checkScreen } from '../support/buttons.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const linksOf = (chatId: number) => chatLinks(world.app, chatId)
+const linksOf = (chatId: number) => listChatLinks(world.app, chatId)
 
 async function linked(name: Parameters<typeof walletOf>[0] = 'alice') {
   const ann = world.person()

@@ -6,7 +6,7 @@ import { updateWatch } from '#src/operations/watches.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
 import { saveObservationCursor, TIP_CURSOR } from '#src/watches/target-store.ts'
-import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const says = (chat: Chatting) => chat.last().text.replace(/\s+/g, ' ')
+const says = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 
 /** Advances a minute, and updates live messages. */
 async function follow(seconds = 61): Promise<void> {
@@ -109,12 +109,12 @@ describe('/status', () => {
       ])
     }
     const texts = async () => {
-      const both: string[] = []
+      const texts: string[] = []
       for (const command of ['/menu', '/status']) {
         await bob.say(command)
-        both.push(says(bob))
+        texts.push(says(bob))
       }
-      return both
+      return texts
     }
     await fires(ids[0] ?? 0, 'warning')
     for (const text of await texts()) expect(text).toContain('🟠 1 active')
@@ -195,7 +195,7 @@ describe('a pinned status', () => {
     expect(edits()).toBe(before)
     await follow(31)
     expect(edits()).toBe(before + 1)
-    const pinned = () => ann.all().find((one) => one.id === id)
+    const pinned = () => ann.all().find((message) => message.id === id)
     expect(pinned()?.text).toMatch(/⏸️ \u2068?Pinned one/)
     await ann.say('/menu')
     await world.as('alice', updateWatch, { ...change, body: { status: 'active' } })

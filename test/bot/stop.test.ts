@@ -5,8 +5,8 @@ import type { Scope } from '#src/kernel/caller.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listWatches } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -21,7 +21,7 @@ afterAll(() => world.close())
 
 type Name = 'alice' | 'bob' | 'carol'
 
-async function link(chat: Chatting, name: Name, scopes: readonly Scope[] = ['read', 'write']) {
+async function link(chat: TestChat, name: Name, scopes: readonly Scope[] = ['read', 'write']) {
   await chat.say(`/start ${await world.linkCode(name, scopes)}`)
   await chat.press('Link this chat')
   return chat
@@ -51,7 +51,7 @@ describe('leaving', () => {
     expect(other.last().text).not.toContain('⚠️')
     await other.press('Only mute 8\u00a0h')
     expect(other.last().text).toContain('Nothing arrives here until')
-    expect(await chatLinks(world.app, other.id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, other.id)).toHaveLength(1)
   })
 
   test('ends all messages to the chat, and keeps watches and history', async () => {
@@ -59,12 +59,12 @@ describe('leaving', () => {
     const watch = await world.addWatch('bob', { label: 'Node' })
     await chat.say('/stop')
     await chat.press('‹ Keep')
-    expect(await chatLinks(world.app, chat.id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, chat.id)).toHaveLength(1)
     await chat.say('/stop')
     await chat.press('Unlink this chat')
     expect(chat.last().text).toContain('This chat is no longer linked to 0x7099…79C8.')
     expect(chat.labels()).toEqual([['Connect wallet']])
-    expect(await chatLinks(world.app, chat.id)).toEqual([])
+    expect(await listChatLinks(world.app, chat.id)).toEqual([])
     const count = chat.all().length
     await alerts.fire(watch, { event: 'fsp.ftso-commit' })
     expect(chat.all()).toHaveLength(count)
@@ -84,7 +84,7 @@ describe('leaving', () => {
         .filter((label) => label.startsWith('Unlink ')),
     ).toHaveLength(2)
     await chat.press('Unlink 0x3C44…93BC')
-    expect((await chatLinks(world.app, chat.id)).map(({ wallet }) => wallet)).toEqual([
+    expect((await listChatLinks(world.app, chat.id)).map(({ wallet }) => wallet)).toEqual([
       walletOf('alice'),
     ])
     expect(chat.labels()).toEqual([['‹ Menu']])
@@ -93,12 +93,12 @@ describe('leaving', () => {
   test('is refused for a link that is not this chat’s', async () => {
     const chat = await link(world.person(), 'alice')
     const other = await link(world.person(), 'carol')
-    const [foreign] = await chatLinks(world.app, other.id)
+    const [foreign] = await listChatLinks(world.app, other.id)
     await chat.say('/stop')
     const data = packed('stop.unlink', { id: foreign?.recipientId ?? 0 })
     world.telegram.pressRaw(chat.id, chat.last().id, data)
     await world.settle()
-    expect(await chatLinks(world.app, other.id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, other.id)).toHaveLength(1)
     expect(chat.last().text).toContain('Stop alerts here?')
   })
 })
@@ -120,7 +120,7 @@ describe('deleting one’s data', () => {
     await chat.press('Delete my data')
     expect(chat.last().text).toContain('Your Telegram data is deleted.')
     expect(await findChat(world.app.db, chat.id)).toBeUndefined()
-    expect(await chatLinks(world.app, chat.id)).toEqual([])
+    expect(await listChatLinks(world.app, chat.id)).toEqual([])
     const left = (await everything()).filter(
       (row) => row.includes('Zacharias') || row.includes(String(chat.id)),
     )
@@ -168,9 +168,9 @@ describe('in a group', () => {
     })
     await world.settle()
     await press.answer()
-    expect(await chatLinks(world.app, id)).toHaveLength(1)
+    expect(await listChatLinks(world.app, id)).toHaveLength(1)
     await group.press('Unlink this chat')
-    expect(await chatLinks(world.app, id)).toEqual([])
+    expect(await listChatLinks(world.app, id)).toEqual([])
   })
 })
 
@@ -186,7 +186,7 @@ describe('topics', () => {
     const group = world.chat(id, owner)
     await group.say(`/start@${BOT_NAME} ${await world.groupCode('alice')}`)
     await group.press('Link this chat')
-    const thread = async () => (await chatLinks(world.app, id))[0]?.threadId
+    const thread = async () => (await listChatLinks(world.app, id))[0]?.threadId
     await group.press('Topic')
     expect(group.last().text).toContain('Alerts go to the General topic.')
     expect((await group.press('A new topic')).text).toContain('needs the right to manage topics')

@@ -25,7 +25,7 @@ import {
   refuseConnectCode,
 } from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import type { Chatting } from '../support/bot.ts'
+import type { TestChat } from '../support/bot.ts'
 import { type MoneyWorld, moneyWorld } from '../support/bot-money.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -42,17 +42,17 @@ afterEach(() => world.pass(700))
 
 /** The text with every kind of space replaced by a plain one. */
 const plain = ({ text }: Pick<ChatMessage, 'text'>) => text.replace(/\s+/g, ' ')
-const says = (chat: Chatting) => plain(chat.last())
-const copied = (chat: Chatting, label: string) =>
+const says = (chat: TestChat) => plain(chat.last())
+const copied = (chat: TestChat, label: string) =>
   chat
     .last()
     .keyboard.flat()
     .find(({ text }) => text === label)?.copy_text?.text
 
-const chats = new Map<string, Chatting>()
+const chats = new Map<string, TestChat>()
 
 /** The chat of Alice's in a language. */
-async function chatIn(locale = 'en'): Promise<Chatting> {
+async function chatIn(locale = 'en'): Promise<TestChat> {
   const known = chats.get(locale)
   if (known !== undefined) return known
   const chat = await world.linked('alice', ['read', 'write'], locale)
@@ -549,7 +549,7 @@ describe('a payment', () => {
     await world.pay(quote)
     await world.confirmAll()
     await world.follow()
-    const older = ann.all().find((one) => one.id === id)
+    const older = ann.all().find((message) => message.id === id)
     expect(older?.text).toContain('10,000 credits (10\u00a0USD) added')
     expect(older?.keyboard).toEqual([])
   })
@@ -790,7 +790,7 @@ describe('a payment for slots', () => {
   test.each([
     [
       'of yesterday',
-      async (bob: Chatting) => {
+      async (bob: TestChat) => {
         await world.sql`
           update telegram_drafts set updated_at = updated_at - interval '2 hours'
           where chat_id = ${bob.id}`
@@ -798,7 +798,7 @@ describe('a payment for slots', () => {
     ],
     [
       'of an unknown format',
-      async (bob: Chatting) => {
+      async (bob: TestChat) => {
         await world.sql`
           update telegram_drafts
           set values = jsonb_set(values, '{step}', '"gone"') where chat_id = ${bob.id}`
@@ -806,7 +806,7 @@ describe('a payment for slots', () => {
     ],
     [
       'while another question is open',
-      async (bob: Chatting) => {
+      async (bob: TestChat) => {
         await world.sql`
           insert into telegram_questions
             (chat_id, person_id, kind, about, message_id, refusals, asked_at, expires_at)
@@ -856,7 +856,7 @@ describe('a payment for slots', () => {
   })
 
   describe('in a chat that may not spend', () => {
-    async function asked(quantity = 1): Promise<{ reader: Chatting; code: string }> {
+    async function asked(quantity = 1): Promise<{ reader: TestChat; code: string }> {
       const reader = await world.linked('carol', ['read', 'write'])
       await reader.say('/topup')
       const data = packed('topup.buy', { ...BUY, quantity })

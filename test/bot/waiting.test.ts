@@ -4,13 +4,13 @@ import { PATIENCE_MS } from '#bot/core/middleware/answering.ts'
 import { packed } from '#src/actions/codec.ts'
 import { createRecipient } from '#src/recipients/service.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 let id: number
 
 beforeAll(async () => {

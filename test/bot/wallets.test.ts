@@ -7,8 +7,8 @@ import { shortAddress } from '#src/i18n/format.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
-import { chatLinks, linkChat } from '#src/recipients/chats.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { linkChat, listChatLinks } from '#src/recipients/chats.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
@@ -21,7 +21,7 @@ afterAll(() => world.close())
 const short = (name: Parameters<typeof walletOf>[0]) => shortAddress(walletOf(name))
 
 async function link(
-  chat: Chatting,
+  chat: TestChat,
   name: Parameters<typeof walletOf>[0],
   scopes: Parameters<BotWorld['linkCode']>[1] = ['read', 'write'],
 ): Promise<void> {
@@ -79,7 +79,7 @@ test('the chosen wallet is kept over a restart', async () => {
 test('a wallet that was unlinked meanwhile, or belongs to another chat, cannot be chosen', async () => {
   const ann = await world.linked('alice')
   const ben = await world.linked('bob')
-  const [foreign] = await chatLinks(world.app, ben.id)
+  const [foreign] = await listChatLinks(world.app, ben.id)
   await ann.say('/menu')
   const data = packed('wallet.use', { id: foreign?.recipientId ?? 0 })
   world.telegram.pressRaw(ann.id, ann.last().id, data)
@@ -92,7 +92,7 @@ test('any of many can be chosen from pages, which begin at the chosen one', asyn
   const ann = world.person()
   const first = walletOf('alice')
   await link(ann, 'alice')
-  const [known] = await chatLinks(world.app, ann.id)
+  const [known] = await listChatLinks(world.app, ann.id)
   const scopes = ['read', 'write'] as const
   for (let index = 1; index <= 16; index++) {
     const wallet = getAddress(`0x${index.toString(16).padStart(40, '0')}`)

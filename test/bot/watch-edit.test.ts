@@ -2,13 +2,13 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { deleteWatch, getWatch } from '#src/operations/watches.ts'
-import { chatLinks, unlinkChat } from '#src/recipients/chats.ts'
+import { listChatLinks, unlinkChat } from '#src/recipients/chats.ts'
 import { recordDeliverySuccesses } from '#src/recipients/outcome-store.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { runOutsideTransaction } from '../support/transaction-guard.ts'
 
 let world: BotWorld
-let ann: Chatting
+let ann: TestChat
 let id: number
 
 beforeAll(async () => {
@@ -146,7 +146,7 @@ describe('a typed value', () => {
     )
     await ann.say('250')
     expect(ann.last().id).toBeGreaterThan(card)
-    expect(ann.all().some((one) => one.id === card)).toBe(false)
+    expect(ann.all().some((message) => message.id === card)).toBe(false)
     expect(ann.last().text).toContain('✓ Threshold: 250\u00a0FLR')
   })
 
@@ -187,7 +187,7 @@ describe('a typed value', () => {
 })
 
 async function peopleOf() {
-  const links = await chatLinks(world.app, ann.id)
+  const links = await listChatLinks(world.app, ann.id)
   return { recipients: links.map(({ recipientId }) => recipientId) }
 }
 

@@ -4,15 +4,15 @@ import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, type Chatting, LIVE_CHECKS } from '../support/bot.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
 let world: BotWorld
 let receiver: Receiver
-let ann: Chatting
+let ann: TestChat
 let id: number
 const iso = (label: string) => `\u2068${label}\u2069`
 
@@ -180,7 +180,7 @@ describe('a test', () => {
         checks: LIVE_CHECKS,
       })
     }
-    const shown = (messageId: number) => ann.all().find((one) => one.id === messageId)?.text
+    const shown = (messageId: number) => ann.all().find((message) => message.id === messageId)?.text
 
     async function tested(reach?: string): Promise<number> {
       await ann.say(`/watches ${id}`)
@@ -204,7 +204,7 @@ describe('a test', () => {
 
     test('that was given up is reported beside the result of another recipient', async () => {
       const bad = await hook('Bad')
-      const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
+      const { recipientId = 0 } = (await listChatLinks(world.app, ann.id))[0] ?? {}
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, bad] })
       receiver.answerNext(500)
       const messageId = await tested('All recipients')
@@ -216,7 +216,7 @@ describe('a test', () => {
 
     test('only is one of two choices, and is repeated as such', async () => {
       const other = await hook('Other')
-      const { recipientId = 0 } = (await chatLinks(world.app, ann.id))[0] ?? {}
+      const { recipientId = 0 } = (await listChatLinks(world.app, ann.id))[0] ?? {}
       id = await world.addWatch('alice', { label: 'Treasury', recipientIds: [recipientId, other] })
       receiver.clear()
       await ann.say(`/watches ${id}`)
@@ -242,9 +242,12 @@ describe('a test', () => {
       await ann.press('Again')
       const keyboard = ann
         .all()
-        .find((one) => one.id === messageId)
+        .find((message) => message.id === messageId)
         ?.keyboard.flat()
-      expect(keyboard?.map((one) => one.text)).toEqual(['All recipients', `‹ ${iso('Treasury')}`])
+      expect(keyboard?.map((button) => button.text)).toEqual([
+        'All recipients',
+        `‹ ${iso('Treasury')}`,
+      ])
     })
 
     test('has the buttons of an alert, which say what they would do and for whom, and open its help', async () => {

@@ -5,7 +5,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { getWatch, listWatches } from '#src/operations/watches.ts'
 import { unlinkChat, updateChat } from '#src/recipients/chats.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
 let world: BotWorld
@@ -73,7 +73,7 @@ async function firing(
   await saveStates(world.app.db, states)
 }
 
-async function openCard(chat: Chatting, id: number): Promise<void> {
+async function openCard(chat: TestChat, id: number): Promise<void> {
   await chat.say(`/watches ${id}`)
 }
 
@@ -328,13 +328,13 @@ describe('the card', () => {
   })
 
   test('of each wallet of the chat opens, whichever is chosen', async () => {
-    const both = await linked('alice')
-    await both.say(`/start ${await world.linkCode('carol')}`)
-    await both.press('Link this chat')
+    const groupChat = await linked('alice')
+    await groupChat.say(`/start ${await world.linkCode('carol')}`)
+    await groupChat.press('Link this chat')
     const id = await world.addWatch('alice', { label: 'First wallet' })
-    await openCard(both, id)
-    expect(both.last().text).toContain('First wallet')
-    await both.press('Pause')
+    await openCard(groupChat, id)
+    expect(groupChat.last().text).toContain('First wallet')
+    await groupChat.press('Pause')
     expect((await watchOf('alice', id)).status).toBe('paused')
   })
 

@@ -177,13 +177,13 @@ describe('balances', () => {
 
   test('come from the next endpoint when the first lacks the state of the block', async () => {
     const lacking = await startRpcProxy(devnet.rpcUrl)
-    const both = chainAt(lacking.url, proxy.url)
+    const withTwoEndpoints = chainAt(lacking.url, proxy.url)
     const asked: readonly BalanceQuery[] = [{ address: numbered(0x3001), asset: 'FLR' }]
     lacking.failNext(9, { code: -32000, message: 'missing trie node' }, 'eth_call')
-    expect(await both.balances(asked, block)).toEqual([0n])
+    expect(await withTwoEndpoints.balances(asked, block)).toEqual([0n])
 
     proxy.failNext(9, { code: -32000, message: 'header not found' }, 'eth_call')
-    await expect(both.balances(asked, block)).rejects.toMatchObject({
+    await expect(withTwoEndpoints.balances(asked, block)).rejects.toMatchObject({
       kind: 'upstream',
       code: 'dependency_unavailable',
     })

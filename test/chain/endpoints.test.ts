@@ -28,7 +28,7 @@ const log: Logger = {
   info: record('info'),
   debug: record('debug'),
 }
-const said = (level: string) => lines.filter((line) => line.level === level)
+const loggedAt = (level: string) => lines.filter((line) => line.level === level)
 
 function chainOf(...rpcUrls: readonly string[]): Chain {
   return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300 })
@@ -78,7 +78,7 @@ describe('with a second endpoint', () => {
     await fail(primary)
     const { number } = await chainOf(primary.url, secondary.url).confirmedBlock(2)
     expect(number).toBe(9)
-    expect(said('warn')).toEqual([
+    expect(loggedAt('warn')).toEqual([
       {
         level: 'warn',
         message: 'rpc endpoint failed',
@@ -111,7 +111,7 @@ describe('with a second endpoint', () => {
     await chain.confirmedBlock(1)
     expect(primary.count('eth_blockNumber')).toBe(1)
     expect(secondary.count('eth_blockNumber')).toBe(2)
-    expect(said('info')).toEqual([
+    expect(loggedAt('info')).toEqual([
       {
         level: 'info',
         message: 'rpc endpoint answers again',
@@ -159,7 +159,7 @@ describe('while no endpoint responds, the chain', () => {
     for (let asked = 0; asked < 5; asked += 1) {
       await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     }
-    expect(said('warn')).toHaveLength(1)
+    expect(loggedAt('warn')).toHaveLength(1)
   })
 
   test('is available again as soon as an endpoint responds', async () => {
@@ -206,7 +206,7 @@ describe('an endpoint of another chain', () => {
     nowMs = AT + 3_600_000
     await devnet.mine(1)
     await chain.confirmedBlock(1)
-    expect(said('error')).toMatchObject([
+    expect(loggedAt('error')).toMatchObject([
       { message: 'rpc endpoint serves another chain', fields: { endpoint: 0, chainId: '1' } },
     ])
     primary.resetCounts()
@@ -314,7 +314,7 @@ describe('the newest block', () => {
     primary.rewrite('eth_blockNumber', () => '0xffffff')
     await devnet.mine(1)
     expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
-    expect(said('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+    expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
   })
 })
 
@@ -331,12 +331,12 @@ describe('the chain for requests of anonymous callers', () => {
       details: { retryAfterSeconds: expect.any(Number) },
     })
     await Promise.all(asked)
-    expect(said('warn')).toHaveLength(1)
+    expect(loggedAt('warn')).toHaveLength(1)
     await primary.up()
     await secondary.down()
     // Only the first endpoint is left; for the watcher it never failed, so it does not rest.
     expect((await watcher.confirmedBlock(1)).number).toBe(await tip())
-    expect(said('warn')).toHaveLength(1)
+    expect(loggedAt('warn')).toHaveLength(1)
   })
 })
 
@@ -365,7 +365,7 @@ describe('settings of one endpoint', () => {
     expect(new Set(keys)).toEqual(new Set(['geheim-4711']))
     expect(other).not.toHaveLength(0)
     expect(other.every((key) => key === undefined)).toBe(true)
-    expect(said('warn')).not.toHaveLength(0)
+    expect(loggedAt('warn')).not.toHaveLength(0)
     expect(inspect(lines, { depth: 9 })).not.toContain('geheim')
     keyed.close()
     plain.close()

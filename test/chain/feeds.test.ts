@@ -150,8 +150,13 @@ describe('the contract of the feeds', () => {
 test('a price is unavailable while no endpoint responds', async () => {
   await proxy.down()
   await expect(chain.feedPrice('FLR/USD')).rejects.toMatchObject({ code: 'dependency_unavailable' })
-  const both = createChain({ rpcUrls: [proxy.url, devnet.rpcUrl], chainId: 14, log, clock })
-  expect(await both.feedPrice('FLR/USD')).toMatchObject({ value: 200_000n })
+  const withTwoEndpoints = createChain({
+    rpcUrls: [proxy.url, devnet.rpcUrl],
+    chainId: 14,
+    log,
+    clock,
+  })
+  expect(await withTwoEndpoints.feedPrice('FLR/USD')).toMatchObject({ value: 200_000n })
 })
 
 describe("the router's state", () => {

@@ -99,21 +99,21 @@ describe('new heads', () => {
   })
 
   test('are subscribed to with the configured HTTP headers of the endpoint', async () => {
-    const one = await endpoint()
-    follow([one.url])
-    await expect.poll(() => one.connections[0]?.asked).toHaveLength(1)
-    expect(one.connections[0]?.key).toBe('secret')
-    expect(JSON.parse(one.connections[0]?.asked[0] ?? '')).toMatchObject({
+    const node = await endpoint()
+    follow([node.url])
+    await expect.poll(() => node.connections[0]?.asked).toHaveLength(1)
+    expect(node.connections[0]?.key).toBe('secret')
+    expect(JSON.parse(node.connections[0]?.asked[0] ?? '')).toMatchObject({
       method: 'eth_subscribe',
       params: ['newHeads'],
     })
   })
 
   test('cause another poll if the polled endpoint does not have the block yet', async () => {
-    const one = await endpoint()
-    const { heads, state } = follow([one.url])
-    await expect.poll(() => one.connections.length).toBe(1)
-    one.report(100)
+    const node = await endpoint()
+    const { heads, state } = follow([node.url])
+    await expect.poll(() => node.connections.length).toBe(1)
+    node.report(100)
     await expect.poll(() => state.woken).toBe(1)
     heads.read(98)
     await expect.poll(() => state.woken).toBe(2)
@@ -124,73 +124,73 @@ describe('new heads', () => {
   })
 
   test('that polls confirm keep the connection open, however many they are', async () => {
-    const one = await endpoint()
-    const { heads, state } = follow([one.url])
-    await expect.poll(() => one.connections.length).toBe(1)
+    const node = await endpoint()
+    const { heads, state } = follow([node.url])
+    await expect.poll(() => node.connections.length).toBe(1)
     for (let number = 1; number <= 50; number += 1) {
-      one.report(number)
+      node.report(number)
       await expect.poll(() => state.woken).toBe(number)
       heads.read(Math.max(number - 1, 0))
     }
-    expect(one.connections).toHaveLength(1)
+    expect(node.connections).toHaveLength(1)
     expect(heads.nextMs(2000)).toBe(2000)
   })
 
   test('of a hundred blocks during one poll keep the connection open, and share the poll', async () => {
-    const one = await endpoint((socket) => {
+    const node = await endpoint((socket) => {
       for (let number = 1; number <= 100; number += 1) socket.send(headOf(number))
     })
-    const { heads, state } = follow([one.url])
+    const { heads, state } = follow([node.url])
     await expect.poll(() => state.woken).toBe(1)
-    await one.received()
+    await node.received()
     expect(state.woken).toBe(1)
     heads.read(40)
     await expect.poll(() => state.woken).toBe(2)
     heads.read(100)
-    expect(one.connections).toHaveLength(1)
+    expect(node.connections).toHaveLength(1)
     expect(state.warnings).toEqual([])
   })
 
   test('of five blocks that no poll finds close the connection', async () => {
-    const one = await endpoint()
-    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
-    await expect.poll(() => one.connections.length).toBe(1)
+    const node = await endpoint()
+    const { heads, state } = follow([node.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    await expect.poll(() => node.connections.length).toBe(1)
     for (let number = 10; number < 15; number += 1) {
-      one.report(number)
-      await one.received()
+      node.report(number)
+      await node.received()
       // A head is looked for four times.
       for (let reading = 0; reading < 4; reading += 1) heads.read(5)
     }
-    one.report(15)
+    node.report(15)
     await expect.poll(() => state.warnings).toHaveLength(1)
     expect(state.warnings[0]).toMatchObject({ reason: 'heads that no endpoint has' })
     expect(JSON.stringify(state.warnings)).not.toMatch(/key-7f|secret/)
   })
 
   test('of blocks that were read already cause no poll', async () => {
-    const one = await endpoint()
-    const { heads, state } = follow([one.url])
-    await expect.poll(() => one.connections.length).toBe(1)
+    const node = await endpoint()
+    const { heads, state } = follow([node.url])
+    await expect.poll(() => node.connections.length).toBe(1)
     heads.read(5000)
     // A node that catches up reports each block that it gets.
     for (let number = 4001; number <= 4500; number += 1) {
-      one.report(number)
+      node.report(number)
       heads.read(5000)
     }
-    one.report(5002)
+    node.report(5002)
     await expect.poll(() => state.woken).toBeGreaterThan(0)
     expect(state.woken).toBe(1)
-    expect(one.connections).toHaveLength(1)
+    expect(node.connections).toHaveLength(1)
   })
 
   test.each([
     ['old heads', headOf(7)],
     ['responses', '{"id":1,"result":"0x1"}'],
   ])('close the connection if there are too many messages: %s', async (_, message) => {
-    const one = await endpoint((socket) => {
+    const node = await endpoint((socket) => {
       for (let count = 0; count < 2000; count += 1) socket.send(message)
     })
-    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    const { heads, state } = follow([node.url], { pausesMs: { min: 60_000, max: 60_000 } })
     heads.read(100)
     await expect
       .poll(() => state.warnings)
@@ -210,8 +210,8 @@ describe('new heads', () => {
     ['a number of 400 digits', headOf(10).replace('0xa"', `0x${'f'.repeat(400)}"`), 'malformed'],
     ['larger than a head can be', JSON.stringify({ id: 1, result: 'x'.repeat(100_000) }), 'closed'],
   ])('cause no poll and close the connection if a message is %s', async (_, message, reason) => {
-    const one = await endpoint((socket) => socket.send(message))
-    const { heads, state } = follow([one.url], { pausesMs: { min: 60_000, max: 60_000 } })
+    const node = await endpoint((socket) => socket.send(message))
+    const { heads, state } = follow([node.url], { pausesMs: { min: 60_000, max: 60_000 } })
     heads.read(10)
     await expect.poll(() => state.warnings).toEqual([expect.objectContaining({ reason })])
     expect(state.woken).toBe(0)
@@ -242,12 +242,12 @@ describe('new heads', () => {
   })
 
   test('end when their follower stops', async () => {
-    const one = await endpoint()
-    const { stop } = follow([one.url])
-    await expect.poll(() => one.connections.length).toBe(1)
-    const socket = one.connections[0]?.socket
+    const node = await endpoint()
+    const { stop } = follow([node.url])
+    await expect.poll(() => node.connections.length).toBe(1)
+    const socket = node.connections[0]?.socket
     stop()
     await expect.poll(() => socket?.readyState).toBe(WebSocket.CLOSED)
-    expect(one.connections).toHaveLength(1)
+    expect(node.connections).toHaveLength(1)
   })
 })

@@ -11,7 +11,7 @@ import { createLogReader } from '#src/chain/logs.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
 const alice = PEOPLE.alice.account.address
-const HANDLES = ['1', '2', '3', '4'].map((one) => keccak256(toHex(one)))
+const HANDLES = ['1', '2', '3', '4'].map((text) => keccak256(toHex(text)))
 const tooMany = (from: number, to: number, max: number) =>
   `requested too many blocks from ${from} to ${to}, maximum is set to ${max}`
 
@@ -61,10 +61,10 @@ describe('events of many blocks', () => {
 
   test('are read in the same steps when coin transfers are read too', async () => {
     const limited = await startLimited(30, tooMany)
-    const both = { ...places, payTo: devnet.contracts.payTo }
-    const paid = await devnet.contracts.sendNative(alice, both.payTo, 1n, HANDLES[0])
+    const bothWays = { ...places, payTo: devnet.contracts.payTo }
+    const paid = await devnet.contracts.sendNative(alice, bothWays.payTo, 1n, HANDLES[0])
     const last = Number(paid.blockNumber)
-    const payments = await chainAt(limited.url).paymentsBetween(tip - 100, last, both)
+    const payments = await chainAt(limited.url).paymentsBetween(tip - 100, last, bothWays)
     expect(payments.map(({ way }) => way)).toEqual(['router', 'native'])
     expect(limited.refused()).toBe(0)
     await limited.close()

@@ -145,7 +145,7 @@ async function claimed(validators: unknown) {
   const protocol = {
     rpc: { block: async (number: number) => ({ number, at: 1_790_000_005 }) },
     contract: async () => '0x134b3311C6BdeD895556807a30C7f047D99DfdC2',
-    view: async () => ['20', '1', word].map((one) => one.padStart(64, '0')),
+    view: async () => ['20', '1', word].map((text) => text.padStart(64, '0')),
   } as unknown as Protocol
   const claim = { block: 7, provider: `0x${'1'.repeat(40)}`, nodeIds: [NODE] }
   return listing(protocol, claim, 14, { pChain: `${url}/ext/bc/P` })

@@ -16,7 +16,7 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet/deployment.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import type { MinedTransaction, Outgoing } from '#sandbox/devnet/sending.ts'
+import type { MinedTransaction, TransactionToSend } from '#sandbox/devnet/sending.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain, PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
@@ -108,8 +108,10 @@ describe('a transaction through the router', () => {
     // The treasury may also receive plain transfers; a payment through the router is then found by
     // its event only.
     const { treasury: payTo } = contracts
-    const one = { ...places, payTo }
-    expect(await chain.paymentsBetween(block.number - 1, block.number, one)).toEqual(payments)
+    const placesOfOne = { ...places, payTo }
+    expect(await chain.paymentsBetween(block.number - 1, block.number, placesOfOne)).toEqual(
+      payments,
+    )
   })
 
   test('with coins that failed has the handle of its top-up', async () => {
@@ -297,20 +299,26 @@ describe('a transaction', () => {
 
   test('is unknown only if no endpoint has it', async () => {
     const unknown = handle('nobody sent this')
-    const both = chainAt(proxy.url, second.url)
-    expect(await both.transactionPayments(unknown, places)).toEqual({ status: 'unknown' })
+    const withTwoEndpoints = chainAt(proxy.url, second.url)
+    expect(await withTwoEndpoints.transactionPayments(unknown, places)).toEqual({
+      status: 'unknown',
+    })
     expect(second.count('eth_getTransactionByHash')).toBe(1)
 
     const paid = await contracts.pay(alice, HANDLE, contracts.wflr, 5n)
     proxy.rewrite('eth_getTransactionByHash', () => null)
-    expect(await both.transactionPayments(paid.hash, places)).toMatchObject({
+    expect(await withTwoEndpoints.transactionPayments(paid.hash, places)).toMatchObject({
       status: 'mined',
       payments: [{ handle: HANDLE }],
     })
     await second.down()
-    expect(await both.transactionPayments(paid.hash, places)).toEqual({ status: 'unknown' })
+    expect(await withTwoEndpoints.transactionPayments(paid.hash, places)).toEqual({
+      status: 'unknown',
+    })
     await proxy.down()
-    await expect(both.transactionPayments(paid.hash, places)).rejects.toMatchObject(unavailable)
+    await expect(withTwoEndpoints.transactionPayments(paid.hash, places)).rejects.toMatchObject(
+      unavailable,
+    )
   })
 
   test('is unknown after a reorganization removed its block', async () => {
@@ -332,8 +340,10 @@ describe('a transaction', () => {
     proxy.rewrite('eth_getBlockByNumber', (block) => ({ ...Object(block), hash: other }))
     await expect(chain.transactionPayments(paid.hash, places)).rejects.toMatchObject(unavailable)
     proxy.rewrite('eth_getTransactionReceipt', () => null)
-    const both = chainAt(proxy.url, second.url)
-    expect(await both.transactionPayments(paid.hash, places)).toMatchObject({ status: 'mined' })
+    const withTwoEndpoints = chainAt(proxy.url, second.url)
+    expect(await withTwoEndpoints.transactionPayments(paid.hash, places)).toMatchObject({
+      status: 'mined',
+    })
   })
 })
 
@@ -363,7 +373,7 @@ describe('payments between two blocks', () => {
     const from = Number(first.blockNumber)
     const to = Number(last.blockNumber)
     const payments = await chain.paymentsBetween(from, to, places)
-    expect(payments.map((one) => one.handle)).toEqual(
+    expect(payments.map((payment) => payment.handle)).toEqual(
       ['1', '2', '3', '4', '5', '6', '7', '8', '9'].map(handle),
     )
     for (const payment of payments) {
@@ -411,8 +421,8 @@ describe('payments between two blocks', () => {
     const number = Number(paid.blockNumber)
     proxy.rewrite('eth_blockNumber', () => toHex(number - 1))
     await expect(chain.paymentsBetween(number, number, places)).rejects.toMatchObject(unavailable)
-    const both = chainAt(proxy.url, second.url)
-    expect(await both.paymentsBetween(number, number, places)).toHaveLength(1)
+    const withTwoEndpoints = chainAt(proxy.url, second.url)
+    expect(await withTwoEndpoints.paymentsBetween(number, number, places)).toHaveLength(1)
   })
 
   test('are complete although an endpoint leaves out events', async () => {
@@ -420,10 +430,10 @@ describe('payments between two blocks', () => {
     await devnet.mine(3)
     const number = Number(paid.blockNumber)
     proxy.emptyLogs()
-    const both = chainAt(proxy.url, second.url)
+    const withTwoEndpoints = chainAt(proxy.url, second.url)
     for (const payTo of [contracts.payTo, undefined]) {
       const range = [number - 5, number + 3, { ...places, payTo }] as const
-      const found = await both.paymentsBetween(...range)
+      const found = await withTwoEndpoints.paymentsBetween(...range)
       expect(found).toEqual(await chainAt(second.url).paymentsBetween(...range))
       expect(found.at(-1)).toMatchObject({ handle: HANDLE, txHash: paid.hash })
     }
@@ -452,7 +462,7 @@ describe('payments between two blocks', () => {
 
 /** Sends transactions that get into one block. */
 async function inOneBlock(
-  ...transactions: readonly Outgoing[]
+  ...transactions: readonly TransactionToSend[]
 ): Promise<readonly MinedTransaction[]> {
   const { client } = devnet
   await client.setAutomine(false)
@@ -470,7 +480,7 @@ async function inOneBlock(
   )
 }
 
-async function sendOne(transaction: Outgoing): Promise<MinedTransaction> {
+async function sendOne(transaction: TransactionToSend): Promise<MinedTransaction> {
   const [mined] = await inOneBlock(transaction)
   if (mined === undefined) throw new Error('nothing was sent')
   return mined
@@ -482,9 +492,9 @@ async function payTogether(handles: readonly Hex[]): Promise<MinedTransaction> {
   const calls = [
     { target: wflr, callData: mintData(MULTICALL3_ADDRESS, 1000n) },
     { target: wflr, callData: approveData(1000n) },
-    ...handles.map((one, index) => ({
+    ...handles.map((handle, index) => ({
       target: contracts.router,
-      callData: payData(one, BigInt(index + 1)),
+      callData: payData(handle, BigInt(index + 1)),
     })),
   ]
   const data = encodeFunctionData({
@@ -497,8 +507,8 @@ async function payTogether(handles: readonly Hex[]): Promise<MinedTransaction> {
   return paid
 }
 
-function payData(one: Hex, amount: bigint): Hex {
-  const args = [one, contracts.wflr, amount] as const
+function payData(paidHandle: Hex, amount: bigint): Hex {
+  const args = [paidHandle, contracts.wflr, amount] as const
   return encodeFunctionData({ abi: ROUTER_ABI, functionName: 'pay', args })
 }
 

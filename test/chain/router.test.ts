@@ -506,6 +506,6 @@ function allowance(token: Address, owner: Address): Promise<bigint> {
   return devnet.client.readContract({ abi: TOKEN, address: token, functionName: 'allowance', args })
 }
 
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
+function isSame(address: string, other: string): boolean {
+  return address.toLowerCase() === other.toLowerCase()
 }

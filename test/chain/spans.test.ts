@@ -174,15 +174,15 @@ describe('a span of blocks', () => {
   test.each([
     5, 10,
   ])('is read while every %sth request is refused by both endpoints', async (nth) => {
-    const [one, other] = await Promise.all([
+    const [first, second] = await Promise.all([
       startRefusing(primary.url, nth),
       startRefusing(secondary.url, nth),
     ])
-    const { numbers, paid } = await read([one, other])
+    const { numbers, paid } = await read([first, second])
     expect(numbers).toEqual(every())
     expect(paid).toEqual(paidIn)
-    expect(one.refused()).toBeGreaterThan(0)
-    await Promise.all([one.close(), other.close()])
+    expect(first.refused()).toBeGreaterThan(0)
+    await Promise.all([first.close(), second.close()])
   })
 
   test('is read although all endpoints but one return garbage', async () => {

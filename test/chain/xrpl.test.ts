@@ -27,7 +27,7 @@ const log: Logger = {
   info: record('info'),
   debug: record('debug'),
 }
-const said = (level: string) => lines.filter((line) => line.level === level)
+const loggedAt = (level: string) => lines.filter((line) => line.level === level)
 const unavailable = { kind: 'upstream', code: 'dependency_unavailable' }
 
 beforeEach(async () => {
@@ -176,7 +176,7 @@ describe('deposits', () => {
     server.deposit({ tag: 1, drops: 1n })
     server.forgetBefore(server.closeLedger(4))
     await expect(xrpl.deposits(upTo)).rejects.toMatchObject(unavailable)
-    expect(said('error')).toHaveLength(1)
+    expect(loggedAt('error')).toHaveLength(1)
     expect((await xrpl.deposits(undefined)).payments).toEqual([])
   })
 

@@ -188,7 +188,7 @@ test('the timeout of a mail begins when a connection is free, not while the mail
 })
 
 test('the channel sends as many mails at a time as it has connections', () => {
-  expect(world.channel.limits.room).toBe(MAIL_CONNECTIONS)
+  expect(world.channel.limits.capacity).toBe(MAIL_CONNECTIONS)
 })
 
 describe('the mail that asks for consent', () => {

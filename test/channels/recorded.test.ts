@@ -34,7 +34,7 @@ describe.each(CHANNEL_KEYS)('%s', (key) => {
     await world.channel.send(world.destination(), envelope, contextOf())
     const { count, text } = world.arrived()
     expect(count).toBe(before + 1)
-    const bare = (one: string) => one.replaceAll(/[\u2066-\u2069\u00a0\s\\]/g, '')
+    const bare = (text: string) => text.replaceAll(/[\u2066-\u2069\u00a0\s\\]/g, '')
     const heading = key === 'webhook' ? undefined : transferHeading(envelope)
     expect(bare(text)).toContain(bare(heading ?? stored.message.title))
   })

@@ -217,10 +217,10 @@ async function verdictOf(
   const files = mkdtempSync(join(temporary, 'request-'))
   writeFileSync(join(files, 'headers.txt'), headers)
   writeFileSync(join(files, 'body.txt'), body)
-  const given = [join(files, 'headers.txt'), join(files, 'body.txt'), String(now)]
+  const inputs = [join(files, 'headers.txt'), join(files, 'body.txt'), String(now)]
   const env = { PATH: process.env.PATH, WEBHOOK_SECRET: secret }
   return await new Promise((resolve) => {
-    execFile(command, [...args, ...given], { env }, (error, stdout) => {
+    execFile(command, [...args, ...inputs], { env }, (error, stdout) => {
       const code = error === null ? 0 : Number(error.code)
       resolve({ text: stdout.trim(), code })
     })

@@ -54,7 +54,7 @@ test('the package has its code, its types, its README and licence, and no depend
     await readFile(join(root, 'package.json'), 'utf8'),
   )
   expect([dependencies, peerDependencies]).toEqual([undefined, undefined])
-  for (const file of files.filter((one) => one.endsWith('.js'))) {
+  for (const file of files.filter((file) => file.endsWith('.js'))) {
     const code = await readFile(join(root, file), 'utf8')
     const imported = [...code.matchAll(/from ['"]([^'"]+)['"]/g)].map(([, name]) => name ?? '')
     expect(

@@ -49,7 +49,7 @@ describe('verifyWebhook', () => {
     }
     // @ts-expect-error a balance has no feed
     const wrong = (webhook: Webhook<'wallet-balance.moved'>) => webhook.data.feed
-    expect([show, wrong].map((one) => typeof one)).toEqual(['function', 'function'])
+    expect([show, wrong].map((value) => typeof value)).toEqual(['function', 'function'])
   })
 
   test('accepts the body as bytes or text, and the headers of fetch', async () => {

@@ -181,8 +181,8 @@ describe('an embedded database', () => {
   })
 
   test('is created by exactly one of two services that start at once on an empty folder', async () => {
-    const both = await Promise.allSettled([start(), start()])
-    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    const starts = await Promise.allSettled([start(), start()])
+    expect(starts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(started).toHaveLength(1)
     expect(await query(started[0]?.url ?? '', 'select 1 as one')).toEqual([{ one: 1 }])
     expect(await readdir(dataDir)).toEqual(['postgres'])

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Inbox, startMailServer } from '#sandbox/inbox.ts'
 import { XRPL_DEPOSIT_ADDRESS } from '#sandbox/xrpl.ts'
 import { proveLedger } from '#src/billing/account/proof.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { runOnceBeforeStart } from '#src/jobs/runner.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { provedLedger } from '../billing/callers.ts'
-import { type BotWorld, botWorld, type Chatting, walletOf } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { deliverAll } from '../support/deliver-all.ts'
@@ -49,7 +49,7 @@ let world: BotWorld
 let fresh: FreshDatabase
 let inbox: Inbox
 let before: ReadonlyMap<string, readonly Row[]>
-let alice: Chatting
+let alice: TestChat
 
 beforeAll(async () => {
   inbox = await startMailServer()
@@ -167,7 +167,7 @@ test('the ledger adds up, and a failed renewal is repeated once there are credit
     sql`select status, term from subscriptions where wallet = ${walletOf('carol')}`
   expect(await subscription()).toEqual([{ status: 'grace', term: 1 }])
   clock.advance(86_400)
-  await renewDue(app, new AbortController().signal)
+  await renewDueSubscriptions(app, new AbortController().signal)
   expect(await subscription()).toEqual([{ status: 'active', term: 2 }])
   clock.set(STOPPED_AT)
   for (const name of ['alice', 'bob', 'carol'] as const) {

@@ -55,7 +55,7 @@ function brokenRules(text: string): readonly string[] {
     .replaceAll(/\s+/g, ' ')
     .toLowerCase()
     .split(';')
-  return RULES.filter(([, rule]) => statements.some((one) => rule.test(one))).map(
+  return RULES.filter(([, rule]) => statements.some((statement) => rule.test(statement))).map(
     ([description]) => description,
   )
 }

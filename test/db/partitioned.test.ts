@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { migrate } from '#src/db/migrate.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -50,7 +50,7 @@ test('the migration to partitions keeps all rows, and new ids continue after the
   await migrate(sql, MIGRATIONS)
   const kept = await contents()
   const deps = { db, clock: testClock(), log: silentLogger }
-  await retainAlerts(deps)
+  await dropOldAlerts(deps)
   expect(await contents()).toEqual(kept)
   const [inserted] =
     await sql`insert into alerts (wallet, watch_id, watch_label, type, event, severity,
@@ -62,7 +62,7 @@ test('the migration to partitions keeps all rows, and new ids continue after the
 
   // Rows older than 30 days are deleted, with ids of any form.
   deps.clock.set(new Date('2026-12-15T12:00:00.000Z'))
-  await retainDeliveries(deps)
+  await dropOldDeliveries(deps)
   const [, deliveries, messages] = await contents()
   expect(deliveries).toEqual(kept[1]?.filter(({ position }) => Number(position) === 0))
   expect(messages).toHaveLength(1)

@@ -31,8 +31,9 @@ const pass = (name: string) =>
   database.sql`update slice_members set expires_at = expires_at - interval '1 minute' where name = ${name}`
 
 async function settle(members: readonly Slices[]): Promise<readonly number[]> {
-  for (let round = 0; round < 3; round += 1) for (const one of members) await one.share()
-  return members.map((one) => one.held().length)
+  for (let round = 0; round < 3; round += 1)
+    for (const memberSlices of members) await memberSlices.share()
+  return members.map((memberSlices) => memberSlices.held().length)
 }
 
 async function holdElsewhere(name: string): Promise<ChildProcess> {
@@ -71,18 +72,18 @@ test('a single process holds all slices; each process that joins gets a share', 
   expect(await settle(all.slice(0, 1))).toEqual([SLICES])
   expect((await settle(all.slice(0, 2))).toSorted()).toEqual([16, 16])
   expect((await settle(all)).toSorted()).toEqual([10, 11, 11])
-  const held = all.flatMap((one) => one.held())
+  const held = all.flatMap((memberSlices) => memberSlices.held())
   expect(new Set(held).size).toBe(SLICES)
 })
 
 test('a process that stops releases its slices at once', async () => {
   const name = newName()
-  const [one, other] = [member(name), member(name)]
-  await settle([one, other])
-  await other.leave()
-  expect(other.held()).toEqual([])
-  await one.share()
-  expect(one.held()).toHaveLength(SLICES)
+  const [first, second] = [member(name), member(name)]
+  await settle([first, second])
+  await second.leave()
+  expect(second.held()).toEqual([])
+  await first.share()
+  expect(first.held()).toHaveLength(SLICES)
 })
 
 test('the slices of a dead process are taken over, and its later writes are refused', async () => {
@@ -126,30 +127,30 @@ test('a slice is not taken over while its owner writes for it', async () => {
 
 test('renewing and releasing slices do not wait for a transaction of their owner', async () => {
   const name = newName()
-  const [one, other] = [member(name), member(name)]
-  await one.share()
-  await whileWriting(one, one.held(), async () => {
-    await other.share()
-    await one.share()
+  const [first, second] = [member(name), member(name)]
+  await first.share()
+  await whileWriting(first, first.held(), async () => {
+    await second.share()
+    await first.share()
   })
-  expect(one.held()).toHaveLength(16)
-  await other.share()
-  expect(other.held()).toHaveLength(16)
+  expect(first.held()).toHaveLength(16)
+  await second.share()
+  expect(second.held()).toHaveLength(16)
 })
 
 test('a slice that was lost and taken again has a new fence', async () => {
   const name = newName()
-  const [one, other] = [member(name), member(name)]
-  await one.share()
-  const before = one.hold()
-  await settle([one, other])
-  await other.leave()
-  await one.share()
-  expect(one.held()).toHaveLength(SLICES)
+  const [first, second] = [member(name), member(name)]
+  await first.share()
+  const before = first.hold()
+  await settle([first, second])
+  await second.leave()
+  await first.share()
+  expect(first.held()).toHaveLength(SLICES)
   expect(before.held()).toHaveLength(SLICES / 2)
-  const returned = one.held().filter((slice) => !before.isHeld(slice))
+  const returned = first.held().filter((slice) => !before.isHeld(slice))
   await expect(write(before, returned)).rejects.toBeInstanceOf(FenceError)
-  await write(one, returned)
+  await write(first, returned)
 })
 
 test('a process that lost its slices and continues gets a share again', async () => {
@@ -166,21 +167,21 @@ test('a process that lost its slices and continues gets a share again', async ()
 test('no slice is lost if the connection breaks before the result of the database arrives', async () => {
   const name = newName()
   const other = connect(database.url, { max: 1 })
-  const one = createSlices({ ...other, name, wakes: [] })
-  await one.share()
+  const rejoined = createSlices({ ...other, name, wakes: [] })
+  await rejoined.share()
   await database.sql`
     update slice_leases set number = number + 1 where name = ${name} and slice = 9`
-  await expect(write(one, [9])).rejects.toBeInstanceOf(FenceError)
-  await one.share()
-  await write(one, [9])
+  await expect(write(rejoined, [9])).rejects.toBeInstanceOf(FenceError)
+  await rejoined.share()
+  await write(rejoined, [9])
   await other.close()
 })
 
 test('a membership is renewed while all connections of the pool are taken', async () => {
   const name = newName()
   const busy = connect(database.url, { max: 1 })
-  const one = createSlices({ ...busy, name, wakes: [] })
-  await one.share()
+  const rejoined = createSlices({ ...busy, name, wakes: [] })
+  await rejoined.share()
   await pass(name)
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = busy.db.transaction(async () => {
@@ -188,7 +189,7 @@ test('a membership is renewed while all connections of the pool are taken', asyn
     await over.promise
   })
   await begun.promise
-  await one.renew()
+  await rejoined.renew()
   const other = member(name)
   await other.share()
   expect(other.held()).toEqual([])
@@ -199,31 +200,31 @@ test('a membership is renewed while all connections of the pool are taken', asyn
 
 test('after a renewal lost its connection, the next one uses another connection', async () => {
   const name = newName()
-  const [one, other] = [member(name), member(name)]
-  await one.share()
+  const [first, second] = [member(name), member(name)]
+  await first.share()
   await database.sql`
     select pg_terminate_backend(pid, 10000) from pg_stat_activity
     where datname = current_database() and query like '%insert into slice_members%' and pid <> pg_backend_pid()`
-  await one.renew().catch(() => undefined)
+  await first.renew().catch(() => undefined)
   await pass(name)
-  await one.renew()
-  await other.share()
-  expect(other.held()).toEqual([])
+  await first.renew()
+  await second.share()
+  expect(second.held()).toEqual([])
 })
 
 test('a process that has not renewed its membership for thirty seconds is no longer a member', async () => {
   const name = newName()
-  const [one, other] = [member(name), member(name)]
-  await one.renew()
+  const [first, second] = [member(name), member(name)]
+  await first.renew()
   expect(await database.sql`select from slice_members where name = ${name}`).toHaveLength(0)
-  await one.share()
+  await first.share()
   await pass(name)
   const later = performance.now() + 30_001
   const clock = vi.spyOn(performance, 'now').mockReturnValue(later)
-  await one.renew()
+  await first.renew()
   clock.mockRestore()
-  await other.share()
-  expect(other.held()).toHaveLength(SLICES)
+  await second.share()
+  expect(second.held()).toHaveLength(SLICES)
 })
 
 test('processes that are killed, frozen and started at random never write for one slice at once', async () => {

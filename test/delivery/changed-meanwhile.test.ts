@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { claimRows } from '#src/delivery/chat-store.ts'
-import { claimDue } from '#src/delivery/due-store.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { claimDeliveries } from '#src/delivery/chat-store.ts'
+import { claimDueDeliveries } from '#src/delivery/due-store.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { waitUntil } from '../bench/wait-until.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
@@ -23,7 +23,7 @@ let target: Target
 
 beforeAll(async () => {
   outbox = await openOutbox()
-  await retainDeliveries(outbox.deps)
+  await dropOldDeliveries(outbox.deps)
   const { sql: run } = outbox.database
   // Row security is the one place where a test can hold a statement between selecting a row and locking it.
   await run.unsafe(`
@@ -65,8 +65,9 @@ async function enqueueInThreePartitions(): Promise<readonly string[]> {
 }
 
 const claims = {
-  claimDue: async (...args: Parameters<typeof claimDue>) => (await claimDue(...args)).claimed,
-  claimRows,
+  claimDueDeliveries: async (...args: Parameters<typeof claimDueDeliveries>) =>
+    (await claimDueDeliveries(...args)).claimed,
+  claimDeliveries,
 }
 
 test.each(

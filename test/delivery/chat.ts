@@ -3,7 +3,7 @@ import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
 import { deliverDue, enqueue, type NewDelivery } from '#src/delivery/service.ts'
-import { toStored } from '#src/recipients/destination-box.ts'
+import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { CALLER, type Outbox } from './outbox.ts'
@@ -36,7 +36,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
   }
   const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
-    limits: { room: 30, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
     partitionKey: ({ chatId }) => String(chatId),
@@ -64,7 +64,7 @@ export async function openChat(outbox: Outbox, { canEdit = true, chatId = 4711 }
     channel: 'telegram',
     own: false,
     name: 'Ann',
-    ...toStored(outbox.box, telegram, { chatId }),
+    ...toStoredDestination(outbox.box, telegram, { chatId }),
     locale: 'en',
     timezone: 'UTC',
     status: 'active',

@@ -2,21 +2,21 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connect, type Db } from '#src/db/connection.ts'
-import { claimRows, postponeDeliveries } from '#src/delivery/chat-store.ts'
+import { claimDeliveries, postponeDeliveries } from '#src/delivery/chat-store.ts'
 import {
-  catchUp,
-  claimDue,
+  claimDueDeliveries,
   extendLeases,
-  listBacklogs,
-  listDue,
-  listInTheWay,
+  listDueDeliveries,
+  listDueInBacklogs,
+  listStuckInLongQueues,
   moveToBacklog,
   parkBlocked,
-  releaseAborted,
+  releaseAbortedDeliveries,
+  repairDueTimes,
 } from '#src/delivery/due-store.ts'
 import { listStaleRecipients } from '#src/delivery/message-store.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
-import { type FinishedRow, finishDeliveries, wakeRetries } from '#src/delivery/store.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
+import { type FinishedDelivery, finishDeliveries, makeRetriesDue } from '#src/delivery/store.ts'
 import { listSettings } from '#src/recipients/settings-store.ts'
 import { listCandidates } from '#src/recipients/store.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -36,7 +36,7 @@ let ids: readonly string[]
 
 beforeAll(async () => {
   outbox = await openOutbox()
-  await retainDeliveries(outbox.deps)
+  await dropOldDeliveries(outbox.deps)
   const [id = ''] = await outbox.enqueue({ to: await outbox.addRecipient() })
   const run = outbox.database.sql
   await run`update deliveries set status = 'delivered', next_attempt_at = null where id = ${id}`
@@ -106,16 +106,16 @@ const ended = () =>
   }))
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
-  ['claimDue', (db) => claimDue(db, ids, lease())],
-  ['claimRows', (db) => claimRows(db, ids, lease())],
+  ['claimDueDeliveries', (db) => claimDueDeliveries(db, ids, lease())],
+  ['claimDeliveries', (db) => claimDeliveries(db, ids, lease())],
   ['moveToBacklog', (db) => moveToBacklog(db, ids)],
   ['extendLeases', (db) => extendLeases(db, ids, lease().leasedUntil)],
-  ['postpone', (db) => postponeDeliveries(db, ids, { until: now(), now: now() })],
+  ['postponeDeliveries', (db) => postponeDeliveries(db, ids, { until: now(), now: now() })],
   ['parkBlocked', (db) => parkBlocked(db, ids)],
   [
     'release',
     (db) =>
-      releaseAborted(
+      releaseAbortedDeliveries(
         db,
         ids.map((id) => ({ id, attempt: 1 })),
       ),
@@ -135,8 +135,8 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 })
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
-  ['wakeRetries', (db) => wakeRetries(db, [1, 2, 3], now()), ['deliveries_retrying']],
-  ['catchUp', (db) => catchUp(db, now()), ['deliveries_created']],
+  ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retrying']],
+  ['repairDueTimes', (db) => repairDueTimes(db, now()), ['deliveries_created']],
 ])('%s reads no unfinished deliveries but its own, with any statistics', async (_, send, own) => {
   const statement = await statementOf(send)
   const rows = await outbox.database.sql<{ part: string; whole: string }[]>`
@@ -154,18 +154,24 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
 })
 
 test.each([
-  ['listDue', (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now() })],
   [
-    'listDue of the newest',
-    (db: Db) => listDue(db, 'webhook', { full: NONE_FULL, now: now(), newest: true }),
+    'listDueDeliveries',
+    (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
   ],
-  ['listInTheWay', (db: Db) => listInTheWay(db, 'webhook', { stuck: NONE_FULL, now: now() })],
   [
-    'listBacklogs',
-    (db: Db) => listBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
+    'listDueDeliveries of the newest',
+    (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now(), newest: true }),
   ],
-  ['claimDue', (db: Db) => claimDue(db, ids, lease())],
-  ['listStale', (db: Db) => listStaleRecipients(db, 'discord', { ...ALL, now: now() })],
+  [
+    'listStuckInLongQueues',
+    (db: Db) => listStuckInLongQueues(db, 'webhook', { stuck: NONE_FULL, now: now() }),
+  ],
+  [
+    'listDueInBacklogs',
+    (db: Db) => listDueInBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
+  ],
+  ['claimDueDeliveries', (db: Db) => claimDueDeliveries(db, ids, lease())],
+  ['listStaleRecipients', (db: Db) => listStaleRecipients(db, 'discord', { ...ALL, now: now() })],
 ])('%s is planned once for a connection of the claims', async (_, claim) => {
   const connection = connect(outbox.database.url, { max: 1, keepsPlans: true })
   try {
@@ -187,7 +193,7 @@ test('statements that record deliveries keep their plans after five runs of a co
   const connection = connect(outbox.database.url, { max: 1 })
   try {
     for (let run = 0; run < 10; run += 1) {
-      const rows = ended().slice(0, 1 + run) as unknown as FinishedRow[]
+      const rows = ended().slice(0, 1 + run) as unknown as FinishedDelivery[]
       await connection.db.transaction((tx) => finishDeliveries(tx, rows, now()))
     }
     // Recorded, retries made due, next deliveries of their keys made due.

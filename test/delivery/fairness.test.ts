@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import { transact } from '#src/db/connection.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type ChatTarget, NO_RIGHTS, openChats } from './sick-chats.ts'
@@ -68,7 +68,10 @@ describe('a chat that refuses everything', () => {
     const bad = await chats.link(BAD)
     for (let part = 0; part < 3; part += 1) {
       await chats.notify(
-        backlogOf(bad, 900, 'info', 1).map((one) => ({ ...one, alert: one.alert + part * 900 })),
+        backlogOf(bad, 900, 'info', 1).map((delivery) => ({
+          ...delivery,
+          alert: delivery.alert + part * 900,
+        })),
       )
       await chats.deliver()
       outbox.clock.advance(600)
@@ -201,7 +204,7 @@ test('very many alerts for a quick host stay where they are, and do not delay a 
     from deliveries, generate_series(1, ${LONG}) n where id = ${id}`)
   await outbox.db.execute(sql`analyze deliveries`)
   const stop = new AbortController()
-  const sending = createSending(outbox.deps.channels)
+  const sending = createSendingState(outbox.deps.channels)
   const run = deliverDue({ ...outbox.deps, sending }, stop.signal)
   await expect.poll(() => taken).toBeGreaterThan(0)
   outbox.clock.advance(1)
@@ -225,7 +228,7 @@ test('three hundred hanging hosts with different addresses do not delay a health
   // Requests hang until the test ends them.
   const deps = outboxDeps(outbox.db, { timeoutMs: 600_000 })
   const stop = new AbortController()
-  const run = deliverDue({ ...deps, sending: createSending(deps.channels) }, stop.signal)
+  const run = deliverDue({ ...deps, sending: createSendingState(deps.channels) }, stop.signal)
   await expect.poll(() => hanging.open()).toBe(UNPROVED)
   hanging.endAll()
   // The hosts that were not tried yet, and as many of the others as may hang.

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryError } from '#src/channels/define.ts'
 import { createDatabaseClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue, listRetained, reviseMessages } from '#src/delivery/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
@@ -172,7 +172,7 @@ describe('an outage on our side', () => {
     const servers = await Promise.all([open(), open(), open()])
     const deps = outboxDeps(outbox.db)
     Object.assign(deps, { clock: outbox.clock })
-    const sending = createSending(deps.channels)
+    const sending = createSendingState(deps.channels)
     const deliver = () => deliverDue({ ...deps, sending }, signal)
     const targets = []
     for (const server of servers) targets.push(await outbox.addRecipient(server.url()))
@@ -206,7 +206,7 @@ describe('an outage on our side during which the process is restarted', () => {
       })
     const servers = await Promise.all([open(), open(), open()])
     const deps = { ...outboxDeps(outbox.db), clock: outbox.clock }
-    const before = createSending(deps.channels)
+    const before = createSendingState(deps.channels)
     const targets = []
     for (const server of servers) targets.push(await outbox.addRecipient(server.url()))
     await outbox.enqueue(...targets.map((to) => ({ to })))
@@ -216,7 +216,7 @@ describe('an outage on our side during which the process is restarted', () => {
     }
     const [row] = await outbox.rows()
     expect(row).toMatchObject({ status: 'retrying', attempts: 3 })
-    const after = createSending(deps.channels)
+    const after = createSendingState(deps.channels)
     return {
       world,
       targets,
@@ -298,7 +298,7 @@ describe('a clock that jumps', () => {
   test('a day ahead and back delays no retry by a day', async () => {
     outbox.receiver.answerNext(500)
     await outbox.enqueue({ to: await outbox.addRecipient() })
-    const sending = createSending(outbox.channels)
+    const sending = createSendingState(outbox.channels)
     outbox.clock.advance(DAY_MS / 1000)
     await deliverDue({ ...outbox.deps, sending }, signal)
     expect(await outbox.rows()).toMatchObject([{ status: 'retrying', attempts: 1 }])

@@ -144,7 +144,7 @@ describe('a chat that blocks the bot', () => {
     expect(chat.shown()).toEqual([[9], [1], [2], [3]])
   })
 
-  test('gets them by their numbers, though the last one reports an earlier event', async () => {
+  test('gets its retained alerts in the order of their ids, even if the last reports an earlier event', async () => {
     const disabled = { status: 'disabled' } as const
     await chat.notify({ alert: 19, watch: 1, ...disabled }, { alert: 20, watch: 2, ...disabled })
     await chat.notify({ alert: 21, watch: 3, firedInMs: -60_000, ...disabled })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { type Outbox, openOutbox, outboxDeps, serve, type Target } from './outbox.ts'
@@ -102,7 +102,7 @@ describe('workers', () => {
   })
 
   test('keep a result that the database refuses, and do not send the delivery again in the meantime', async () => {
-    const sending = createSending(outbox.deps.channels)
+    const sending = createSendingState(outbox.deps.channels)
     const deliver = () => deliverDue({ ...outbox.deps, sending }, new AbortController().signal)
     const [id, next] = await outbox.enqueue({ to: target }, { to: target, firedAfterSeconds: 1 })
     await outbox.db.execute(sql`alter table deliveries add constraint nothing_is_recorded

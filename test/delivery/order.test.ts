@@ -157,7 +157,7 @@ async function openCounter(delayMs = 8) {
   const seen = {
     overlaps,
     count: () => arrived.length,
-    orderOf: (key: string) => arrived.filter((one) => one.key === key).map(({ at }) => at),
+    orderOf: (key: string) => arrived.filter((item) => item.key === key).map(({ at }) => at),
   }
   return { target: await outbox.addRecipient(server.url()), seen, close: server.close }
 }

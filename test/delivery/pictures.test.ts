@@ -6,11 +6,11 @@ import {
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { type BotWorld, botWorld, type Chatting } from '../support/bot.ts'
+import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 
@@ -22,7 +22,7 @@ const MINUTE = 60
 let devnet: FurnishedDevnet
 let simulation: ProviderSimulation
 let world: BotWorld
-let chat: Chatting
+let chat: TestChat
 let alerts: ReturnType<typeof alertsIn>
 let watchId = 0
 
@@ -199,6 +199,6 @@ test('the records of pictures are deleted after 30 days', async () => {
   await runJob()
   expect(await count()).toBeGreaterThan(0)
   world.clock.advance(31 * DAY_SECONDS)
-  await retainDeliveries(world.service.app)
+  await dropOldDeliveries(world.service.app)
   expect(await count()).toBe(0)
 })

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { retainAlerts } from '#src/alerts/retention.ts'
+import { dropOldAlerts } from '#src/alerts/retention.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
 import { connect } from '#src/db/connection.ts'
 import { newDeliveryId } from '#src/delivery/delivery-id.ts'
-import { retainDeliveries } from '#src/delivery/retention.ts'
+import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
@@ -69,7 +69,7 @@ function record(...candidates: AlertCandidate[]): Promise<void> {
 
 describe('deliveries', () => {
   test('have partitions for this week and the next, and are stored in the partition of their time', async () => {
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     const parts = ['deliveries_20261119_20261126', 'deliveries_20261126_20261203']
     expect(await partsOf('deliveries')).toEqual(parts)
     await outbox.enqueue({ to: target })
@@ -81,14 +81,14 @@ describe('deliveries', () => {
   })
 
   test('of weeks without a partition are stored in the default partition, and moved later', async () => {
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     outbox.clock.advance(24 * DAY_SECONDS)
     const [early] = await outbox.enqueue({ to: target, key: 'key' })
     outbox.clock.advance(3 * DAY_SECONDS)
     const [late] = await outbox.enqueue({ to: target, key: 'key', firedAfterSeconds: 1 })
     expect(await rowsIn('deliveries')).toEqual({ deliveries_default: 2 })
 
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await partsOf('deliveries')).toEqual([
       'deliveries_20261119_20261126',
       'deliveries_20261126_20261203',
@@ -107,17 +107,17 @@ describe('deliveries', () => {
   })
 
   test('are deleted after 30 days, and no partition is created for older times', async () => {
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     await outbox.enqueue({ to: target })
     outbox.clock.set(new Date('2026-12-25T23:59:59.999Z'))
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 1 })
     outbox.clock.set(new Date('2026-12-26T00:00:00.000Z'))
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await rowsIn('deliveries')).toEqual({})
 
     outbox.clock.set(new Date('2027-06-01T12:00:00.000Z'))
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await partsOf('deliveries')).toEqual([
       'deliveries_20270429_20270506',
       'deliveries_20270506_20270513',
@@ -134,7 +134,7 @@ describe('deliveries', () => {
     outbox.clock.advance(DAY_SECONDS)
     await outbox.enqueue({ to: target })
     outbox.clock.advance(30 * DAY_SECONDS)
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await outbox.rows()).toHaveLength(1)
   })
 
@@ -149,23 +149,23 @@ describe('deliveries', () => {
       await letGo.promise
     })
     await isHeld.promise
-    const arranging = retainDeliveries(outbox.deps)
+    const arranging = dropOldDeliveries(outbox.deps)
     for (let sent = 0; sent < 20; sent++) await outbox.enqueue({ to: target })
     await arranging
     expect(await partsOf('deliveries')).toEqual([])
     letGo.resolve()
     await long
     await other.close()
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await rowsIn('deliveries')).toEqual({ deliveries_20261119_20261126: 21 })
   })
 
   test('have sent messages, which are deleted at the same age', async () => {
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     await writeMessages(1)
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_20261119_20261126: 1 })
     outbox.clock.advance(36 * DAY_SECONDS)
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await rowsIn('sent_messages')).toEqual({})
   })
 
@@ -174,7 +174,7 @@ describe('deliveries', () => {
     outbox.clock.advance(DAY_SECONDS)
     await writeMessages(1)
     outbox.clock.advance(30 * DAY_SECONDS)
-    await retainDeliveries(outbox.deps)
+    await dropOldDeliveries(outbox.deps)
     expect(await rowsIn('sent_messages')).toEqual({ sent_messages_default: 1 })
   })
 
@@ -191,7 +191,7 @@ describe('deliveries', () => {
 
 describe('alerts', () => {
   test('are stored in the partition of their firing time, and recorded once', async () => {
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     const now = outbox.clock.now()
     const later = new Date(now.getTime() + 50 * DAY_SECONDS * 1000)
     const all = [raisedAt(now, 1), raisedAt(later, 2)]
@@ -203,17 +203,17 @@ describe('alerts', () => {
   })
 
   test('are deleted after 400 days, also if the job did not run for weeks', async () => {
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     await record(raisedAt(outbox.clock.now(), 1))
     outbox.clock.advance(300 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(await partsOf('alerts')).toHaveLength(8)
     await record(raisedAt(outbox.clock.now(), 2))
     outbox.clock.advance(99 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(Object.values(await rowsIn('alerts'))).toEqual([1, 1])
     outbox.clock.advance(51 * DAY_SECONDS)
-    await retainAlerts(outbox.deps)
+    await dropOldAlerts(outbox.deps)
     expect(Object.values(await rowsIn('alerts'))).toEqual([1])
   })
 })

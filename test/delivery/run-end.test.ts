@@ -3,7 +3,7 @@ import type { SQL } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Db } from '#src/db/connection.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
 
@@ -16,7 +16,7 @@ afterAll(() => outbox.close())
 
 test('a run does not end while a worker claims deliveries that were written after the other workers found none', async () => {
   const target = await outbox.addRecipient()
-  const sending = createSending(outbox.channels)
+  const sending = createSendingState(outbox.channels)
   const discordLooked = Promise.withResolvers<void>()
   const isClaiming = Promise.withResolvers<void>()
   const claim = Promise.withResolvers<void>()

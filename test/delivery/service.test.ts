@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sendTest } from '#src/alerts/test-send.ts'
 import { createAttemptCounter } from '#src/delivery/attempt-counter.ts'
-import { deliverDue, listForAlerts, readBacklog } from '#src/delivery/service.ts'
+import { countDueByChannel, deliverDue, listForAlerts } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { toStored } from '#src/recipients/destination-box.ts'
+import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import { findRecipient, updateRecipient } from '#src/recipients/service.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { CALLER, type Outbox, openOutbox, type Target } from './outbox.ts'
@@ -149,7 +149,7 @@ describe('a test message to another channel', () => {
       channel: 'telegram',
       own: false,
       name: 'Ann',
-      ...toStored(outbox.box, telegram, { chatId: 4711 }),
+      ...toStoredDestination(outbox.box, telegram, { chatId: 4711 }),
       locale: 'en',
       timezone: 'UTC',
       status: 'active',
@@ -177,7 +177,7 @@ describe('the operator', () => {
     await outbox.enqueue({ to: target }, { to: target }, { to: target })
     outbox.clock.advance(30)
     const due = async () => {
-      const all = await readBacklog(outbox.db, outbox.clock.now())
+      const all = await countDueByChannel(outbox.db, outbox.clock.now())
       return all.find(({ channel }) => channel === 'webhook')
     }
     expect(await due()).toEqual({

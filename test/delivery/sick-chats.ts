@@ -1,9 +1,9 @@
 import { DeliveryError, defineChannel } from '#src/channels/define.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { TelegramDestination } from '#src/channels/telegram.ts'
-import { createSending } from '#src/delivery/sending.ts'
+import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue, enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
-import { toStored } from '#src/recipients/destination-box.ts'
+import { toStoredDestination } from '#src/recipients/destination-box.ts'
 import * as recipientRows from '#src/recipients/store.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { Outbox } from './outbox.ts'
@@ -21,7 +21,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
   const edits: string[] = []
   const defined = defineChannel<TelegramDestination>({
     destination: TelegramDestination,
-    limits: { room: 30, initialLimit: 1, limitMax: 1 },
+    limits: { capacity: 30, initialLimit: 1, limitMax: 1 },
     isOneService: true,
     available: () => true,
     mask: ({ chatId }) => `chat ${chatId}`,
@@ -40,7 +40,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
   })
   const telegram = { key: 'telegram', ...defined } as const
   const channels = { ...outbox.channels, telegram }
-  const deps = { ...outbox.deps, channels, sending: createSending(channels) }
+  const deps = { ...outbox.deps, channels, sending: createSendingState(channels) }
   return {
     deps,
     tries,
@@ -59,7 +59,7 @@ export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | P
         channel: 'telegram',
         own: false,
         name: 'Chat',
-        ...toStored(outbox.box, telegram, { chatId }),
+        ...toStoredDestination(outbox.box, telegram, { chatId }),
         locale: 'en',
         timezone: 'UTC',
         status: 'active',

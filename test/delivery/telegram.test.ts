@@ -5,7 +5,7 @@ import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { transact } from '#src/db/connection.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { ownPace } from '../support/pace.ts'
 import { type ChatDraft, openChat } from './chat.ts'
 import { type Outbox, openOutbox } from './outbox.ts'
@@ -97,7 +97,7 @@ test('a Telegram group that became a supergroup is moved for all its wallets by 
     return rows.map((row) => Number(row.id))
   }
   const linkedTo = async (chatId: number) =>
-    (await chatLinks(outbox.deps, chatId)).map(({ recipientId }) => recipientId).sort()
+    (await listChatLinks(outbox.deps, chatId)).map(({ recipientId }) => recipientId).sort()
   await first.notify({ alert: 31 })
   await second.notify({ alert: 32 })
   await deliver()

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { countWaiting } from '#src/delivery/count-store.ts'
-import { KEPT_MAX } from '#src/delivery/model.ts'
+import { RETAINED_MAX } from '#src/delivery/model.ts'
 import { type Outbox, openOutbox, type Target } from './outbox.ts'
 
 let outbox: Outbox
@@ -61,7 +61,7 @@ function rowsRead(node: Node): number {
   const own = node['Node Type'].endsWith('Scan')
     ? node['Actual Loops'] * (node['Actual Rows'] + node['Rows Removed by Filter'])
     : 0
-  return own + node.Plans.reduce((sum, one) => sum + rowsRead(one), 0)
+  return own + node.Plans.reduce((sum, child) => sum + rowsRead(child), 0)
 }
 
 test('of a recipient with thousands of deliveries no more are read than are counted', async () => {
@@ -72,7 +72,7 @@ test('of a recipient with thousands of deliveries no more are read than are coun
       'status', case when n > 3000 then 'retrying' else 'delivered' end))).*
     from deliveries d, generate_series(1, 6000) n where d.id = '${id}'`)
   await run('vacuum analyze deliveries')
-  expect(await waiting()).toBe(KEPT_MAX)
+  expect(await waiting()).toBe(RETAINED_MAX)
   let plan: unknown
   const explaining = {
     execute: async (statement: SQL) => {
@@ -83,5 +83,5 @@ test('of a recipient with thousands of deliveries no more are read than are coun
   }
   await countWaiting(explaining as unknown as Outbox['db'], [target.id], now())
   const [{ Plan }] = z.tuple([z.object({ Plan: Node })]).parse(plan)
-  expect(rowsRead(Plan)).toBeLessThan(3 * KEPT_MAX)
+  expect(rowsRead(Plan)).toBeLessThan(3 * RETAINED_MAX)
 })

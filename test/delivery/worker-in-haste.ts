@@ -12,9 +12,9 @@ import { connect } from '#src/db/connection.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { outboxDeps } from './outbox.ts'
 
-const [url = '', ...given] = process.argv.slice(2)
-let [startedAt = 0, instant = 0] = given.map(Number)
-const speed = Number(given[2])
+const [url = '', ...args] = process.argv.slice(2)
+let [startedAt = 0, instant = 0] = args.map(Number)
+const speed = Number(args[2])
 const clock = { now: () => new Date(instant + (Date.now() - startedAt) * speed) }
 const { db, close } = connect(url)
 const { channels, ...deps } = outboxDeps(db, { timeoutMs: 300 })

@@ -61,7 +61,7 @@ export function writeClient(openApi: unknown): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, entry]) => ({ document, path, method, entry })),
   )
-  const methods = operations.flatMap((one) => [methodOf(one), ...pagesOf(one)])
+  const methods = operations.flatMap((operation) => [methodOf(operation), ...pagesOf(operation)])
   const text = methods.join('\n')
   const models = Object.keys(document.components.schemas).filter((name) =>
     new RegExp(`\\b${name}\\b`).test(`${text}${eventTypes(document)}`),
@@ -132,7 +132,7 @@ function signatureOf({ document, path, method, entry }: Described): Signature {
   const type = queryType(query)
   const isRequired = query.some(({ required }) => required)
   const answers = Object.entries(entry.responses).filter(([status]) => status.startsWith('2'))
-  const content = answers.map(([, { content }]) => content).find((one) => one !== undefined)
+  const content = answers.map(([, { content }]) => content).find((content) => content !== undefined)
   const json = content?.['application/json']?.schema
   const isText = content !== undefined && json === undefined
   const options = optionsType(entry)
@@ -165,9 +165,9 @@ function signatureOf({ document, path, method, entry }: Described): Signature {
   }
 }
 
-function methodOf(one: Described): string {
-  const { entry } = one
-  const { parameters, call, result } = signatureOf(one)
+function methodOf(operation: Described): string {
+  const { entry } = operation
+  const { parameters, call, result } = signatureOf(operation)
   const invoked = result.startsWith('ReadableStream')
     ? `this.stream(${call}, options)`
     : `this.request<${result}>(${call}, options)`
@@ -181,9 +181,9 @@ function methodOf(one: Described): string {
 }
 
 /** A second method for a list, which follows its cursors. */
-function pagesOf(one: Described): string[] {
-  const { document, entry } = one
-  const { query, answer, parameters } = signatureOf(one)
+function pagesOf(operation: Described): string[] {
+  const { document, entry } = operation
+  const { query, answer, parameters } = signatureOf(operation)
   const page = resolve(document, answer)?.properties ?? {}
   const isPaged = query?.includes('cursor?:') === true && 'data' in page && 'nextCursor' in page
   if (!isPaged || answer?.$ref === undefined) return []

@@ -98,7 +98,7 @@ describe('GET /openapi.json', () => {
     const described = Object.entries<Record<string, { operationId: string }>>(body.paths).flatMap(
       ([path, methods]) =>
         Object.entries(methods).map(
-          ([method, one]) => `${method.toUpperCase()} ${path} ${one.operationId}`,
+          ([method, operation]) => `${method.toUpperCase()} ${path} ${operation.operationId}`,
         ),
     )
     const routed = REGISTRY.map(({ method, path, id }) => `${method} ${path} ${id}`)
@@ -142,7 +142,7 @@ describe('GET /openapi.json', () => {
     expect(post.description).toContain('Receivers must accept unknown properties')
     expect(WebhookPayload.safeParse(media.example).error).toBeUndefined()
     const header = (name: string) =>
-      post.parameters.find((one: { name: string }) => one.name === name)
+      post.parameters.find((parameter: { name: string }) => parameter.name === name)
     expect(header('X-Watchdog-Signature')).toMatchObject({ in: 'header', required: true })
     expect(header('X-Watchdog-Signature-Next')).toMatchObject({ required: false })
     expect(header('webhook-signature')).toMatchObject({ required: true })
@@ -224,7 +224,7 @@ describe('GET /openapi.json', () => {
 function descriptionsIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const parts = Object.entries(value).filter(([name]) => name !== 'example')
-  return parts.flatMap(([name, one]) =>
-    name === 'description' && typeof one === 'string' ? [one] : descriptionsIn(one),
+  return parts.flatMap(([name, value]) =>
+    name === 'description' && typeof value === 'string' ? [value] : descriptionsIn(value),
   )
 }

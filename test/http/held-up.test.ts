@@ -86,7 +86,7 @@ describe('while the chain does not respond, another wallet is served beside', ()
       MORE_THAN_CONNECTIONS,
     )
     expect(statuses).toHaveLength(MORE_THAN_CONNECTIONS)
-    expect(statuses.every((one) => one === 200 || one === 503)).toBe(true)
+    expect(statuses.every((status) => status === 200 || status === 503)).toBe(true)
   })
 
   test('many exchanges of one challenge, at most ten at once per network', async () => {

@@ -123,8 +123,8 @@ describe('an address', () => {
       'POST /auth/challenge',
       (wallet: string) => alice.request('POST', '/auth/challenge', { wallet }),
     ],
-    ['GET /provider-fsp', (one: string) => alice.request('GET', `/provider-fsp?provider=${one}`)],
-    ['POST /watches', (one: string) => alice.request('POST', '/watches', newWatch(one))],
+    ['GET /provider-fsp', (text: string) => alice.request('GET', `/provider-fsp?provider=${text}`)],
+    ['POST /watches', (text: string) => alice.request('POST', '/watches', newWatch(text))],
   ] as const
 
   test.each(uses)('with a wrong checksum is refused: %s', async (_name, use) => {

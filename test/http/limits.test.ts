@@ -77,11 +77,11 @@ describe('rate limits', () => {
     const receiver = await startReceiver({ clock: service.clock })
     const from = '192.0.2.14'
     const alice = await signIn(service, 'alice', ['write'], from)
-    const { body: one } = await alice.request('PUT', '/channels/webhook', { url: receiver.url() })
+    const { body: first } = await alice.request('PUT', '/channels/webhook', { url: receiver.url() })
     const { body: two } = await alice.request('POST', '/recipients', {
       ...{ name: 'Two', channel: 'webhook', url: receiver.url('two') },
     })
-    receiver.setSecret('main', one.secret)
+    receiver.setSecret('main', first.secret)
     receiver.setSecret('two', two.secret)
     const send = (path: string) => alice.request('POST', path)
     const paths = [

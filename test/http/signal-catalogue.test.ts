@@ -76,7 +76,8 @@ describe('the signal catalogue of GET /pricing', () => {
   test('has the published fields and no other, and no empty list of parameters', () => {
     const always = ['id', 'help', 'group', 'label', 'description', 'events', 'defaultEnabled']
     for (const { type, id, recovery, parameters } of published.signals) {
-      const signal = raw.signalDefinitions[type]?.find((one) => 'id' in one && one.id === id) ?? {}
+      const signal =
+        raw.signalDefinitions[type]?.find((signal) => 'id' in signal && signal.id === id) ?? {}
       const optional = [
         ...(recovery === null ? [] : ['recovery']),
         ...(parameters.length === 0 ? [] : ['parameters']),

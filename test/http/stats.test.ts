@@ -126,11 +126,11 @@ describe('the public figures', () => {
   test('are counted once for concurrent readers, and read as one row by other processes', async () => {
     const first = fresh()
     await readStats(first.app)
-    const one = first.asked.length
+    const askedCount = first.asked.length
     service.clock.advance(61)
     first.asked.length = 0
     const answers = await Promise.all(Array.from({ length: 40 }, () => readStats(first.app)))
-    expect(first.asked.length).toBeLessThanOrEqual(one)
+    expect(first.asked.length).toBeLessThanOrEqual(askedCount)
     expect(new Set(answers)).toHaveProperty('size', 1)
     const other = fresh()
     expect(await readStats(other.app)).toEqual(answers[0])

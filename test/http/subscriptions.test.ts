@@ -258,9 +258,9 @@ describe('PATCH /subscriptions', () => {
     await give(10_000)
     const { body: first } = await buy({ quantity: 1, periods: 1 })
     const { body: second } = await buy({ quantity: 2, periods: 1 })
-    const one = await patch(spender, { autoRenew: true, id: second.id })
-    expect(one.status).toBe(200)
-    expect(one.body).toMatchObject({
+    const answer = await patch(spender, { autoRenew: true, id: second.id })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
       data: [
         { id: first.id, autoRenew: false, nextRenewalAt: null },
         { id: second.id, autoRenew: true, nextRenewalAt: '2026-12-20T12:00:00.000Z' },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
 import { FULL_RESYNC } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
@@ -11,7 +11,7 @@ import { renewSubscriptions } from '#src/jobs/renew-subscriptions.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { setToDatabaseTime, testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -125,9 +125,9 @@ test('no reminder of an end is sent early or lost while the clock is ahead', asy
 test('nothing is charged, reminded of or suspended a second time after both clocks were put back', async () => {
   // The verbs themselves: the database is as wrong as the host.
   const pass = async () => {
-    await remindDue(service.app, signal)
-    await renewDue(service.app, signal)
-    await fitChangedWallets(service.app, signal)
+    await sendDueReminders(service.app, signal)
+    await renewDueSubscriptions(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
   }
   const state = async () => {
     const entries = await service.sql`

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -34,8 +34,8 @@ const buy = async (quantity: number, periods = 1) => {
 
 /** Runs the jobs that depend on the clock. */
 async function runJobs(): Promise<void> {
-  await renewDue(service.app, signal)
-  await fitChangedWallets(service.app, signal)
+  await renewDueSubscriptions(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 const create = (label: string) =>

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { transact } from '#src/db/connection.ts'
 import { judgeLedgers as job } from '#src/jobs/judge-ledgers.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import { judgeLedgers } from '#src/watches/evaluate/judge-ledgers.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
@@ -297,14 +297,14 @@ describe('a watch on the wallet’s credits', () => {
     await watchCredits(500)
     await judge()
     service.clock.advance(30 * DAY_SECONDS)
-    await renewDue(service.app, signal)
-    await fitChangedWallets(service.app, signal)
+    await renewDueSubscriptions(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
     await spend(600)
     await judge()
     expect(await events()).toEqual([])
     await give(200)
     await alice.request('POST', '/subscriptions', { quantity: 1, periods: 1 })
-    await fitChangedWallets(service.app, signal)
+    await fitWalletsWithChangedSlots(service.app, signal)
     await judge()
     expect(await alertsOf()).toMatchObject([{ event: LOW, data: { balanceCredits: 100 } }])
   })
@@ -516,7 +516,7 @@ async function fitTo(quantity: number): Promise<void> {
   await service.sql`
     insert into capacity_changes (wallet, at)
     values (${alice.caller.wallet}, ${service.clock.now()}) on conflict do nothing`
-  await fitChangedWallets(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 describe.each(FREEZES)('an alert that is open while %s', (_what, freeze, thaw) => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { acceptTerms } from '#src/billing/account/service.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { createSubscription } from '#src/billing/subscriptions/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -35,8 +35,8 @@ afterAll(() => service.close())
 /** Runs the jobs that depend on the clock, a number of days after the end of the first term. */
 async function day(days: number): Promise<void> {
   service.clock.set(new Date(END.getTime() + days * DAY_MS))
-  await renewDue(service.app, signal)
-  await fitChangedWallets(service.app, signal)
+  await renewDueSubscriptions(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 async function buy(body: object) {
@@ -203,7 +203,7 @@ describe('a subscription that renews itself', () => {
       await buy({ quantity: 1, periods: 1, autoRenew: true })
     }
     service.clock.set(END)
-    await Promise.all(Array.from({ length: 5 }, () => renewDue(service.app, signal)))
+    await Promise.all(Array.from({ length: 5 }, () => renewDueSubscriptions(service.app, signal)))
     expect(await balance()).toBe(10_000 - 2 * 5 * 500)
     const { data } = await subscriptions()
     expect(data.every(({ endsAt }: { endsAt: string }) => endsAt === NEXT_END)).toBe(true)

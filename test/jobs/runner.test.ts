@@ -120,8 +120,8 @@ test('a request for full scans causes one full scan in every job, also in a job 
     recording({ wakeOn: 'runner_test_quick' }),
     recording({ wakeOn: 'runner_test_slow', everywhere: true }),
   ]
-  const run: Job['run'] = async (...given) => {
-    await slow.job.run(...given)
+  const run: Job['run'] = async (...args) => {
+    await slow.job.run(...args)
     if (slow.runs.length === 1) await held.promise
   }
   const jobs = await startJobs(service.app, service.sql, [quick.job, { ...slow.job, run }])
@@ -167,7 +167,7 @@ test('a flood of payloads during failures stays bounded', async () => {
     await failed.promise
     await service.sql`select pg_notify('runner_test', 'b' || n) from generate_series(1, 4000) n`
     await expect.poll(() => runs.length, { timeout: 10_000 }).toBeGreaterThan(2)
-    expect(Math.max(...runs.map((given) => given.length))).toBeLessThanOrEqual(5001)
+    expect(Math.max(...runs.map((args) => args.length))).toBeLessThanOrEqual(5001)
     expect(runs[2]?.[0]).toBe('all')
   })
 })
@@ -178,8 +178,8 @@ test('a job is told of notifications that arrive while it runs', async () => {
   const { job, runs } = recording({ onNotify: (_app, payload) => heard.push(payload) })
   const holding: Job = {
     ...job,
-    run: async (...given) => {
-      await job.run(...given)
+    run: async (...args) => {
+      await job.run(...args)
       await held.promise
     },
   }

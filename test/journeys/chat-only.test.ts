@@ -120,9 +120,9 @@ describe('a person with Telegram and a wallet', () => {
   })
 
   test('gets no message that Telegram refused, except for its rate limit', () => {
-    const refused = phones.world.telegram.calls.flatMap(({ method, refused: one }) =>
-      one === undefined ? [] : `${method}: ${one.description}`,
+    const refused = phones.world.telegram.calls.flatMap(({ method, refused: refusal }) =>
+      refusal === undefined ? [] : `${method}: ${refusal.description}`,
     )
-    expect(refused.filter((one) => !/not modified|Too Many Requests/.test(one))).toEqual([])
+    expect(refused.filter((refusal) => !/not modified|Too Many Requests/.test(refusal))).toEqual([])
   })
 })

@@ -78,7 +78,7 @@ async function numberRowsAsInTheExamples() {
 
 const reference = () => apiReference(world.app, 'en').operations
 const operation = (id: string) => {
-  const found = reference().find((one) => one.id === id)
+  const found = reference().find((operation) => operation.id === id)
   if (found === undefined) throw new Error(`no operation ${id}`)
   return found
 }
@@ -110,7 +110,7 @@ async function statusOf(
 /** Sends an example with curl and expects a status of its operation. */
 async function send(id: string, change?: (text: string) => string) {
   const answered = await statusOf(operation(id).calls, 'curl', change)
-  const { status, queued } = REGISTRY.find((one) => one.id === id) ?? {}
+  const { status, queued } = REGISTRY.find((operation) => operation.id === id) ?? {}
   expect([id, answered]).toEqual([id, expect.toBeOneOf([status, queued?.status])])
 }
 
@@ -231,7 +231,7 @@ describe('the example of a watch type', () => {
 describe('every example', () => {
   const write = async (language: string, ending: string) => {
     const codes = reference().flatMap(({ id, calls }) =>
-      calls.filter((one) => one.id === language).map(({ code }) => ({ id, code })),
+      calls.filter((call) => call.id === language).map(({ code }) => ({ id, code })),
     )
     return Promise.all(
       codes.map(async ({ id, code }) => {
@@ -255,7 +255,7 @@ describe('every example', () => {
 
   test('parses as TypeScript', () => {
     for (const { id, calls } of reference()) {
-      const code = calls.find((one) => one.id === 'ts')?.code ?? ''
+      const code = calls.find((call) => call.id === 'ts')?.code ?? ''
       expect(() => stripTypeScriptTypes(code), id).not.toThrow()
     }
   })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createConnectCode } from '#src/recipients/connect.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import germanErrors from '../../locales/de/errors.json' with { type: 'json' }
 import { linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
@@ -82,7 +82,7 @@ test('watches that were suspended while billing was on are resumed', async () =>
   await watch()
   await world.sql`update watches set suspended_at = created_at`
   const { app } = world
-  await fitChangedWallets(app, new AbortController().signal)
+  await fitWalletsWithChangedSlots(app, new AbortController().signal)
   const { body } = await alice.request('GET', '/watches')
   expect(body.data.length).toBeGreaterThan(0)
   for (const { status } of body.data) expect(status).toBe('active')

@@ -100,7 +100,7 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
   const fromBot = () => telegram.messages(person.id).filter(({ from }) => from === telegram.bot.id)
   const shown = (text: string) =>
-    fromBot().findLast((one) => normalizedText(one.text).includes(text))
+    fromBot().findLast((message) => normalizedText(message.text).includes(text))
 
   /** Presses a button of the chat page, and returns the message that has it. */
   async function press(label: string): Promise<void> {
@@ -169,7 +169,7 @@ async function givePhone(world: World, browser: Browser, owner: Owner): Promise<
       } catch {
         const last = fromBot().slice(-4)
         throw new Error(
-          `no “${text}”, but ${last.map((one) => normalizedText(one.text)).join(' | ')}`,
+          `no “${text}”, but ${last.map((message) => normalizedText(message.text)).join(' | ')}`,
         )
       }
     },

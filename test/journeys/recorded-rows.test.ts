@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isHandled } from '#bot/core/handled.ts'
+import { isButtonHandled } from '#bot/core/verb-rights.ts'
 import { startChatHooks } from '#sandbox/chat-hooks.ts'
 import { startMailServer } from '#sandbox/inbox.ts'
 import { startReceiver } from '#sandbox/receiver.ts'
@@ -143,7 +143,7 @@ test('buttons of messages that are 29 days old are handled', async () => {
   const [row] = await sql`select acknowledged_at from alerts where id = ${Number(args?.['id'])}`
   expect(row?.['acknowledged_at']).not.toBeNull()
   for (const { id, data } of old) {
-    expect(isHandled(data), data).toBe(true)
+    expect(isButtonHandled(data), data).toBe(true)
     expect((await press(data, id)).length).toBeLessThanOrEqual(200)
   }
 })
@@ -154,7 +154,7 @@ test.each(
   const read = unpacked(data)
   if (read === undefined) throw new Error(`${data} is not read`)
   expect(packed(...([read.verb, read.args] as unknown as Parameters<typeof packed>))).toBe(data)
-  expect(isHandled(data)).toBe(true)
+  expect(isButtonHandled(data)).toBe(true)
   const { id = 1 } = world.telegram.lastMessage(chatId) ?? {}
   expect((await press(data, id)).length).toBeLessThanOrEqual(200)
 })

@@ -31,7 +31,7 @@ beforeAll(async () => {
   )
 }, 120_000)
 afterAll(async () => {
-  await Promise.all(processes.map((one) => one.kill()))
+  await Promise.all(processes.map((child) => child.kill()))
   await telegram.close()
   await outbox.close()
 })
@@ -69,11 +69,11 @@ test('deliveries and replies of all processes together stay within the limits of
   const group = telegram.group({ title: 'Ops', members: [writer], admins: [writer] }).id
   await notify([...people, ...Array.from({ length: GROUP.count + 4 }, () => group)])
   const writers = Array.from({ length: 20 }, newPerson)
-  for (const one of writers) telegram.send(one, '/start')
+  for (const person of writers) telegram.send(person, '/start')
   await vi.waitFor(
     () => {
-      for (const one of people) expect(arrived(one)).toHaveLength(1)
-      for (const one of writers) expect(arrived(one).length).toBeGreaterThan(0)
+      for (const person of people) expect(arrived(person)).toHaveLength(1)
+      for (const person of writers) expect(arrived(person).length).toBeGreaterThan(0)
       expect(arrived(group)).toHaveLength(GROUP.count)
     },
     { timeout: 90_000, interval: 200 },
@@ -116,7 +116,7 @@ test('a 429 of the bot delays the messages to every chat, in every process', asy
   telegram.send(writer, '/start')
   await vi.waitFor(
     () => {
-      for (const one of [...limited, ...others]) expect(arrived(one)).toHaveLength(1)
+      for (const person of [...limited, ...others]) expect(arrived(person)).toHaveLength(1)
       expect(arrived(writer).length).toBeGreaterThan(0)
     },
     { timeout: 60_000, interval: 200 },

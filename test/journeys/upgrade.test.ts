@@ -62,15 +62,15 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   stop.abort()
-  await Promise.all(processes.map((one) => one.stop()))
+  await Promise.all(processes.map((child) => child.stop()))
   await Promise.all([database.drop(), receiver.close(), rm(folder, { recursive: true })])
 })
 
 async function start(root = ROOT): Promise<ServiceProcess> {
   const environment = { DATABASE_URL: database.url, ROLES: 'api,watcher,delivery' }
-  const one = await startServiceProcess(environment, root)
-  processes.push(one)
-  return one
+  const started = await startServiceProcess(environment, root)
+  processes.push(started)
+  return started
 }
 
 const migrations = async () => {

@@ -264,37 +264,37 @@ describe('the summary of a call', () => {
   test('says in words what is done, to which item and at which price', async () => {
     const client = await connect(alice.token)
     await giveCredits(service.app, WALLET(), 5000)
-    const said = async (name: string, input: Record<string, unknown>) =>
+    const textOf = async (name: string, input: Record<string, unknown>) =>
       String((await call(client, name, input)).body['summary']).replaceAll(/[\u00a0\n]/g, ' ')
     const { body: watch } = await call(client, 'createWatch', {
       body: { ...NEW_WATCH(), label: 'Alpha provider' },
     })
     expect(watch['code']).toBeUndefined()
-    expect(await said('deleteWatch', { id: watch['id'] })).toMatch(
+    expect(await textOf('deleteWatch', { id: watch['id'] })).toMatch(
       /^Delete watch \d+ “.?Alpha provider.?”\. It stops watching, and its slot becomes free\.$/,
     )
     const { body: hook } = await call(client, 'createRecipient', {
       body: { channel: 'webhook', name: 'Pager', url: 'https://hooks.example.org/a' },
     })
-    expect(await said('deleteRecipient', { id: hook['id'] })).toMatch(
+    expect(await textOf('deleteRecipient', { id: hook['id'] })).toMatch(
       /^Delete recipient \d+ “.?Pager.?” \(webhook\)/,
     )
     const slots = { quantity: 2, periods: 6 }
-    const bought = await said('createSubscription', { body: { ...slots, autoRenew: true } })
+    const bought = await textOf('createSubscription', { body: { ...slots, autoRenew: true } })
     expect(bought).toMatch(
       /^Buy 2 slots for 180 days at 5,400 credits \(5\.40 USD\)\. The wallet has [\d,]+ credits \([\d.,]+ USD\)\. Auto-renew is on: 5,400 credits \(5\.40 USD\) every 180 days\./,
     )
     expect(
-      await said('createTopup', { body: { asset: 'FLR', then: { slots: 1, periods: 1 } } }),
+      await textOf('createTopup', { body: { asset: 'FLR', then: { slots: 1, periods: 1 } } }),
     ).toBe(
       'Make a quote to top up 10,000 credits (10 USD). Once it is paid, it buys 1 slot for 30 days at 500 credits (0.50 USD). Auto-renew is off: the term ends after 30 days, and nothing more is charged.',
     )
-    expect(await said('deleteAlerts', { body: { all: true } })).toBe(
+    expect(await textOf('deleteAlerts', { body: { all: true } })).toBe(
       'Delete all alerts from the history: 0 alerts.',
     )
     const before = '2026-11-01T00:00:00.000Z'
     const narrow = { watchId: watch['id'], severity: 'info', state: 'recovered', before }
-    expect(await said('deleteAlerts', { body: narrow })).toMatch(
+    expect(await textOf('deleteAlerts', { body: narrow })).toMatch(
       /^Delete 0 alerts from the history\. Watch: .?Alpha provider.? · Severity: Info · State: recovered · Before: Nov 1, 2026, 00:00 UTC$/,
     )
     await service.sql`insert into alerts ${service.sql(
@@ -314,12 +314,12 @@ describe('the summary of a call', () => {
         reminders_sent: 0,
       })),
     )}`
-    expect(await said('deleteAlerts', { body: { watchId: watch['id'], before } })).toContain(
+    expect(await textOf('deleteAlerts', { body: { watchId: watch['id'], before } })).toContain(
       'Delete 3 alerts from the history.',
     )
-    expect(await said('deleteAlerts', { body: { all: true } })).toContain(': 3 alerts.')
+    expect(await textOf('deleteAlerts', { body: { all: true } })).toContain(': 3 alerts.')
     const { data } = (await call(client, 'listTokens')).body
-    expect(await said('revokeToken', { id: data[0].id })).toMatch(/^Revoke API token \d+ “/)
+    expect(await textOf('revokeToken', { id: data[0].id })).toMatch(/^Revoke API token \d+ “/)
   })
 
   test('is refused for an item that does not exist', async () => {

@@ -3,7 +3,11 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { refuseEmail, resubscribe, unsubscribe } from '#src/recipients/consent.ts'
-import { configureChannel, openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
+import {
+  configureChannel,
+  decryptDestinations,
+  recordOutcomes,
+} from '#src/recipients/destinations.ts'
 import { addressDigest, confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import { createRecipient, updateRecipient } from '#src/recipients/service.ts'
@@ -317,7 +321,7 @@ describe('a destination that is off', () => {
     const chat = await chatOf(notified, owner)
     const mailbox = await mailboxOf(notified, owner)
     await forget()
-    const opened = (await openDestinations(room.deps, [mailbox])).get(mailbox)
+    const opened = (await decryptDestinations(room.deps, [mailbox])).get(mailbox)
     const url = opened && unsubscribeUrl(room.deps, opened)
     const code = url?.replace(`${PUBLIC_URL}/unsubscribe/`, '') ?? ''
     await unsubscribe(room.deps, code)

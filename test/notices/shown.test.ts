@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { giveCredits } from '../support/credits.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { BOT_NAME, harness, type World } from '../support/harness.ts'
@@ -42,7 +42,7 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   world.inbox.clear()
   world.receiver.clear()
   world.clock.advance(23 * 86_400)
-  await remindDue(world.app, new AbortController().signal)
+  await sendDueReminders(world.app, new AbortController().signal)
   await world.deliver()
   const message = await world.telegram.waitFor(() => {
     const last = world.telegram.lastMessage(ann.chat)
@@ -67,7 +67,7 @@ test('a notice about slots that end goes to the chat, to the mailbox if the chat
   expect(world.inbox.mails).toEqual([])
   await world.sql`update recipients set status = 'disabled' where channel = 'telegram'`
   world.clock.advance(6 * 86_400)
-  await remindDue(world.app, new AbortController().signal)
+  await sendDueReminders(world.app, new AbortController().signal)
   await world.deliver()
   expect(world.inbox.mails).toMatchObject([
     {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { remindDue } from '#src/billing/subscriptions/reminders.ts'
-import { renewDue } from '#src/billing/subscriptions/renewal.ts'
+import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
+import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { fitChangedWallets } from '#src/watches/manage/slots.ts'
+import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
 import { giveCredits, spendCredits } from '../support/credits.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
@@ -33,9 +33,9 @@ afterAll(() => service.close())
 
 /** Runs the jobs that depend on the clock, as one process. */
 async function runJobs(): Promise<void> {
-  await remindDue(service.app, signal)
-  await renewDue(service.app, signal)
-  await fitChangedWallets(service.app, signal)
+  await sendDueReminders(service.app, signal)
+  await renewDueSubscriptions(service.app, signal)
+  await fitWalletsWithChangedSlots(service.app, signal)
 }
 
 /** As `runJobs`, a number of days after an end. */
@@ -108,7 +108,7 @@ describe('slots that end', () => {
     await give(1500)
     await buy(3)
     service.clock.set(new Date(END.getTime() - 7 * DAY_MS))
-    await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))
+    await Promise.all(Array.from({ length: 4 }, () => sendDueReminders(service.app, signal)))
     expect(await titles(service)).toHaveLength(1)
   })
 
@@ -295,7 +295,7 @@ describe('a renewal that fails', () => {
     await give(420)
     await watchNew('a', 'b')
     service.clock.set(END)
-    await renewDue(service.app, signal)
+    await renewDueSubscriptions(service.app, signal)
     await day(0)
     await day(0.99)
     expect(await notices(service)).toMatchObject([
@@ -343,7 +343,7 @@ describe('a renewal that fails', () => {
     await give(1500)
     await buy(3, true)
     service.clock.set(END)
-    await Promise.all(Array.from({ length: 4 }, () => renewDue(service.app, signal)))
+    await Promise.all(Array.from({ length: 4 }, () => renewDueSubscriptions(service.app, signal)))
     expect(await titles(service)).toHaveLength(1)
   })
 })
@@ -359,8 +359,8 @@ describe('watches that lose their slot', () => {
     await buy(1)
     await runJobs()
     await runJobs()
-    const both = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
-    expect(both).toMatchObject([
+    const others = (await notices(service)).filter(({ kind }) => kind !== 'slots-end')
+    expect(others).toMatchObject([
       {
         title: '2 watches suspended',
         severity: 'warning',
@@ -481,9 +481,11 @@ describe('the trial', () => {
   test('has one notice with concurrent processes', async () => {
     await trial()
     service.clock.set(new Date(TRIAL_END.getTime() - 2 * DAY_MS))
-    await Promise.all(Array.from({ length: 4 }, () => remindDue(service.app, signal)))
+    await Promise.all(Array.from({ length: 4 }, () => sendDueReminders(service.app, signal)))
     service.clock.set(TRIAL_END)
-    await Promise.all(Array.from({ length: 4 }, () => fitChangedWallets(service.app, signal)))
+    await Promise.all(
+      Array.from({ length: 4 }, () => fitWalletsWithChangedSlots(service.app, signal)),
+    )
     expect(await titles(service)).toHaveLength(2)
   })
 })

@@ -10,26 +10,26 @@ import { testEnvironment } from '../support/environment.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { request } from '../support/people.ts'
 
-let one: Awaited<ReturnType<typeof serviceOnly>>
+let firstProcess: Awaited<ReturnType<typeof serviceOnly>>
 let other: Service
 beforeAll(async () => {
-  one = await serviceOnly()
+  firstProcess = await serviceOnly()
   other = createApp(loadConfig(testEnvironment()), {
-    databaseUrl: one.database.url,
+    databaseUrl: firstProcess.database.url,
     log: silentLogger,
-    clock: one.clock,
+    clock: firstProcess.clock,
   })
 })
 afterAll(async () => {
   await other.stop()
-  await one.close()
+  await firstProcess.close()
 })
 
 /** Number of admitted requests, sent to two processes in turn. */
 async function admitted(rate: RateClass, key: string, requests: number): Promise<number> {
   const results = await Promise.allSettled(
     Array.from({ length: requests }, (_, n) =>
-      (n % 2 === 0 ? one : other).app.limits.admit(rate, key),
+      (n % 2 === 0 ? firstProcess : other).app.limits.admit(rate, key),
     ),
   )
   return results.filter(({ status }) => status === 'fulfilled').length
@@ -62,13 +62,14 @@ describe('rate limits of several processes', () => {
         '192.0.2.77',
       )
     const statuses: number[] = []
-    for (let n = 0; n < 12; n += 1) statuses.push((await ask(n % 2 === 0 ? one : other)).status)
+    for (let n = 0; n < 12; n += 1)
+      statuses.push((await ask(n % 2 === 0 ? firstProcess : other)).status)
     expect(statuses).toEqual([...Array<number>(10).fill(200), 429, 429])
   })
 
   test('uncount a success, whichever process counted it', async () => {
     for (let n = 0; n < 40; n += 1) {
-      const { limits } = (n % 2 === 0 ? one : other).app
+      const { limits } = (n % 2 === 0 ? firstProcess : other).app
       await limits.admit('token', 'a regular')
       await limits.takeBack('token', 'a regular')
     }
@@ -77,14 +78,14 @@ describe('rate limits of several processes', () => {
   test('cause no more queries than their limit in a process that is flooded', async () => {
     const before = await statements()
     await Promise.allSettled(
-      Array.from({ length: 500 }, () => one.app.limits.admit('quote', 'a flood')),
+      Array.from({ length: 500 }, () => firstProcess.app.limits.admit('quote', 'a flood')),
     )
     expect((await statements()) - before).toBe(10)
   })
 
   /** Points that were counted in the database for the flood. */
   async function statements(): Promise<number> {
-    const [row] = await one.database.sql<{ points: number }[]>`
+    const [row] = await firstProcess.database.sql<{ points: number }[]>`
       select points from rate_counts where key = 'quote:a flood'`
     return row?.points ?? 0
   }
@@ -101,15 +102,15 @@ describe('rate limits of several processes', () => {
   })
 
   test('delete old counts', async () => {
-    await one.app.limits.admit('test', 'soon forgotten')
-    await one.database.sql`
-      update rate_counts set expire = ${new Date(one.clock.now().getTime() - 2 * 3_600_000)}
+    await firstProcess.app.limits.admit('test', 'soon forgotten')
+    await firstProcess.database.sql`
+      update rate_counts set expire = ${new Date(firstProcess.clock.now().getTime() - 2 * 3_600_000)}
       where key = 'test:soon forgotten'`
-    await one.app.limits.admit('test', 'kept')
-    await one.database.sql`
-      update rate_counts set expire = ${one.clock.now()} where key = 'test:kept'`
-    await pruneCounts(one.app)
-    const rows = await one.database.sql<{ key: string }[]>`
+    await firstProcess.app.limits.admit('test', 'kept')
+    await firstProcess.database.sql`
+      update rate_counts set expire = ${firstProcess.clock.now()} where key = 'test:kept'`
+    await pruneCounts(firstProcess.app)
+    const rows = await firstProcess.database.sql<{ key: string }[]>`
       select key from rate_counts where key like 'test:%kept' or key like 'test:soon%'`
     assert(rows.length === 1)
     expect(rows[0]?.key).toBe('test:kept')

@@ -219,7 +219,8 @@ const measured = (page: Page) =>
 
 const unfold = (page: Page) =>
   page.evaluate(() => {
-    for (const one of document.querySelectorAll('details.more')) one.setAttribute('open', '')
+    for (const element of document.querySelectorAll('details.more'))
+      element.setAttribute('open', '')
   })
 
 /** The locales of every test; for pictures also Chinese, whose lines are the shortest. */

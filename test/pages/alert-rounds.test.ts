@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLinked } from '#src/alerts/public-view.ts'
+import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { findEventSource } from '#src/watches/events.ts'
@@ -41,7 +41,7 @@ function view(cells: readonly RoundCell[]): ProviderView {
 
 test('the rounds of a provider are drawn, and read from the oldest to the newest in words', async () => {
   const { path } = await site.alert()
-  const found = await readLinked(site.app, path.replace('/a/', ''))
+  const found = await readLinkedAlertPage(site.app, path.replace('/a/', ''))
   if (found === undefined) throw new Error('the alert is not there')
   const page = { ...found, endedAt: null }
   const now = new Date('2026-11-20T21:06:00.000Z')
@@ -113,7 +113,7 @@ test('an event that nothing ends is past once the newest rounds are all later', 
   const ago = (minutes: number) => new Date(site.app.clock.now().getTime() - minutes * 60_000)
   const endedAt = async (fired_at: Date, position: number) => {
     const { path } = await site.alert({ fired_at, position })
-    return (await readLinked(site.app, path.replace('/a/', '')))?.endedAt
+    return (await readLinkedAlertPage(site.app, path.replace('/a/', '')))?.endedAt
   }
   const [recent, past] = [ago(29), ago(31)]
   expect(await endedAt(recent, 6)).toBeNull()
@@ -122,7 +122,7 @@ test('an event that nothing ends is past once the newest rounds are all later', 
 
 test('an alert that is over offers to end its mute, and no acknowledgement and no other mute', async () => {
   const { path } = await site.alert({ position: 3 })
-  const open = await readLinked(site.app, path.replace('/a/', ''))
+  const open = await readLinkedAlertPage(site.app, path.replace('/a/', ''))
   if (open === undefined) throw new Error('the alert is not there')
   const now = new Date('2026-11-20T21:06:00.000Z')
   const acknowledged = { at: now, by: null }

@@ -108,9 +108,9 @@ describe('/a/<code>', () => {
   test('answers 404 to every other code, and to one of a deleted alert', async () => {
     const { path, alertId } = await site.alert({ position: 5 })
     const wrong = [`${path.slice(0, -2)}xx`, '/a/x', `/a/${alertId}`, '/a/%00']
-    for (const one of wrong) {
-      const { status, text } = await site.get(one)
-      expect([status, text], one).toEqual([
+    for (const path of wrong) {
+      const { status, text } = await site.get(path)
+      expect([status, text], path).toEqual([
         404,
         expect.stringContaining('This link does not open an alert'),
       ])

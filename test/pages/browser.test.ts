@@ -201,7 +201,7 @@ test.each([
   await show(`/docs?lang=${locale}`)
   const places = await page.locator('pre:has(> .copy)').evaluateAll((all) =>
     all.map((pre) => {
-      const [head, code] = [...pre.children].map((one) => one.getBoundingClientRect())
+      const [head, code] = [...pre.children].map((element) => element.getBoundingClientRect())
       const { scrollWidth, clientWidth } = pre
       return {
         gap: head && code && Math.round(code.top - head.bottom),
@@ -223,7 +223,7 @@ test('the copy button of one line stands beside it', async () => {
   const [head, code] = await page
     .locator('#createWatch + div > pre')
     .first()
-    .evaluate((pre) => [...pre.children].map((one) => one.getBoundingClientRect().toJSON()))
+    .evaluate((pre) => [...pre.children].map((element) => element.getBoundingClientRect().toJSON()))
   expect(head.left).toBeGreaterThanOrEqual(code.right - 1)
   expect(code.height).toBeLessThan(head.height + 4)
 })
@@ -371,7 +371,9 @@ function contrastsOfTexts() {
  */
 function overlaps(picture: Element) {
   const frame = picture.getBoundingClientRect()
-  const cells = [...picture.querySelectorAll('rect')].map((one) => one.getBoundingClientRect())
+  const cells = [...picture.querySelectorAll('rect')].map((element) =>
+    element.getBoundingClientRect(),
+  )
   const texts = [...picture.querySelectorAll('text')]
   const covered = texts.filter((text) => {
     const box = text.getBoundingClientRect()

@@ -7,7 +7,7 @@ import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import {
   claimConnectCode,
   connectScopes,
@@ -86,9 +86,9 @@ async function open(
   page.on('pageerror', (error) => problems.push(error.message))
   await hurry(page)
   const none = { asked: [], decline: () => undefined, chain: () => '' }
-  const given = wallet === undefined ? none : await giveWallet(page, devnet.rpcUrl, wallet)
+  const wallets = wallet === undefined ? none : await giveWallet(page, devnet.rpcUrl, wallet)
   await page.goto(base + path)
-  return given
+  return wallets
 }
 
 /** Opens a page without a wallet and returns the message for Bob to sign elsewhere. */
@@ -116,7 +116,7 @@ async function claimElsewhere(code: string, name: keyof typeof PEOPLE): Promise<
 
 const button = (name: RegExp | string) => page.getByRole('button', { name })
 const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
-const links = () => chatLinks(site.app, chatId)
+const links = () => listChatLinks(site.app, chatId)
 const SIGN = 'Yes, sign in with my wallet'
 
 describe('with a wallet', () => {
@@ -247,8 +247,8 @@ describe('with a wallet', () => {
     })
     await open(bought.path, {})
     const price = priceSlots(order.quantity, order.periods).totalCredits
-    const said = async () => (await page.locator('main').innerText()).replaceAll('\u00a0', ' ')
-    const text = await said()
+    const mainText = async () => (await page.locator('main').innerText()).replaceAll('\u00a0', ' ')
+    const text = await mainText()
     for (const part of [
       'Your order',
       '10,000 credits',
@@ -273,8 +273,8 @@ describe('with a wallet', () => {
       goesOn: packed('slots.quote', { quantity, periods, renew }),
     })
     await open(owned.path, {})
-    expect(await said()).toContain('Paid with this wallet’s credits. The chat asks once more')
-    expect(await said()).not.toContain('10,000 credits')
+    expect(await mainText()).toContain('Paid with this wallet’s credits. The chat asks once more')
+    expect(await mainText()).not.toContain('10,000 credits')
   })
 
   test('of another account than the linked one is refused, and signs nothing', async () => {
@@ -330,8 +330,8 @@ describe('with a wallet', () => {
       .all()
     const texts = await Promise.all(steps.map((step) => step.innerText()))
     expect(texts.map((text) => text.endsWith('Done'))).toEqual([true, true, false, false])
-    const said = page.locator('body > [role="status"]')
-    expect(texts[2]).toContain(await said.textContent())
+    const status = page.locator('body > [role="status"]')
+    expect(texts[2]).toContain(await status.textContent())
   })
 
   test('that signs for another account links nothing', async () => {

@@ -251,7 +251,7 @@ test('the reference names nested fields, fields of lists, and which are required
   const document = openApiDocument({ publicUrl, operations: site.app.operations }, 'en')
   const { operations } = apiDocs(JSON.parse(JSON.stringify(document)))
   const create = operations.find(({ id }) => id === 'createWatch')
-  const row = (name: string) => create?.body.find((one) => one.name === name)
+  const row = (name: string) => create?.body.find((field) => field.name === name)
   expect(row('type')).toMatchObject({ required: true })
   expect(row('label')).toMatchObject({ type: 'string', required: false })
   expect(row('signals[].id')).toMatchObject({ required: true })

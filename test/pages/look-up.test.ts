@@ -133,10 +133,10 @@ describe('another address', () => {
     expect(text).toContain('Balance 10,000 FLR Kind')
   })
   test('with a typing error, or beside a second one, is refused', async () => {
-    const [one, other] = [PEOPLE.bob.account.address, PEOPLE.carol.account.address]
-    const mistyped = one.replace(/[A-F]/, (letter) => letter.toLowerCase())
+    const [first, second] = [PEOPLE.bob.account.address, PEOPLE.carol.account.address]
+    const mistyped = first.replace(/[A-F]/, (letter) => letter.toLowerCase())
     expect((await ask(mistyped)).text).toContain('One character of this address seems wrong.')
-    expect((await ask(`${one} ${other}`)).text).toContain('These are two addresses.')
+    expect((await ask(`${first} ${second}`)).text).toContain('These are two addresses.')
   })
 })
 
@@ -242,7 +242,7 @@ describe('many look-ups', () => {
     expect(world.primary.counts()).toEqual({})
   })
   test('of many addresses are kept up to a number: the first is forgotten', async () => {
-    const { find } = createLookUps(world.app, { keptMax: 20 })
+    const { find } = createLookUps(world.app, { cachedMax: 20 })
     world.primary.resetCounts()
     // One after another: on a busy machine one of many at once may be refused for waiting too long.
     for (let index = 0; index <= 20; index += 1) await find(numbered(1000 + index))

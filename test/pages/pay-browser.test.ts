@@ -20,7 +20,7 @@ let context: BrowserContext
 let page: Page
 let problems: string[]
 /** All notes that the page has shown, including short ones: it reloads when the payment is seen. */
-let said: string[]
+let notes: string[]
 
 beforeAll(async () => {
   ;[browser, world] = await Promise.all([openBrowser(), payWorld({ TRUST_PROXY: '1' })])
@@ -71,19 +71,19 @@ async function open(
     if (message.type() === 'error') problems.push(message.text())
   })
   const none = { asked: [], decline: () => undefined, chain: () => '' }
-  said = []
-  await page.exposeFunction('tellTest', (note: string) => said.push(note))
+  notes = []
+  await page.exposeFunction('tellTest', (note: string) => notes.push(note))
   await page.addInitScript(reportNotes)
   await hurry(page)
-  const given = wallet === undefined ? none : await giveWallet(page, rpcUrl, wallet)
+  const wallets = wallet === undefined ? none : await giveWallet(page, rpcUrl, wallet)
   await page.goto(`${base}/pay/${draft.handle}`)
-  return given
+  return wallets
 }
 
 const button = (name: RegExp | string) => page.getByRole('button', { name })
 const shown = (text: string | RegExp) => page.getByText(text).filter({ visible: true })
 const says = (text: string | RegExp) => shown(text).first().waitFor()
-const saysSent = () => expect.poll(() => said, { timeout: WAIT_MS }).toContain('sent')
+const saysSent = () => expect.poll(() => notes, { timeout: WAIT_MS }).toContain('sent')
 const sent = ({ asked }: PageWallet) =>
   asked.filter((method) => method === 'eth_sendTransaction').length
 const receipts = ({ asked }: PageWallet) =>
@@ -275,7 +275,7 @@ describe('with a wallet', () => {
     read.resolve()
     await world.pass(15)
     await says('Reason: This payment method is paused')
-    said = []
+    notes = []
     await button(/^Pay 500/).click()
     await saysSent()
     await world.confirmAll()
@@ -312,7 +312,7 @@ describe('while the chain does not answer', () => {
     await says(SILENT)
     await button(/^Pay 500/).click()
     await saysSent()
-    said = []
+    notes = []
     await page.reload()
     await says(SILENT)
     await saysSent()

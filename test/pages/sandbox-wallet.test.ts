@@ -52,8 +52,8 @@ describe('the wallet in a sandbox', () => {
     await button('Confirm').click()
     await page.getByRole('heading', { name: 'Connected' }).waitFor()
     const text = await world.telegram.waitFor(() => {
-      const said = last()?.text
-      return said?.includes('Connected') ? said : undefined
+      const lastText = last()?.text
+      return lastText?.includes('Connected') ? lastText : undefined
     })
     expect(text).toContain(PEOPLE.bob.account.address)
   }, 60_000)

@@ -6,7 +6,7 @@ import { alertUrl } from '#src/alerts/alert-urls.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import type { NewRecipient } from '#src/recipients/model.ts'
 import { createRecipient } from '#src/recipients/service.ts'
@@ -87,7 +87,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
     mailbox: async (over: Partial<NewRecipient> = {}) => {
       const { id, owner, address, path } = await askedMailbox(over)
       await confirmEmail(app, path.replace('/confirm/', ''))
-      const opened = (await openDestinations(app, [id])).get(id)
+      const opened = (await decryptDestinations(app, [id])).get(id)
       const url = (opened && unsubscribeUrl(app, opened)) ?? ''
       return { id, owner, address, path: new URL(url).pathname }
     },

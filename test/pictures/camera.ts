@@ -66,12 +66,13 @@ export async function takePicture(browser: Browser, shot: Shot, now: Date): Prom
       .waitFor()
     await settle(page)
     await page.locator(SANDBOX_ONLY).evaluateAll((all) => {
-      for (const one of all) one.remove()
+      for (const element of all) element.remove()
     })
     const parts = shot.parts.map((part) => page.locator(part).last())
     const unknown = await Promise.all(parts.map((part) => part.evaluate(drawEmoji, CIRCLES)))
     if (unknown.flat().length > 0) throw new Error(`no drawing for ${unknown.flat().join(' ')}`)
-    for (const part of parts) await part.evaluate((one) => one.setAttribute('data-seen', ''))
+    for (const part of parts)
+      await part.evaluate((element) => element.setAttribute('data-seen', ''))
     for (const part of parts) await part.evaluate(hideNeighbours)
     const session = await context.newCDPSession(page)
     const foreign = await foreignFonts(session)
@@ -128,8 +129,9 @@ function drawEmoji(part: Element, circles: Readonly<Record<string, string>>): re
 
 /** Hides the siblings of a part that are not parts. Runs in the page. */
 function hideNeighbours(part: Element): void {
-  for (const one of part.parentElement?.children ?? []) {
-    if (one instanceof HTMLElement && !one.hasAttribute('data-seen')) one.style.opacity = '0'
+  for (const element of part.parentElement?.children ?? []) {
+    if (element instanceof HTMLElement && !element.hasAttribute('data-seen'))
+      element.style.opacity = '0'
   }
 }
 

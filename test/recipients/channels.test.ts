@@ -6,15 +6,15 @@ import { linkChat } from '#src/recipients/chats.ts'
 import { confirmEmail } from '#src/recipients/consent.ts'
 import {
   configureChannel,
+  decryptDestinations,
   getChannelRecipientId,
   listChannels,
-  openDestinations,
   recordOutcomes,
   removeChannel,
 } from '#src/recipients/destinations.ts'
 import { ChannelSetup } from '#src/recipients/model.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
-import { createRecipient, findRecipient, recipientsFor } from '#src/recipients/service.ts'
+import { chooseRecipientsOfEach, createRecipient, findRecipient } from '#src/recipients/service.ts'
 import {
   DEFAULT_SETTINGS,
   getSettings,
@@ -41,7 +41,7 @@ const put = (key: string, setup: ChannelSetup) =>
   configureChannel(room.deps, caller, { key, setup })
 const notified = async (recipientIds: number[] | null = null) => {
   const request = { wallet: caller.wallet, recipientIds, severity: 'info' as const }
-  const [all] = await recipientsFor(room.db, [request])
+  const [all] = await chooseRecipientsOfEach(room.db, [request])
   return all?.flatMap(({ channel, off }) => (off ? [] : [channel]))
 }
 
@@ -79,12 +79,12 @@ describe('the wallet’s channels', () => {
     const { secret } = await put('webhook', { url: URL_A })
     await put('webhook', { url: URL_A })
     const id = await getChannelRecipientId(room.deps, caller, { key: 'webhook' })
-    const opened = (await openDestinations(room.deps, [id])).get(id)
+    const opened = (await decryptDestinations(room.deps, [id])).get(id)
     expect(opened).toMatchObject({ wallet: caller.wallet, own: true, name: null, status: 'active' })
     expect(WebhookDestination.parse(opened?.destination).secret).toBe(secret)
     const rotated = await put('webhook', { url: URL_A, rotateSecret: true })
     expect(rotated.secret).not.toBe(secret)
-    const after = (await openDestinations(room.deps, [id])).get(id)?.destination
+    const after = (await decryptDestinations(room.deps, [id])).get(id)?.destination
     expect(after).toMatchObject({ secret, nextSecret: rotated.secret })
   })
   test('have one recipient each, also after concurrent requests', async () => {
@@ -111,7 +111,7 @@ describe('the wallet’s channels', () => {
     const settings = { ...DEFAULT_SETTINGS, locale: 'hi', timezone: 'Asia/Kolkata' } as const
     await replaceSettings(room.deps, caller, { settings })
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
-    const [all] = await recipientsFor(room.db, [request])
+    const [all] = await chooseRecipientsOfEach(room.db, [request])
     expect(all).toMatchObject([{ locale: 'hi', timezone: 'Asia/Kolkata' }])
   })
   test('can be removed once', async () => {
@@ -223,18 +223,18 @@ describe('results of deliveries', () => {
     expect(await record([failed(id, 290)])).toMatchObject([{ id, status: 'disabled' }])
   })
   test('switch off a destination at once if it no longer exists, and mark a chat that blocked the bot', async () => {
-    const [one, two] = [await hook(), await hook()]
+    const [first, second] = [await hook(), await hook()]
     const stopped = await record([
-      failed(one.id, 0, { reason: 'gone', disable: 'disabled' }),
-      failed(two.id, 0, { reason: 'blocked', disable: 'blocked' }),
+      failed(first.id, 0, { reason: 'gone', disable: 'disabled' }),
+      failed(second.id, 0, { reason: 'blocked', disable: 'blocked' }),
     ])
     expect(stopped.map(({ status, statusReason }) => [status, statusReason])).toEqual([
       ['disabled', 'gone'],
       ['blocked', 'blocked'],
     ])
-    await record([ok(two.id, 1), ok(one.id, 1)])
-    expect(await read(two.id)).toMatchObject({ status: 'active', statusReason: null })
-    expect(await read(one.id)).toMatchObject({ status: 'disabled', statusReason: 'gone' })
+    await record([ok(second.id, 1), ok(first.id, 1)])
+    expect(await read(second.id)).toMatchObject({ status: 'active', statusReason: null })
+    expect(await read(first.id)).toMatchObject({ status: 'disabled', statusReason: 'gone' })
   })
   test('skip deleted recipients', async () => {
     expect(await record([ok(999_999, 0), failed(999_998, 0)])).toEqual([])
@@ -257,7 +257,7 @@ describe('results of deliveries', () => {
     const { recipient } = await group(-500)
     const movedTo = { chatId: -100_500 }
     await record([{ ...ok(recipient.id, 1), movedTo }])
-    const opened = (await openDestinations(room.deps, [recipient.id])).get(recipient.id)
+    const opened = (await decryptDestinations(room.deps, [recipient.id])).get(recipient.id)
     expect(opened?.destination).toEqual(movedTo)
     const old = await group(-501)
     await record([{ ...ok(old.recipient.id, 1), movedTo }])
@@ -316,7 +316,7 @@ describe('settings', () => {
   })
   test('accept one of many concurrent changes of a version', async () => {
     const works = Array.from({ length: 8 }, () => refusal(replace(defaults, 1)))
-    const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
+    const done = (await Promise.all(works)).filter((answer) => answer === 'nothing was refused')
     expect(done).toHaveLength(1)
   })
   test('are listed for many wallets in one call', async () => {

@@ -4,14 +4,14 @@ import type { Caller } from '#src/kernel/caller.ts'
 import { LABEL_LENGTH_MAX, Label } from '#src/kernel/label.ts'
 import {
   blockChat,
-  chatLinks,
+  listChatLinks,
   moveChat,
   unblockChat,
   unlinkChat,
   updateChat,
 } from '#src/recipients/chats.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
-import { createRecipient, listRecipients, recipientsFor } from '#src/recipients/service.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
+import { chooseRecipientsOfEach, createRecipient, listRecipients } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
 import {
   claimTelegramLink,
@@ -63,7 +63,7 @@ const claim = (code: string, over: { id?: number; threadId?: number; title?: str
 const peek = (code: string, id = chatId) => peekTelegramLink(room.deps, { code, chat: { id } })
 const refuse = (code: string, id = chatId) => refuseTelegramLink(room.deps, { code, chat: { id } })
 const link = async (request: Request = {}, by = caller) => claim(await makeCode(request, by))
-const links = () => chatLinks(room.deps, chatId)
+const links = () => listChatLinks(room.deps, chatId)
 const NOT_VALID = { kind: 'not_found', code: 'link_not_valid' }
 
 describe('a link code', () => {
@@ -188,7 +188,7 @@ describe('a link code', () => {
     const works = Array.from({ length: 10 }, (_, index) =>
       refusal(claim(code, { id: 9000 + index })),
     )
-    const done = (await Promise.all(works)).filter((one) => one === 'nothing was refused')
+    const done = (await Promise.all(works)).filter((answer) => answer === 'nothing was refused')
     expect(done).toHaveLength(1)
     expect((await listRecipients(room.deps, caller, {})).data).toHaveLength(1)
   })
@@ -216,7 +216,7 @@ describe('a link code', () => {
     const code = await makeGroupCode()
     const groups = Array.from({ length: 10 }, (_, index) => -(chatId * 100 + index))
     const shown = await Promise.all(groups.map((id) => refusal(peek(code, id))))
-    expect(shown.filter((one) => one === 'nothing was refused')).toHaveLength(1)
+    expect(shown.filter((answer) => answer === 'nothing was refused')).toHaveLength(1)
   })
   test('for a private chat is used up if it is opened in a group', async () => {
     const code = await makeCode()
@@ -227,9 +227,9 @@ describe('a link code', () => {
     const made = await createTelegramLink(room.deps, caller, {})
     const code = codeIn(made.url, 'start')
     const groupCode = codeIn(made.groupUrl, 'startgroup')
-    const both = [claim(code), claim(groupCode, { id: -chatId })]
-    const done = (await Promise.all(both.map(refusal))).filter(
-      (one) => one === 'nothing was refused',
+    const claims = [claim(code), claim(groupCode, { id: -chatId })]
+    const done = (await Promise.all(claims.map(refusal))).filter(
+      (answer) => answer === 'nothing was refused',
     )
     expect(done).toHaveLength(1)
   })
@@ -275,7 +275,7 @@ describe('a linked chat', () => {
       verifiedAt: room.clock.now(),
     })
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'info' as const }
-    expect(await recipientsFor(room.db, [request])).toMatchObject([
+    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([
       [{ id: recipient.id, channel: 'telegram', partitionKey: String(chatId) }],
     ])
   })
@@ -305,7 +305,7 @@ describe('a linked chat', () => {
     await link()
     await blockChat(room.deps, chatId, room.clock.now())
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }
-    expect(await recipientsFor(room.db, [request])).toMatchObject([[{ off: true }]])
+    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([[{ off: true }]])
     expect(await links()).toMatchObject([{ status: 'blocked' }])
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'active' }])
@@ -318,15 +318,15 @@ describe('a linked chat', () => {
     expect(await links()).toMatchObject([{ status: 'disabled' }])
   })
   test('has one language, time zone and topic for all its wallets', async () => {
-    const one = await link()
+    const linked = await link()
     await link({}, stranger())
     const input = { chatId, locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 } as const
     await updateChat(room.deps, input)
     const chosen = { locale: 'ar', timezone: 'Asia/Dubai', threadId: 12 }
     expect(await links()).toMatchObject([chosen, chosen])
     await updateChat(room.deps, { chatId, threadId: null })
-    const { id } = one.recipient
-    const opened = (await openDestinations(room.deps, [id])).get(id)
+    const { id } = linked.recipient
+    const opened = (await decryptDestinations(room.deps, [id])).get(id)
     expect(opened?.destination).toEqual({ chatId })
     expect(await links()).toMatchObject([{ locale: 'ar', threadId: null }, { locale: 'ar' }])
   })
@@ -334,8 +334,8 @@ describe('a linked chat', () => {
     const [from, to] = [-chatId, -1_000_000_000_000 - chatId]
     await claim(await makeGroupCode(), { id: from, threadId: 3 })
     await moveChat({ ...room.deps, sentMessages }, { from, to })
-    expect(await chatLinks(room.deps, from)).toEqual([])
-    const moved = await chatLinks(room.deps, to)
+    expect(await listChatLinks(room.deps, from)).toEqual([])
+    const moved = await listChatLinks(room.deps, to)
     expect(moved).toMatchObject([{ wallet: caller.wallet, threadId: null }])
   })
   test.each([

@@ -6,14 +6,14 @@ import { createChallenge } from '#src/auth/service.ts'
 import { isPlainSigner } from '#src/chain/signatures.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import {
   type ConnectOutcome,
   claimConnectCode,
   connectScopes,
-  coverConnectMessage,
   createConnectCode,
   forEachConnectOutcome,
+  markConnectMessageReplaced,
   peekConnectCode,
   pruneConnectCodes,
   recordConnectMessage,
@@ -89,11 +89,11 @@ async function signed(scopes: readonly Scope[] = connectScopes(false), by = wall
   return { message, signature: await by.signMessage({ message }) }
 }
 
-const links = () => chatLinks(room.deps, chatId)
+const links = () => listChatLinks(room.deps, chatId)
 async function news(): Promise<ConnectOutcome[]> {
   const notified: ConnectOutcome[] = []
-  await forEachConnectOutcome(deps, async (one) => void notified.push(one))
-  return notified.filter((one) => one.chatId === chatId)
+  await forEachConnectOutcome(deps, async (outcome) => void notified.push(outcome))
+  return notified.filter((outcome) => outcome.chatId === chatId)
 }
 
 describe('a code', () => {
@@ -178,8 +178,8 @@ describe('a signed challenge', () => {
 
   test('requests the right to spend for the wallet that the chat has selected', async () => {
     const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
-    for (const one of wallets) {
-      wallet = one
+    for (const ownWallet of wallets) {
+      wallet = ownWallet
       const { code } = await makeCode()
       await claimConnectCode(deps, { code, ...(await signed()) })
     }
@@ -194,8 +194,8 @@ describe('a signed challenge', () => {
 
   test('requests it for the first wallet if the release before stored the code over another', async () => {
     const wallets = [wallet, privateKeyToAccount(generatePrivateKey())]
-    for (const one of wallets) {
-      wallet = one
+    for (const ownWallet of wallets) {
+      wallet = ownWallet
       const { code } = await makeCode()
       await claimConnectCode(deps, { code, ...(await signed()) })
     }
@@ -293,7 +293,7 @@ describe('the chat', () => {
     expect(await news()).toEqual([])
     const covered = await makeCode()
     await recordConnectMessage(deps, { hash: covered.hash, messageId: 78 })
-    await coverConnectMessage(deps, { chatId, messageId: 78 })
+    await markConnectMessageReplaced(deps, { chatId, messageId: 78 })
     room.clock.advance(15 * 60)
     expect(await news()).toEqual([])
   })
@@ -302,7 +302,7 @@ describe('the chat', () => {
     const { code, hash } = await makeCode()
     await claimConnectCode(deps, { code, ...(await signed()) })
     await recordConnectMessage(deps, { hash, messageId: 77 })
-    await coverConnectMessage(deps, { chatId, messageId: 77 })
+    await markConnectMessageReplaced(deps, { chatId, messageId: 77 })
     expect(await news()).toMatchObject([{ messageId: 77, end: 'linked' }])
   })
 

@@ -9,12 +9,12 @@ import {
   confirmEmail,
   findConsent,
   findSubscription,
-  limitMail,
+  limitMailSeverity,
   refuseEmail,
   resubscribe,
   unsubscribe,
 } from '#src/recipients/consent.ts'
-import { openDestinations } from '#src/recipients/destinations.ts'
+import { decryptDestinations } from '#src/recipients/destinations.ts'
 import { confirmationUrl, unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import {
   createRecipient,
@@ -61,7 +61,7 @@ async function confirmed() {
 }
 
 async function stopCode(id: number): Promise<string> {
-  const opened = (await openDestinations(room.deps, [id])).get(id)
+  const opened = (await decryptDestinations(room.deps, [id])).get(id)
   const url = opened && unsubscribeUrl(room.deps, opened)
   return url?.replace(`${PUBLIC_URL}/unsubscribe/`, '') ?? ''
 }
@@ -352,7 +352,7 @@ describe('unsubscribing', () => {
   })
   test('can leave critical alerts on', async () => {
     const id = await confirmed()
-    const limited = await limitMail(room.deps, await stopCode(id), 'critical')
+    const limited = await limitMailSeverity(room.deps, await stopCode(id), 'critical')
     expect(limited).toMatchObject({ on: true, minSeverity: 'critical' })
     expect(await read(id)).toMatchObject({ status: 'active', minSeverity: 'critical' })
   })

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebhookDestination } from '#src/channels/webhook.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getDestination } from '#src/recipients/destination-list.ts'
-import { openDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
+import { decryptDestinations, recordOutcomes } from '#src/recipients/destinations.ts'
 import { NewRecipient, RECIPIENTS_MAX, RecipientChanges } from '#src/recipients/model.ts'
 import {
+  chooseRecipientsOfEach,
   createRecipient,
   deleteRecipient,
   findRecipient,
   listRecipients,
   listUnknownRecipients,
-  recipientsFor,
   updateRecipient,
 } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
@@ -29,7 +29,7 @@ async function hook(caller: Caller, over: Partial<NewRecipient> = {}) {
 }
 
 async function stored(id: number) {
-  const opened = (await openDestinations(room.deps, [id])).get(id)
+  const opened = (await decryptDestinations(room.deps, [id])).get(id)
   return WebhookDestination.parse(opened?.destination)
 }
 
@@ -201,7 +201,7 @@ describe('a wallet’s recipients', () => {
   test('are at most twenty, also in concurrent requests', async () => {
     const caller = stranger()
     const wishes = Array.from({ length: 40 }, () => refusal(hook(caller)))
-    const refused = (await Promise.all(wishes)).filter((one) => one !== 'nothing was refused')
+    const refused = (await Promise.all(wishes)).filter((answer) => answer !== 'nothing was refused')
     expect(refused).toHaveLength(20)
     expect(refused[0]).toMatchObject({
       kind: 'conflict',
@@ -249,20 +249,20 @@ describe('a wallet’s recipients', () => {
   })
   test('are removed from watches when they are deleted', async () => {
     const caller = stranger()
-    const [one, two] = [await hook(caller), await hook(caller)]
+    const [first, second] = [await hook(caller), await hook(caller)]
     const { sql } = room.database
     const [target] = await sql`insert into targets (type, key, target, watch_count, stale)
       values ('wallet-balance', ${caller.wallet}, '{}', 2, false) returning id`
-    for (const ids of [[one.id], [one.id, two.id]]) {
+    for (const ids of [[first.id], [first.id, second.id]]) {
       await sql`insert into watches (wallet, type, target_id, label, settings, signals, recipient_ids,
           min_severity, cooldown_seconds, status, version, created_at, updated_at)
         values (${caller.wallet}, 'wallet-balance', ${target?.id}, 'A', '{}', '[]', ${`{${ids}}`}, 'info', 0,
           'active', 1, ${room.clock.now()}, ${room.clock.now()})`
     }
-    await deleteRecipient(room.deps, caller, one.id)
+    await deleteRecipient(room.deps, caller, first.id)
     const rows =
       await sql`select recipient_ids from watches where wallet = ${caller.wallet} order by id`
-    expect(rows.map((row) => row.recipient_ids)).toEqual([null, [two.id]])
+    expect(rows.map((row) => row.recipient_ids)).toEqual([null, [second.id]])
   })
   test('can be switched off and on by their owner', async () => {
     const caller = stranger()
@@ -277,10 +277,10 @@ describe('a wallet’s recipients', () => {
 describe('the recipients of an alert', () => {
   test('are returned for many wallets at once, in the requested order', async () => {
     const [alice, bob] = [stranger(), stranger()]
-    const one = await hook(alice, { default: true })
+    const recipient = await hook(alice, { default: true })
     const two = await hook(alice, { minSeverity: 'critical' })
     const three = await hook(bob, { default: true, locale: 'fr', timezone: 'Europe/Paris' })
-    const notified = await recipientsFor(room.db, [
+    const notified = await chooseRecipientsOfEach(room.db, [
       { wallet: bob.wallet, recipientIds: null, severity: 'info' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'critical' },
       { wallet: alice.wallet, recipientIds: [two.id], severity: 'info' },
@@ -291,7 +291,7 @@ describe('the recipients of an alert', () => {
       [three.id],
       [two.id],
       [],
-      [one.id],
+      [recipient.id],
       [],
     ])
     expect(notified[0]).toEqual([
@@ -323,7 +323,7 @@ describe('the recipients of an alert', () => {
         return Reflect.get(target, name, receiver)
       },
     })
-    const notified = await recipientsFor(counted, requests)
+    const notified = await chooseRecipientsOfEach(counted, requests)
     expect(queries).toBe(1)
     expect(notified[0]).toHaveLength(1)
     expect(notified.at(-1)).toBe(notified[0])

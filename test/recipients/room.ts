@@ -57,7 +57,7 @@ export async function openRoom() {
     sendMails: () => sendDueConfirmations(deps, signal),
     /** The code in the newest confirmation mail, or in the newest to one address. */
     newestCode: (to?: string): string => {
-      const mail = inbox.mails.findLast((one) => to === undefined || one.to === to)
+      const mail = inbox.mails.findLast((mail) => to === undefined || mail.to === to)
       const link = mail && confirmLinkOf(mail)
       if (link === undefined) throw new Error('no confirmation mail has arrived')
       return new URL(link).pathname.replace('/confirm/', '')

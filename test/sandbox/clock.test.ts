@@ -56,11 +56,13 @@ function count(text: string): number {
   const ann = telegramAccounts.people.get('ann')?.id ?? 0
   return telegram
     .messages(ann)
-    .filter((one) => one.from === telegram.bot.id && normalizedText(one.text).includes(text)).length
+    .filter(
+      (message) => message.from === telegram.bot.id && normalizedText(message.text).includes(text),
+    ).length
 }
 
 /** Waits until a text was sent a number of times; notices that follow another one are gathered for ten minutes. */
-const said = (text: string, times = 1) =>
+const waitForText = (text: string, times = 1) =>
   expect
     .poll(
       async () => {
@@ -143,7 +145,7 @@ describe('a jump', { timeout: 180_000 }, () => {
     await expect.poll(held).toContain('held')
     expect(count('500 FLR')).toBe(0)
     await jump(untilHour(7)(world.clock.now()))
-    await said('During quiet hours')
+    await waitForText('During quiet hours')
   })
 
   test('small jumps in a row and two concurrent jumps add up, and repeat nothing', async () => {
@@ -156,8 +158,8 @@ describe('a jump', { timeout: 180_000 }, () => {
     expect(passed).toBeLessThan(2 * DAY_MS + 1_200_000)
     await jump(untilHour(12)(world.clock.now()))
     await move(600n)
-    await said('600 FLR')
-    await said('During quiet hours')
+    await waitForText('600 FLR')
+    await waitForText('During quiet hours')
   })
 
   test('a renewal is announced three days ahead, then paid, with a receipt', async () => {
@@ -166,34 +168,34 @@ describe('a jump', { timeout: 180_000 }, () => {
     expect(CREDITS - 3 * price).toBeLessThan(0)
     const end = new Date(world.clock.now().getTime() + 30 * DAY_MS)
     await jump(27 * DAY)
-    await said(`Auto-renew on ${dayText(end)}`)
+    await waitForText(`Auto-renew on ${dayText(end)}`)
     await jump(3 * DAY)
-    await said(`${SLOTS} slots renewed until`)
+    await waitForText(`${SLOTS} slots renewed until`)
     expect(await balance()).toBe(CREDITS - 2 * price)
   })
 
   test('without credits each try is reported, then the slots end and the watch is suspended', async () => {
     await jump(30 * DAY)
-    await said('Renewal failed')
+    await waitForText('Renewal failed')
     expect(await watchStates()).toEqual(['active'])
     await jump(DAY)
-    await said('Renewal failed', 2)
+    await waitForText('Renewal failed', 2)
     await jump(DAY)
-    await said('That was the final attempt')
+    await waitForText('That was the final attempt')
     expect(count('Renewal failed')).toBe(3)
     await jump(DAY)
-    await said('1 watch suspended')
+    await waitForText('1 watch suspended')
     expect(await watchStates()).toEqual(['suspended'])
   })
 
   test('after a top-up and a purchase the watch resumes, and alerts again', async () => {
     await topUp()
     await buySlots()
-    await said('1 watch resumed')
+    await waitForText('1 watch resumed')
     expect(await watchStates()).toEqual(['active'])
     await jump(untilHour(12)(world.clock.now()))
     await move(700n)
-    await said('700 FLR')
+    await waitForText('700 FLR')
   })
 
   test('a jump of 100 days deletes data that is stored for 30 days', async () => {

@@ -122,10 +122,10 @@ describe('the stand-in for FtsoV2', () => {
     await contracts.setFeed('FLR/USD', 12_345n, 6, new Date('2026-11-20T14:59:00Z'))
     await contracts.setFeed('XRP/USD', 3n, -2, new Date('2026-11-20T14:58:00Z'))
     const older = BigInt(Date.UTC(2026, 10, 20, 14, 58) / 1000)
-    const one = read({ functionName: 'getFeedById', args: [flr] })
-    expect(await client.readContract(one)).toEqual([12_345n, 6, older + 60n])
-    const both = read({ functionName: 'getFeedsById', args: [[flr, xrp]] })
-    expect(await client.readContract(both)).toEqual([[12_345n, 3n], [6, -2], older])
+    const oneFeed = read({ functionName: 'getFeedById', args: [flr] })
+    expect(await client.readContract(oneFeed)).toEqual([12_345n, 6, older + 60n])
+    const bothFeeds = read({ functionName: 'getFeedsById', args: [[flr, xrp]] })
+    expect(await client.readContract(bothFeeds)).toEqual([[12_345n, 3n], [6, -2], older])
     const inWei = read({ functionName: 'getFeedByIdInWei', args: [flr] })
     expect(await client.readContract(inWei)).toEqual([12_345n * 10n ** 12n, older + 60n])
     const bothInWei = read({ functionName: 'getFeedsByIdInWei', args: [[flr, xrp]] })
@@ -142,7 +142,7 @@ describe('the stand-in for FtsoV2', () => {
     await contracts.setFeed('FLR/USD', 5n, 0)
     await devnet.increaseTime(10_000)
     const { timestamp } = await client.getBlock()
-    expect(await client.readContract(one)).toEqual([5n, 0, timestamp])
+    expect(await client.readContract(oneFeed)).toEqual([5n, 0, timestamp])
   })
 
   test('has no other feeds', async () => {

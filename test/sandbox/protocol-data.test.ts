@@ -118,7 +118,7 @@ test('validators are listed by their nodes; a removed validator is absent', asyn
   const node = (name: string) => nodeIdText(simulation.provider(name).accounts.nodeIds[0] ?? '0x')
   const ids = async (...asked: readonly string[]) => {
     const { result } = await validators(...asked)
-    return result.validators.map((one: { nodeID: string }) => one.nodeID)
+    return result.validators.map((validator: { nodeID: string }) => validator.nodeID)
   }
   expect(await ids()).toEqual(['Alpha', 'Bravo', 'Charlie'].map(node))
   expect(await ids(node('Bravo'), 'NodeID-nobody')).toEqual([node('Bravo')])

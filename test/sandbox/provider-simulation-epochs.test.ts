@@ -246,7 +246,8 @@ describe('a provider with a behaviour', () => {
         })
         for (const { from: sender, input } of block.transactions) {
           const key = `${input.slice(0, 10)} ${Number.parseInt(input.slice(12, 20), 16)}`
-          if ([before, after].some((one) => one.toLowerCase() === sender)) found.set(key, sender)
+          if ([before, after].some((address) => address.toLowerCase() === sender))
+            found.set(key, sender)
         }
       }
       return found

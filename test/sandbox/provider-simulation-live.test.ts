@@ -130,9 +130,9 @@ test('the behaviour “normal-reverts” fails with the revert reason of a lost 
 })
 
 function revertName(error: unknown): string {
-  for (let one = error; one instanceof Error; one = one.cause) {
-    if (!('data' in one) || typeof one.data !== 'string') continue
-    return decodeErrorResult({ abi: RELAY, data: `0x${one.data.slice(2)}` }).errorName
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!('data' in cause) || typeof cause.data !== 'string') continue
+    return decodeErrorResult({ abi: RELAY, data: `0x${cause.data.slice(2)}` }).errorName
   }
   return `${error}`
 }

@@ -96,8 +96,8 @@ const head = () => devnet.client.getBlockNumber()
  */
 async function submissionsOf(name: string, since: bigint, round: number): Promise<string[]> {
   const { accounts } = simulation.provider(name)
-  const senders = [accounts.submit.address, accounts.submitSignatures.address].map((one) =>
-    one.toLowerCase(),
+  const senders = [accounts.submit.address, accounts.submitSignatures.address].map((address) =>
+    address.toLowerCase(),
   )
   const found: string[] = []
   for (let number = since + 1n; number <= (await head()); number += 1n) {
@@ -365,7 +365,7 @@ describe('a round', () => {
           includeTransactions: true,
         })
         for (const { from, input } of block.transactions) {
-          if (!senders.some((one) => isAddressEqual(one, from))) continue
+          if (!senders.some((sender) => isAddressEqual(sender, from))) continue
           const mine = framesOf(input).filter((frame) => frame.round === round)
           for (const { protocol, payload } of mine) {
             found[`${SUBMISSIONS[input.slice(0, 10)]} ${protocol}`] = payload

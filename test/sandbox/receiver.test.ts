@@ -180,11 +180,11 @@ describe('receiver', () => {
     receiver.setSecret('main', OTHER_SECRET)
     const old = signed(SECRET)
     const next = signed(OTHER_SECRET, { 'webhook-id': old['webhook-id'] ?? '' })
-    const both = {
+    const headers = {
       ...old,
       'x-watchdog-signature-next': next['x-watchdog-signature'] ?? '',
     }
-    expect((await deliver(both)).status).toBe(200)
+    expect((await deliver(headers)).status).toBe(200)
     expect(receiver.deliveries[0]?.verdicts).toMatchObject({
       watchdog: { ok: false },
       watchdogNext: { ok: true },

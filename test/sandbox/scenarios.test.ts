@@ -75,7 +75,7 @@ test('the steps are ticked off as they are done', async () => {
   await page.locator('#step-watch', { hasText: 'done' }).waitFor()
   await press('Set up both')
   await page.locator('#step-destinations', { hasText: 'Now follow the link' }).waitFor()
-  const mail = await world.inbox.waitFor((one) => confirmLinkOf(one) !== undefined)
+  const mail = await world.inbox.waitFor((mail) => confirmLinkOf(mail) !== undefined)
   const body = new URLSearchParams({ answer: 'yes' })
   expect((await fetch(confirmLinkOf(mail) ?? '', { method: 'POST', body })).status).toBe(200)
   await page.locator('#step-destinations', { hasText: 'done' }).waitFor()
@@ -189,7 +189,7 @@ test('time passes for the chain and all other parts together', async () => {
 test('after time has passed alerts still arrive, signed at the time of the sandbox', async () => {
   const seen = world.receiver.deliveries.length
   await press('Move 500 FLR in')
-  const isNew = (one: { readonly id: number }) => one.id > seen
+  const isNew = (alert: { readonly id: number }) => alert.id > seen
   const { verdicts } = await world.receiver.waitFor(isNew, 10_000)
   expect(verdicts).toMatchObject({ watchdog: { ok: true }, standard: { ok: true } })
 })

@@ -46,7 +46,7 @@ describe('polling', () => {
 
   test('ends the first poll when a second one begins', async () => {
     const other = new Bot(TOKEN, { client: { apiRoot: api.url } })
-    const polls = [bot, other].map((one) => refusal(one.api.getUpdates({ timeout: 30 })))
+    const polls = [bot, other].map((api) => refusal(api.api.getUpdates({ timeout: 30 })))
     // The remaining poll gets an empty list when the server closes.
     for (const poll of polls) poll.catch(() => {})
     expect(await Promise.race(polls)).toEqual({

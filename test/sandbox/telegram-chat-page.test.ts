@@ -211,7 +211,7 @@ describe('the chat page', () => {
     await page.getByLabel('Message', { exact: true }).fill('from Devi')
     await page.keyboard.press('Enter')
     const message = await api.waitFor(() =>
-      api.messages(forum.id).find((one) => one.text === 'from Devi'),
+      api.messages(forum.id).find((message) => message.text === 'from Devi'),
     )
     expect(message).toMatchObject({ from: idOf('devi'), threadId: topic?.id })
   })

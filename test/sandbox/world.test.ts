@@ -9,12 +9,12 @@ const started: SandboxProcess[] = []
 const servers: Server[] = []
 
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((one) => one.discard()))
+  await Promise.all(started.splice(0).map((world) => world.discard()))
   for (const server of servers.splice(0)) server.close()
 })
 
-async function start(...given: Parameters<typeof startSandboxProcess>): Promise<SandboxProcess> {
-  const sandbox = await startSandboxProcess(...given)
+async function start(...args: Parameters<typeof startSandboxProcess>): Promise<SandboxProcess> {
+  const sandbox = await startSandboxProcess(...args)
   started.push(sandbox)
   return sandbox
 }

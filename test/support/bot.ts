@@ -54,7 +54,7 @@ async function createHandler(
 }
 
 /** A chat with the bot. */
-export interface Chatting {
+export interface TestChat {
   readonly id: number
   /** Sends a text as its person and lets the bot handle it. */
   say(text: string): Promise<void>
@@ -71,19 +71,19 @@ export interface Chatting {
 /**
  * The service with a fresh database and the strict local Bot API, without chain and mail.
  *
- * @param given `clock`: of the service and of Telegram; by default the service's clock stands still and Telegram's
+ * @param options `clock`: of the service and of Telegram; by default the service's clock stands still and Telegram's
  * is the machine's.
  *   `patienceMs`: time after which a press is answered before its handler does it; long by default
  */
 export async function botWorld(
   over: Readonly<Record<string, string>> = {},
-  given: {
+  options: {
     readonly clock?: TestClock
     readonly firstName?: string
     readonly patienceMs?: number
   } = {},
 ) {
-  const { patienceMs, ...ofTelegram } = given
+  const { patienceMs, ...ofTelegram } = options
   const account = { token: BOT_TOKEN, username: BOT_NAME }
   const telegram = await startTelegramApi({ ...account, ...ofTelegram })
   const environment = {
@@ -91,7 +91,7 @@ export async function botWorld(
     TELEGRAM_API_ROOT: telegram.url,
     ...over,
   }
-  const only = await serviceOnly(environment, given.clock)
+  const only = await serviceOnly(environment, options.clock)
   const app: App = { ...only.app, botUsername: () => BOT_NAME }
   let handler = await createHandler(app, telegram, patienceMs)
   const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, API_TIMEOUT_SECONDS)
@@ -171,7 +171,7 @@ function chatting(
   settle: () => Promise<void>,
   id: number,
   from?: number,
-): Chatting {
+): TestChat {
   const all = () =>
     telegram.messages(id).filter((message) => message.from === telegram.bot.id && !message.service)
   const last = () => {

@@ -11,10 +11,10 @@ const UNPACKING_MS_MAX = 60_000
 
 /** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one from npm. */
 export async function openBrowser(): Promise<Browser> {
-  const given = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
+  const path = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
   // The package's arguments suit a cloud function: with them the browser renders with a software GPU.
   return await chromium.launch({
-    executablePath: given ?? (await unpack()),
+    executablePath: path ?? (await unpack()),
     args: ['--no-sandbox'],
   })
 }

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { isHandled } from '#bot/core/handled.ts'
+import { isButtonHandled } from '#bot/core/verb-rights.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { unpacked, type Verb } from '#src/actions/codec.ts'
 import { labelWidth } from '#src/telegram/buttons.ts'
-import type { BotWorld, Chatting } from './bot.ts'
+import type { BotWorld, TestChat } from './bot.ts'
 
 const ROWS_MAX = 8
 const LABEL_BUDGETS = [24, 16, 10]
@@ -27,7 +27,7 @@ export function checkScreen(message: ChatMessage): readonly Verb[] {
       if (data === undefined) return []
       expect(Buffer.byteLength(data)).toBeLessThanOrEqual(DATA_BYTES_MAX)
       const press = unpacked(data)
-      expect(isHandled(data), data).toBe(true)
+      expect(isButtonHandled(data), data).toBe(true)
       return press === undefined ? [] : [press.verb]
     })
   })
@@ -41,7 +41,7 @@ export function dataOf(message: ChatMessage): readonly string[] {
 /** Selection of the pressed buttons. */
 interface Pressing {
   readonly world: Pick<BotWorld, 'clock' | 'telegram' | 'settle'>
-  readonly chat: Chatting
+  readonly chat: TestChat
   /** Verbs whose buttons are pressed; the others are only collected. */
   readonly only: RegExp
   /** Upper limit of the presses of one verb. */
@@ -66,13 +66,14 @@ export async function pressAll({ world, chat, only, sameMax }: Pressing): Promis
     done.add(data)
     pressed.set(verb, count + 1)
     world.clock.advance(5)
-    const message = chat.all().findLast((one) => dataOf(one).includes(data ?? '')) ?? chat.last()
+    const message =
+      chat.all().findLast((message) => dataOf(message).includes(data ?? '')) ?? chat.last()
     const answer = world.telegram.pressRaw(chat.id, message.id, data)
     await world.settle()
     expect((await answer.answer()).text.length).toBeLessThanOrEqual(TOAST_MAX)
     for (const shown of [chat.last(), chat.all().find(({ id }) => id === message.id)]) {
       if (shown === undefined) continue
-      for (const one of checkScreen(shown)) seen.add(one)
+      for (const verb of checkScreen(shown)) seen.add(verb)
       waiting.push(...dataOf(shown))
     }
   }

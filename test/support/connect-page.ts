@@ -4,13 +4,13 @@ import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { createChallenge } from '#src/auth/service.ts'
 import { claimConnectCode, connectScopes } from '#src/recipients/connect.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
-import type { BotWorld, Chatting } from './bot.ts'
+import type { BotWorld, TestChat } from './bot.ts'
 import { BOT_NAME, BOT_TOKEN } from './harness.ts'
 
 /** Uses the code that the newest message shows, after which the chat is notified. The service's URL must be public. */
 export async function connectWallet(
   { app, telegram }: BotWorld,
-  chat: Chatting,
+  chat: TestChat,
   name: keyof typeof PEOPLE,
 ): Promise<void> {
   const { account } = PEOPLE[name]

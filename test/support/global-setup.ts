@@ -54,8 +54,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.TEST_DATABASE_URL
-  if (given !== undefined && given !== '') return { url: given, stop: async () => undefined }
+  const url = process.env.TEST_DATABASE_URL
+  if (url !== undefined && url !== '') return { url: url, stop: async () => undefined }
   const folder = await mkdtemp(join(await databaseFolder(), 'watchdog-test-'))
   await chmod(folder, 0o755)
   const embedded = await startEmbedded({
@@ -94,9 +94,10 @@ async function makePrograms(): Promise<string | undefined> {
   })
   const ended = once(service, 'exit')
   // The process ends, because required variables are missing.
-  const said = await text(service.stderr)
+  const output = await text(service.stderr)
   await ended
-  if (!said.includes('TERMS_URL is missing')) throw new Error(`the built service fails:\n${said}`)
+  if (!output.includes('TERMS_URL is missing'))
+    throw new Error(`the built service fails:\n${output}`)
   return folder
 }
 

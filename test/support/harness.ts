@@ -35,8 +35,14 @@ export async function serviceOnly(
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const given = { databaseUrl: database.url, log, clock, slices: everySlice(), pace: NO_PACE }
-  const service = createApp(config, given)
+  const serviceParts = {
+    databaseUrl: database.url,
+    log,
+    clock,
+    slices: everySlice(),
+    pace: NO_PACE,
+  }
+  const service = createApp(config, serviceParts)
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
     await service.stop()

@@ -122,10 +122,11 @@ class Statement {
       const having = (all: readonly Reference[]) =>
         all.find(({ table }) => this.#matters(table, column)) ??
         all.find(({ table }) => table === undefined)
-      const [one, other] = [having(left), having(right)]
+      const [leftReference, rightReference] = [having(left), having(right)]
       const operand = (reference: Reference | undefined): Operand =>
         reference?.table === undefined ? 'value' : { reference, column }
-      if (one !== undefined && other !== undefined) this.#equal(operand(one), operand(other))
+      if (leftReference !== undefined && rightReference !== undefined)
+        this.#equal(operand(leftReference), operand(rightReference))
     }
     if (body['quals'] !== undefined) conditions.push(treeOf(body['quals']))
     return [...left, ...right]
@@ -171,10 +172,10 @@ class Statement {
     const left = elementsOf(treeOf(lexpr))
     const right = elementsOf(treeOf(rexpr))
     const isPairs = kind === 'AEXPR_OP' || kind === 'AEXPR_NOT_DISTINCT'
-    for (const [index, one] of left.entries()) {
+    for (const [index, column] of left.entries()) {
       const other = isPairs ? right[index] : undefined
       this.#equal(
-        this.#operand(one, scope),
+        this.#operand(column, scope),
         other === undefined ? 'value' : this.#operand(other, scope),
       )
     }
@@ -204,19 +205,20 @@ class Statement {
     return columns.get(table) === column || parts.get(table)?.column === column || isKey
   }
 
-  #equal(one: Operand, other: Operand): void {
+  #equal(operand: Operand, other: Operand): void {
     const { columns, parts } = this.#rows
     const isWallet = (it: Operand) =>
       it !== 'value' && columns.get(it.reference.table ?? '') === it.column
-    if (one === 'value' || other === 'value') {
-      for (const it of [one, other])
+    if (operand === 'value' || other === 'value') {
+      for (const it of [operand, other])
         if (it !== 'value' && isWallet(it)) this.#join(it.reference.number, NAMED)
       return
     }
-    if (isWallet(one) && isWallet(other)) this.#join(one.reference.number, other.reference.number)
+    if (isWallet(operand) && isWallet(other))
+      this.#join(operand.reference.number, other.reference.number)
     for (const [part, owner] of [
-      [one, other],
-      [other, one],
+      [operand, other],
+      [other, operand],
     ] as const) {
       const known = parts.get(part.reference.table ?? '')
       const isPart =
@@ -245,8 +247,8 @@ class Statement {
     return parent === number ? number : this.#root(parent)
   }
 
-  #join(one: number, other: number): void {
-    const [low = 0, high = 0] = [this.#root(one), this.#root(other)].sort((a, b) => a - b)
+  #join(first: number, second: number): void {
+    const [low = 0, high = 0] = [this.#root(first), this.#root(second)].sort((a, b) => a - b)
     this.#parents[high] = low
   }
 }

@@ -33,7 +33,7 @@ export function productionPackages(root: string): readonly ProductionPackage[] {
     .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link)
     .filter(([path]) => existsSync(join(root, path)))
     .map(([path]) => ({ path, bytes: bytesOf(join(root, path)) }))
-    .toSorted((one, other) => other.bytes - one.bytes)
+    .toSorted((entry, other) => other.bytes - entry.bytes)
 }
 
 /** Bytes of a folder's files, without those of the packages inside it. */
@@ -78,7 +78,7 @@ function packageOf(name: string): string {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const packages = productionPackages(process.cwd())
-  const bytes = packages.reduce((sum, one) => sum + one.bytes, 0)
-  for (const one of packages) process.stdout.write(`${JSON.stringify(one)}\n`)
+  const bytes = packages.reduce((sum, entry) => sum + entry.bytes, 0)
+  for (const entry of packages) process.stdout.write(`${JSON.stringify(entry)}\n`)
   process.stdout.write(`${JSON.stringify({ packages: packages.length, bytes })}\n`)
 }

@@ -106,14 +106,16 @@ async function untilPrinted(
 /** Its descendants, and processes that work in its folder without a parent. */
 async function processesOf(pid: number, folder: string): Promise<readonly string[]> {
   const all = await Promise.all((await readdir('/proc')).filter(isNumber).map(readProcess))
-  const known = all.flatMap((one) => one ?? [])
+  const known = all.flatMap((child) => child ?? [])
   const family = new Set([pid])
   for (let size = 0; size < family.size; ) {
     size = family.size
     for (const child of known) if (family.has(child.parent)) family.add(child.pid)
   }
   return known
-    .filter((one) => one.pid !== pid && (family.has(one.pid) || one.command.includes(folder)))
+    .filter(
+      (child) => child.pid !== pid && (family.has(child.pid) || child.command.includes(folder)),
+    )
     .map(({ command }) => command)
 }
 

@@ -45,7 +45,7 @@ const BANNED: readonly Banned[] = [
   {
     pattern:
       /^(lookAnew|askForLook|startAfresh|standAfter|isInTheWay|isUnheard|hearsOf|[hH]earing)$/,
-    instead: 'verb and object, as requestObservation, wakeObserver, watchSelection',
+    instead: 'verb and object, as requestObservation, wakeLedgerJudge, watchSelection',
   },
 ]
 

@@ -96,8 +96,8 @@ describe('a backtest of eligibility', () => {
     // The calculation of an earlier epoch is published again, with another answer.
     const { eligible, eligibilityEpochId, passes, failures } = live[0]?.data ?? {}
     expect(eligibilityEpochId).toBeLessThan(EPOCH)
-    const said = { eligible, eligibilityEpochId, passes, failures }
-    expect(found.alerts[0].data).toMatchObject(said)
+    const expected = { eligible, eligibilityEpochId, passes, failures }
+    expect(found.alerts[0].data).toMatchObject(expected)
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const both = <T>(one: fc.Arbitrary<T>) => fc.tuple(one, one)
+const sameTwice = <T>(arbitrary: fc.Arbitrary<T>) => fc.tuple(arbitrary, arbitrary)
 /** What a calculation says about a provider; undefined: it does not name it. */
 const answer = fc.option(
   fc.record({
@@ -40,20 +40,20 @@ const answer = fc.option(
 const step = fc.record({
   afterSeconds: fc.integer({ min: 60, max: 1800 }),
   change: fc.oneof(
-    fc.record({ kind: fc.constant('epoch' as const), members: both(fc.boolean()) }),
+    fc.record({ kind: fc.constant('epoch' as const), members: sameTwice(fc.boolean()) }),
     fc.record({
       kind: fc.constant('calculation' as const),
       /** Reward epochs before the one in force. */
       age: fc.integer({ min: 1, max: 3 }),
-      answers: both(answer),
+      answers: sameTwice(answer),
     }),
     fc.constant({ kind: 'none' as const }),
   ),
 })
 const history = fc.record({
-  members: both(fc.boolean()),
+  members: sameTwice(fc.boolean()),
   steps: fc.array(step, { minLength: 6, maxLength: 20 }),
-  areRecoveriesNotified: both(fc.boolean()),
+  areRecoveriesNotified: sameTwice(fc.boolean()),
 })
 
 /** Stores the first round of a reward epoch. */
@@ -105,11 +105,11 @@ test('a backtest gives the alerts of a watch of eligibility that ran meanwhile',
         await saveRound(epoch, members, second)
       }
       if (change.kind === 'calculation') {
-        const rows = change.answers.flatMap((one, index) => {
+        const rows = change.answers.flatMap((answer, index) => {
           const voter = PROVIDERS[index]
-          return one == null || voter === undefined
+          return answer == null || voter === undefined
             ? []
-            : [{ ...one, voter, name: null, earlier: [] }]
+            : [{ ...answer, voter, name: null, earlier: [] }]
         })
         const of = epoch - change.age
         const all = withEarlierContent(rows, published.get(of), timeOf(second))

@@ -35,9 +35,9 @@ test('a wallet that starts fifty backtests at once gets ten, and another wallet 
   const note = (name: string) => () => ended.push(name)
   const many = Array.from({ length: AT_ONCE }, () => backtest(alice))
   const other = backtest(bob).then(note('bob'))
-  const results = await Promise.allSettled(many.map((one) => one.then(note('alice'))))
+  const results = await Promise.allSettled(many.map((promise) => promise.then(note('alice'))))
   await other
-  const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   expect(refused).toHaveLength(AT_ONCE - TAKEN)
   for (const error of refused) {
     expect(error).toBeInstanceOf(AppError)

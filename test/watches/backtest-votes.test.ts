@@ -66,16 +66,16 @@ interface Timed {
   readonly concludes: number | null
 }
 
-function timed(endsAt: number, one: Ballot): Timed {
-  const opens = endsAt + one.opensAfter
-  const concludes = one.concludesAfter === null ? null : opens + one.concludesAfter
-  const signs = one.signsAfter === null ? null : opens + one.signsAfter
+function timed(endsAt: number, ballot: Ballot): Timed {
+  const opens = endsAt + ballot.opensAfter
+  const concludes = ballot.concludesAfter === null ? null : opens + ballot.concludesAfter
+  const signs = ballot.signsAfter === null ? null : opens + ballot.signsAfter
   return {
     opens,
     concludes,
     // A concluded vote takes no signature.
     signs: signs !== null && concludes !== null && signs >= concludes ? null : signs,
-    hash: one.signsOther ? OTHER : WINNING,
+    hash: ballot.signsOther ? OTHER : WINNING,
   }
 }
 
@@ -122,7 +122,8 @@ function protocolOf(endsAt: number, votes: Readonly<Record<VoteKind, Timed>>) {
     signings: async (_epoch, kind, voters) =>
       voters.map((voter) => {
         const own = signed.find(
-          (one) => one.kind === kind && one.voter === voter && one.hash === WINNING,
+          (signature) =>
+            signature.kind === kind && signature.voter === voter && signature.hash === WINNING,
         )
         return own?.at ?? null
       }),

@@ -35,8 +35,8 @@ const FAULTS = [
 let world: RoundWorld | undefined
 afterEach(() => world?.close())
 
-const four = <T>(one: fc.Arbitrary<T>) =>
-  fc.array(one, { minLength: PROVIDERS.length, maxLength: PROVIDERS.length })
+const four = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.array(arbitrary, { minLength: PROVIDERS.length, maxLength: PROVIDERS.length })
 
 /** One voting round: for each provider a fault or none. */
 const step = fc.record({

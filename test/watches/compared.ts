@@ -42,9 +42,9 @@ export async function createWatch({ alice }: Owned, body: object): Promise<Tried
 async function notifiedLive({ alice }: Owned, { id }: TriedWatch): Promise<Compared[]> {
   const { body } = await alice.request('GET', `/alerts?limit=250&watchId=${id}`)
   return inOrder(
-    body.data.map((one: Omit<Compared, 'at'> & { readonly firedAt: string }) => ({
-      ...one,
-      at: one.firedAt,
+    body.data.map((alert: Omit<Compared, 'at'> & { readonly firedAt: string }) => ({
+      ...alert,
+      at: alert.firedAt,
     })),
   )
 }
@@ -73,16 +73,16 @@ export async function compareAll(
   for (const watch of watches) {
     const live = await notifiedLive(of, watch)
     const later = await notifiedLater(of, watch, days)
-    const shown = (all: readonly Compared[]) => all.map((one) => without(unknown, one))
+    const shown = (all: readonly Compared[]) => all.map((alert) => without(unknown, alert))
     expect(shown(later), JSON.stringify(watch.body)).toEqual(shown(live))
     count += live.length
   }
   return count
 }
 
-function without(unknown: Unknown, { data, ...one }: Compared) {
+function without(unknown: Unknown, { data, ...rest }: Compared) {
   const known = Object.entries(data).filter(([key]) => !unknown.includes(key))
-  return { ...one, data: Object.fromEntries(known) }
+  return { ...rest, data: Object.fromEntries(known) }
 }
 
 /** By time; alerts of one observation by signal and event. */

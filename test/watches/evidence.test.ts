@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { windowsOf } from '#src/fsp/protocol/epochs.ts'
+import { roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -21,12 +21,15 @@ async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<vo
 function hideTransactionsOf(name: string, proxy: RpcProxy): void {
   const { accounts } = world.simulation().provider(name)
   const own = new Set(
-    Object.values(accounts).map((one) => String(Object(one).address ?? '').toLowerCase()),
+    Object.values(accounts).map((account) => String(Object(account).address ?? '').toLowerCase()),
   )
   proxy.rewrite('eth_getBlockByNumber', (block) => {
     const { transactions, ...rest } = Object(block)
     if (!Array.isArray(transactions)) return block
-    return { ...rest, transactions: transactions.filter((one) => !own.has(one.from)) }
+    return {
+      ...rest,
+      transactions: transactions.filter((transaction) => !own.has(transaction.from)),
+    }
   })
 }
 
@@ -162,7 +165,7 @@ test('no round is judged a minute late while both endpoints refuse one request i
       await world.look().catch(() => undefined)
       const { timestamp } = await world.devnet.client.getBlock()
       const [row] = await world.sql`select max(round)::int as kept from fsp_rounds`
-      const { complete } = windowsOf(clock, Number(row?.['kept']) + 1)
+      const { complete } = roundWindowsOf(clock, Number(row?.['kept']) + 1)
       lags.push(Number(timestamp) - complete)
     }
   }

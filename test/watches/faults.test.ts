@@ -30,7 +30,7 @@ function eachInNewWorld(options: WorldOptions = {}): void {
 const identity = (name: string) => world.simulation().provider(name).accounts.identity.address
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
-const both = () => [world.primary, world.secondary]
+const endpoints = () => [world.primary, world.secondary]
 /** Observes once and ignores errors. */
 const look = () => world.see().catch(() => undefined)
 
@@ -114,7 +114,7 @@ describe('an endpoint that does not know a voter', () => {
   test('is believed if the other endpoint says the same', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
-    for (const proxy of both()) withoutVoters(proxy)
+    for (const proxy of endpoints()) withoutVoters(proxy)
     await world.pass(60)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
   })
@@ -122,7 +122,7 @@ describe('an endpoint that does not know a voter', () => {
   test('causes no alert if it returns an empty list', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
-    for (const proxy of both()) {
+    for (const proxy of endpoints()) {
       proxy.rewrite('eth_call', (result) => {
         const voters = NAMES.map((name) => identity(name).slice(2).toLowerCase())
         return voters.every((voter) => String(result).includes(voter)) ? '0x' : result
@@ -170,8 +170,8 @@ describe('a published calculation', () => {
         ]),
       },
     ],
-  ])('that %s is no evidence', async (_name, given) => {
-    answer = given
+  ])('that %s is no evidence', async (_name, reply) => {
+    answer = reply
     requests = 0
     world.restart()
     await world.pass(700)
@@ -201,7 +201,7 @@ function allInOneWorld(): void {
   beforeAll(() => begin({}, [...CASES.map(([, , name]) => name), 'Anchor']))
   beforeEach(() => world.restart())
   afterEach(async () => {
-    for (const proxy of both()) await proxy.up()
+    for (const proxy of endpoints()) await proxy.up()
     for (const { id } of (await world.alice.request('GET', '/watches')).body.data) {
       await world.alice.request('DELETE', `/watches/${id}`)
     }
@@ -257,7 +257,7 @@ describe('while each endpoint', () => {
     const wallet = await watchBalance()
     const provider = await watch('provider-eligibility', name)
     await world.see()
-    for (const proxy of both()) await fail(proxy)
+    for (const proxy of endpoints()) await fail(proxy)
     // An endpoint that was right is asked for its chain again within the hour.
     if (what.includes('another chain')) world.clock.advance(3600)
     await world.simulation().behave(name, 'unregistered')
@@ -269,7 +269,7 @@ describe('while each endpoint', () => {
         (event) => !event.startsWith('fsp.monitoring'),
       )
     expect(await alerts()).toEqual([])
-    for (const proxy of both()) await proxy.up()
+    for (const proxy of endpoints()) await proxy.up()
     world.clock.advance(3600)
     await world.see()
     await world.pass(60)
@@ -291,14 +291,14 @@ describe('a connection that breaks', () => {
     await world.devnet.mine(200, 10)
     // Each observation stops after some more blocks.
     for (let turn = 0; turn < 6; turn++) {
-      for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
+      for (const proxy of endpoints()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
       await look()
       world.clock.advance(31)
       if (turn % 2 === 0) world.restart()
       await look()
       world.clock.advance(31)
     }
-    for (const proxy of both()) await proxy.up()
+    for (const proxy of endpoints()) await proxy.up()
     await world.pass(60)
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
     expect(await world.events(echo.id)).toEqual([])

@@ -20,7 +20,7 @@ describe('a watch of a feed', () => {
       { feed: 'XRP/USD' },
       { percent: 5, windowSeconds: 3600 },
     )
-    const one = await world.watch(
+    const watchId = await world.watch(
       'feed-move',
       { feed: 'XRP/USD' },
       { percent: 1, windowSeconds: 60 },
@@ -29,7 +29,7 @@ describe('a watch of a feed', () => {
     await world.pass(30)
     await price('XRP/USD', 255_000)
     await world.pass(30)
-    expect(await world.events(one.id)).toEqual(['feed-move.threshold'])
+    expect(await world.events(watchId.id)).toEqual(['feed-move.threshold'])
     expect(await world.events(five.id)).toEqual([])
     await price('XRP/USD', 262_500)
     await world.pass(30)
@@ -207,7 +207,7 @@ describe('stored prices', () => {
           ...low,
           number: await world.devnet.client.getBlockNumber().then(Number),
         })
-        return read.map((one) => one && { ...one, at: at.at })
+        return read.map((point) => point && { ...point, at: at.at })
       },
     })
     const [day, longer] = await world.app.facts.feedWindows(windows, {

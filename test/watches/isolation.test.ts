@@ -95,7 +95,7 @@ describe('a watch that cannot be read', () => {
     expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
   })
 
-  test('of which an alert cannot be recorded is quarantined alone, too', async () => {
+  test('whose alert cannot be recorded is quarantined, and the other watches of its target fire', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
@@ -394,8 +394,8 @@ describe('two processes', () => {
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
     await publishTip(deps, signal)
-    const given = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
-    const [former, next] = [createSlices(given), createSlices(given)]
+    const slicesDeps = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
+    const [former, next] = [createSlices(slicesDeps), createSlices(slicesDeps)]
     await former.share()
     await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
     await next.share()

@@ -216,7 +216,7 @@ describe('when there is no new block', () => {
 
 describe('when one kind of request fails', () => {
   test('the watches that need it fire, and others are evaluated', async () => {
-    const [one, other] = [await balance(), await price()]
+    const [balanceWatch, priceWatch] = [await balance(), await price()]
     await world.see()
     // Feeds are read through their contract, balances through Multicall3.
     const fails = (result: unknown, params: unknown) =>
@@ -227,11 +227,14 @@ describe('when one kind of request fails', () => {
       await world.devnet.mine(2, 1)
       await lookFor(15)
     }
-    expect(await world.events(one.id)).toEqual(['fsp.monitoring'])
-    expect(await world.events(other.id)).toEqual([])
+    expect(await world.events(balanceWatch.id)).toEqual(['fsp.monitoring'])
+    expect(await world.events(priceWatch.id)).toEqual([])
     await bothUp()
     await world.see()
-    expect(await world.events(one.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+    expect(await world.events(balanceWatch.id)).toEqual([
+      'fsp.monitoring',
+      'fsp.monitoring.recovered',
+    ])
   })
 })
 

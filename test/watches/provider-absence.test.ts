@@ -25,7 +25,7 @@ async function news(): Promise<Readonly<Record<string, readonly string[]>>> {
       const events = await world.events(name)
       const fresh = events.slice(heard.get(name) ?? 0)
       heard.set(name, events.length)
-      return [name, fresh.filter((one) => !/monitoring/.test(one)).toSorted()] as const
+      return [name, fresh.filter((event) => !/monitoring/.test(event)).toSorted()] as const
     }),
   )
   return Object.fromEntries(all.filter(([, events]) => events.length > 0))

@@ -92,9 +92,9 @@ test('rounds around the beginning of an epoch are judged by the policy of each',
   const path = `/provider-fsp?provider=${identity.address}&rounds=6`
   const { body } = await world.alice.request('GET', path)
   expect(body).toMatchObject({ rewardEpoch: EPOCH + 1, addresses: { submit: submit.address } })
-  const commits = body.rounds.map((one: { id: number; ftso: { commit: string } }) => [
-    one.id - FIRST_ROUND,
-    one.ftso.commit,
+  const commits = body.rounds.map((round: { id: number; ftso: { commit: string } }) => [
+    round.id - FIRST_ROUND,
+    round.ftso.commit,
   ])
   expect(commits.slice(-5)).toContainEqual([-1, 'ok'])
   expect(commits).toContainEqual([0, 'ok'])

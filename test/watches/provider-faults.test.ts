@@ -14,7 +14,7 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => world.close())
 
-const both = () => [world.primary, world.secondary]
+const endpoints = () => [world.primary, world.secondary]
 /** Observes once and ignores errors. */
 async function tick(): Promise<void> {
   await world.read().catch(() => undefined)
@@ -35,7 +35,7 @@ async function fresh(name: string): Promise<readonly string[]> {
 }
 
 async function bothUp(): Promise<void> {
-  await Promise.all(both().map((proxy) => proxy.up()))
+  await Promise.all(endpoints().map((proxy) => proxy.up()))
   world.clock.advance(31)
 }
 
@@ -66,7 +66,7 @@ async function missCommits(disturb: (step: number) => Promise<void> | void): Pro
 
 describe('while no endpoint answers', () => {
   test('a watch of a healthy provider has only the outage alert, and every round is read afterwards', async () => {
-    await Promise.all(both().map((proxy) => proxy.down()))
+    await Promise.all(endpoints().map((proxy) => proxy.down()))
     for (let round = 0; round < 3; round += 1) {
       await world.simulation().playRounds(1)
       await tick()
@@ -83,7 +83,7 @@ describe('while no endpoint answers', () => {
   })
 
   test('for a moment only, no alert fires', async () => {
-    for (const proxy of both()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
+    for (const proxy of endpoints()) proxy.failNext(99, { status: 502 }, 'eth_getLogs')
     const { round, timing } = world.simulation()
     const begins = timing.firstRoundStart + round * timing.roundSeconds
     await world.simulation().playTo(begins + 21, { inFull: true })
@@ -111,7 +111,7 @@ describe('a provider that misses its commits', () => {
   })
 
   test.each([
-    ['has no block for a while', (step: number) => noBlocks(step < 2 ? both() : [])],
+    ['has no block for a while', (step: number) => noBlocks(step < 2 ? endpoints() : [])],
     ['breaks off in the middle', () => breakOff()],
     ['says that blocks are empty', () => emptyBlocks()],
     ['leaves events out', () => world.primary.emptyLogs()],
@@ -126,7 +126,7 @@ describe('a provider that misses its commits', () => {
     for (const proxy of proxies) proxy.rewrite('eth_getBlockByNumber', () => null)
   }
   function breakOff(): void {
-    for (const proxy of both()) proxy.failNext(1, { status: 502 }, 'eth_getBlockByNumber')
+    for (const proxy of endpoints()) proxy.failNext(1, { status: 502 }, 'eth_getBlockByNumber')
     world.clock.advance(1)
   }
   function emptyBlocks(): void {
@@ -185,7 +185,7 @@ test('a round costs one request per block, one more per block with watched calls
   const rounds = 4
   await world.simulation().playRounds(2)
   await world.scan()
-  for (const proxy of both()) proxy.resetCounts()
+  for (const proxy of endpoints()) proxy.resetCounts()
   const before = await world.devnet.client.getBlockNumber()
   for (let round = 0; round < rounds; round += 1) {
     await world.simulation().playRounds(1)

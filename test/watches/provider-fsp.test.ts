@@ -11,8 +11,8 @@ import { type WatchWorld, watchWorld } from './world.ts'
 const EVERY_SIGNAL = providerFsp.signals.map(({ id }) => ({ id, enabled: true }))
 
 /** Fires on a short silence, because the test chain has few blocks. */
-const SENSITIVE = EVERY_SIGNAL.map((one) =>
-  one.id === 'fast-updates' ? { ...one, parameters: { probability: 0.1 } } : one,
+const SENSITIVE = EVERY_SIGNAL.map((signal) =>
+  signal.id === 'fast-updates' ? { ...signal, parameters: { probability: 0.1 } } : signal,
 )
 
 /** Providers with their fault and the expected alerts: event and severity. */
@@ -185,7 +185,7 @@ describe('GET /provider-fsp', () => {
   ] as const)('says of %s that its %s %s was %s', async (name, protocol, duty, cell) => {
     const { rounds } = await view(name)
     const cells = rounds.map((round: never) => round[protocol][duty])
-    expect(cells.filter((one: string) => one === cell)).toHaveLength(3)
+    expect(cells.filter((shown: string) => shown === cell)).toHaveLength(3)
   })
 
   test('judges unwatched providers, too', async () => {

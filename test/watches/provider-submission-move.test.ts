@@ -29,7 +29,7 @@ async function nameSubmission(address: Address): Promise<void> {
   const others = names.map((name, place) => (name === 'Submission' ? address : addresses[place]))
   const data = encodeFunctionData({
     abi: SET_UP_ABI.registry,
-    args: [[...names], others.map((one) => one ?? address)],
+    args: [[...names], others.map((contract) => contract ?? address)],
   })
   const account = people.alice.account.address
   const hash = await client.sendTransaction({ account, to: contracts.registry, data })

@@ -1,6 +1,10 @@
 import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listUnclaimedRewards, saveClaims, saveRewards } from '#src/fsp/indexer/round-store.ts'
+import {
+  listUnclaimedRewards,
+  saveRewardClaims,
+  saveRewards,
+} from '#src/fsp/indexer/round-store.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 /** Published rewards and their claims in the tables. */
@@ -22,6 +26,6 @@ test('rewards of one beneficiary and type are stored once, and a repeated claim 
   expect(await listUnclaimedRewards(db, [voter], [450])).toEqual([
     { voter, rewardEpoch: 450, amountWei: 5n },
   ])
-  await saveClaims(db, [claim, claim])
+  await saveRewardClaims(db, [claim, claim])
   expect(await listUnclaimedRewards(db, [voter], [450])).toEqual([])
 })

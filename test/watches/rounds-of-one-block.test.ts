@@ -2,7 +2,7 @@ import { numberToHex } from 'viem/utils'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { type EpochClock, windowsOf } from '#src/fsp/protocol/epochs.ts'
+import { type EpochClock, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -55,10 +55,10 @@ function block(number: number, at: number): ProtocolBlock {
 
 /** Blocks of every second up to the end of round `FIRST`, and one that completes two further rounds. */
 function blocks(): readonly ProtocolBlock[] {
-  const from = windowsOf(CLOCK, FIRST).start - 1
-  const to = windowsOf(CLOCK, FIRST).complete
+  const from = roundWindowsOf(CLOCK, FIRST).start - 1
+  const to = roundWindowsOf(CLOCK, FIRST).complete
   const before = Array.from({ length: to - from + 1 }, (_, n) => block(1000 + n, from + n))
-  return [...before, block(1000 + before.length, windowsOf(CLOCK, FIRST + 2).complete)]
+  return [...before, block(1000 + before.length, roundWindowsOf(CLOCK, FIRST + 2).complete)]
 }
 
 /**
@@ -93,7 +93,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   }
   const chain = {
     confirmedBlock: async () => tip,
-    blockAt: async (number: number) => read.find((one) => one.number === number)?.ref ?? tip,
+    blockAt: async (number: number) => read.find((block) => block.number === number)?.ref ?? tip,
     rounds,
   } as unknown as FspChain
   const { db } = database

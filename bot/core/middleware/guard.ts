@@ -2,8 +2,8 @@ import type { Middleware } from 'grammy'
 import { unlinked } from '../../views/notices.ts'
 import { deepLink } from '../../views/view.ts'
 import type { BotContext } from '../context.ts'
-import { rightsTo } from '../handled.ts'
 import { show } from '../show.ts'
+import { rightsTo } from '../verb-rights.ts'
 
 /**
  * Checks the right to a press. If the verb has no other rights (`PressRights`), only administrators who linked

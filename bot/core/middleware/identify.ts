@@ -5,7 +5,7 @@ import { translator } from '#src/i18n/translate.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, BotState, ChatState, Membership } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, upsertChat } from '../store.ts'
@@ -58,7 +58,7 @@ async function stateOf(
 ): Promise<BotState> {
   const [known, linked] = await Promise.all([
     storeChat(app, source),
-    chatLinks(app, source.chat.id),
+    listChatLinks(app, source.chat.id),
   ])
   const links = await memberships(app, known, linked, source, isAdministrator)
   return {
@@ -96,7 +96,7 @@ function readerOf(
  */
 export async function privateState(app: App, known: KnownChat, bot: string): Promise<ChatState> {
   const from = { id: known.id }
-  const linked = await chatLinks(app, known.id)
+  const linked = await listChatLinks(app, known.id)
   const links = await memberships(app, known, linked, { from, isAnonymous: false }, false)
   return {
     app,
@@ -151,14 +151,14 @@ async function memberships(
 ): Promise<readonly Membership[]> {
   const isPrivate = known.kind === 'private'
   const isOwnNeeded = !isPrivate && isAdministrator && links.length > 0
-  const own = isOwnNeeded ? await chatLinks(app, from.id) : []
+  const ownLinks = isOwnNeeded ? await listChatLinks(app, from.id) : []
   const rank = ({ wallet }: ChatLink) => (wallet === known.wallet ? 0 : 1)
   return links
     .toSorted((a, b) => rank(a) - rank(b) || b.recipientId - a.recipientId)
     .map((link) => {
-      const manages = isPrivate || (isAdministrator && isLinker(link, from.id, own))
+      const manages = isPrivate || (isAdministrator && isLinker(link, from.id, ownLinks))
       const scopes = manages
-        ? scopesOf(link, isPrivate ? undefined : from.id, own)
+        ? scopesOf(link, isPrivate ? undefined : from.id, ownLinks)
         : ['read' as const]
       const caller = { wallet: link.wallet, scopes, via: 'telegram' } as const
       const person = isAnonymous ? {} : { telegramUserId: from.id }
@@ -171,28 +171,29 @@ async function memberships(
  * scopes of the link. Another person has those that the link of their private chat also has, and `read`.
  *
  * @param personId undefined in a private chat
- * @param own links of the person's private chat
+ * @param ownLinks links of the person's private chat
  */
 function scopesOf(
   { wallet, linkedBy, scopes }: ChatLink,
   personId: number | undefined,
-  own: readonly ChatLink[],
+  ownLinks: readonly ChatLink[],
 ): ChatLink['scopes'] {
   if (personId === undefined || linkedBy === personId) return scopes
-  const ownScopes = own.find((link) => link.wallet === wallet)?.scopes ?? []
+  const ownScopes = ownLinks.find((link) => link.wallet === wallet)?.scopes ?? []
   return scopes.filter((scope) => scope === 'read' || ownScopes.includes(scope))
 }
 
 /**
- * Whether a person linked the wallet, in this chat or in their private chat. @param own links of the
+ * Whether a person linked the wallet, in this chat or in their private chat. @param ownLinks links of the
  * private chat
  */
 export function isLinker(
   { wallet, linkedBy }: ChatLink,
   personId: number,
-  own: readonly ChatLink[],
+  ownLinks: readonly ChatLink[],
 ): boolean {
   return (
-    linkedBy === personId || own.some((link) => link.wallet === wallet && link.status === 'active')
+    linkedBy === personId ||
+    ownLinks.some((link) => link.wallet === wallet && link.status === 'active')
   )
 }

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
-import type { ActedAlert } from '#src/alerts/act.ts'
+import type { ActedAlert } from '#src/alerts/alert-action.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -21,12 +21,12 @@ import { muteEnd, unmute } from '../watches/handlers.ts'
 import {
   alertIdOfMessage,
   type FoundAlert,
-  findDelivered,
+  findPressedAlert,
   getAlertOfChat,
-  leaseDelivered,
-  refresh,
+  leasePressedAlert,
   toggleHelp,
   toggleHelpOfSent,
+  updatePressedMessage,
 } from './alert-lookup.ts'
 import { HELP_TOPIC_OF } from './card-view.ts'
 
@@ -34,7 +34,7 @@ const composer = new Composer<BotContext>()
 
 onPress(composer, 'alert.ack', (ctx, { id }) =>
   act(ctx, id, async ({ link }) => {
-    const body = { id, acknowledged: true, by: nameOf(ctx) }
+    const body = { id, acknowledged: true, by: actorName(ctx) }
     const acted = await ctx.call(acknowledgeAlert, { body }, link)
     return acted.already ? alreadyText(ctx, acted) : acknowledgedText(ctx, acted)
   }),
@@ -50,8 +50,8 @@ onPress(composer, 'alert.unack', (ctx, { id }) =>
 
 onPress(composer, 'alert.ackAll', (ctx) =>
   boxed(ctx, async () => {
-    const lease = await leaseDelivered(ctx)
-    const by = nameOf(ctx)
+    const lease = await leasePressedAlert(ctx)
+    const by = actorName(ctx)
     const acted = await ofMessage(ctx, (body, link) =>
       ctx.call(acknowledgeMessage, { body: { ...body, by } }, link),
     )
@@ -62,19 +62,19 @@ onPress(composer, 'alert.ackAll', (ctx) =>
         ? alreadyText(ctx, first)
         : ctx.t('bot:toast.acknowledgedAll', { count: fresh.length }),
     )
-    await refresh(ctx, undefined, { lease })
+    await updatePressedMessage(ctx, undefined, { lease })
   }),
 )
 
 onPress(composer, 'alert.unackAll', (ctx) =>
   boxed(ctx, async () => {
-    const lease = await leaseDelivered(ctx)
+    const lease = await leasePressedAlert(ctx)
     const acted = await ofMessage(ctx, (body, link) =>
       ctx.call(unacknowledgeMessage, { body }, link),
     )
     const isDone = acted.some(({ already }) => !already)
     await ctx.answer(ctx.t(isDone ? 'bot:toast.unacknowledged' : 'bot:toast.nothingToUndo'))
-    await refresh(ctx, undefined, { lease })
+    await updatePressedMessage(ctx, undefined, { lease })
   }),
 )
 
@@ -139,7 +139,7 @@ async function muteUntilRecovered(
   ctx: BotContext,
   { id, link, muted }: { readonly id: number; readonly link: Membership; readonly muted: boolean },
 ): Promise<readonly ActedAlert[]> {
-  const delivered = await findDelivered(ctx)
+  const delivered = await findPressedAlert(ctx)
   if (delivered?.envelope.kind !== 'group') {
     return [await ctx.call(muteEpisode, { body: { id, muted } }, link)]
   }
@@ -165,7 +165,7 @@ async function muteWatch(
 /** Unmutes the watch. The message of an alert stays; any other message becomes the watch's card. */
 onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
   const id =
-    alertIdOfMessage(ctx) ?? (await findDelivered(ctx))?.envelope.message.alertId ?? undefined
+    alertIdOfMessage(ctx) ?? (await findPressedAlert(ctx))?.envelope.message.alertId ?? undefined
   if (id === undefined) return unmute(ctx, watchId)
   await act(ctx, id, async ({ card, link }) => {
     await muteWatch(ctx, card.status, link, null)
@@ -216,9 +216,9 @@ async function act(
     if (!found.link.manages) {
       return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
     }
-    const lease = await leaseDelivered(ctx)
+    const lease = await leasePressedAlert(ctx)
     await ctx.answer(await run(found))
-    await refresh(ctx, id, { lease })
+    await updatePressedMessage(ctx, id, { lease })
   })
 }
 
@@ -245,7 +245,7 @@ function refusalOf(ctx: BotContext, error: unknown): string | undefined {
 const NAME_MAX = 64
 
 /** Name of the person in records of actions; null for an anonymous administrator. */
-export function nameOf({ from, isAnonymous }: BotContext): string | null {
+export function actorName({ from, isAnonymous }: BotContext): string | null {
   if (from === undefined || isAnonymous) return null
   return cleanOutsideText(from.first_name, NAME_MAX) || null
 }

@@ -14,7 +14,7 @@ import {
 import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
-import { findWatch, isHidden } from '../../core/watches.ts'
+import { findWatch, isHiddenWatch } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage, HELP_TOPIC_OF } from './card-view.ts'
 
@@ -53,7 +53,7 @@ export async function showAlert(
   options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await getAlertOfChat(ctx, id)
-  if (isHidden(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
+  if (isHiddenWatch(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))
@@ -87,7 +87,7 @@ function openTopic(ctx: BotContext): HelpTopic | undefined {
 }
 
 /** The delivery in the pressed message, if it is an alert that was sent for one of the chat's wallets. */
-export async function findDelivered(ctx: BotContext) {
+export async function findPressedAlert(ctx: BotContext) {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links) {
@@ -108,7 +108,7 @@ export interface LeasedMessage {
  * Leases the pressed message, so that the delivery worker does not edit it at the same time. Returns undefined
  * if the message is not an alert, if a worker is editing it, or if the chat has no `write` scope.
  */
-export async function leaseDelivered(ctx: BotContext): Promise<LeasedMessage | undefined> {
+export async function leasePressedAlert(ctx: BotContext): Promise<LeasedMessage | undefined> {
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId === undefined || !(await isDelivered(ctx))) return undefined
   for (const link of ctx.links.filter(({ caller }) => caller.scopes.includes('write'))) {
@@ -127,7 +127,7 @@ function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
 /** Opens a part of the help below the pressed message, or closes it. */
 export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
   if (await toggleHelpOfSent(ctx, topic)) return
-  await refresh(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
+  await updatePressedMessage(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
 }
 
 /**
@@ -135,7 +135,7 @@ export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic):
  * @returns false if the pressed message is none, or is no longer stored
  */
 export async function toggleHelpOfSent(ctx: BotContext, topic: HelpTopic): Promise<boolean> {
-  const delivered = await findDelivered(ctx)
+  const delivered = await findPressedAlert(ctx)
   if (delivered === undefined) return false
   const { link, state, messageId } = delivered
   const help = state.help === topic ? null : topic
@@ -152,15 +152,15 @@ export async function toggleHelpOfSent(ctx: BotContext, topic: HelpTopic): Promi
  * alert, or the card of a watch.
  *
  * @param options `help`: the open part of the help below a card (for a sent alert it is stored); `lease`:
- * result of `leaseDelivered` before the action
+ * result of `leasePressedAlert` before the action
  */
-export async function refresh(
+export async function updatePressedMessage(
   ctx: BotContext,
   id: number | undefined,
   options: { readonly help?: HelpTopic | null; readonly lease?: LeasedMessage | undefined } = {},
 ): Promise<void> {
   const { help = openTopic(ctx) ?? null, lease } = options
-  const delivered = await findDelivered(ctx)
+  const delivered = await findPressedAlert(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {
     const { version, messageId } = delivered

@@ -15,12 +15,14 @@ const failed = {
   deliveredAt: null,
 } as const
 
-const said = (over: object) => deliveryText(reader, { ...failed, ...over }, now).html
+const textOf = (over: object) => deliveryText(reader, { ...failed, ...over }, now).html
 
 test('a failed delivery says in words why nothing arrived, and the response', () => {
-  expect(said({ lastError: 'unknown_host' })).toMatch(/ · Servername nicht gefunden$/)
-  expect(said({ lastError: 'status_503', lastStatusCode: 503 })).toMatch(/ · letzte Antwort: 503$/)
-  expect(said({ lastError: 'chat_not_found' })).toMatch(/ · letzte Antwort: chat_not_found$/)
+  expect(textOf({ lastError: 'unknown_host' })).toMatch(/ · Servername nicht gefunden$/)
+  expect(textOf({ lastError: 'status_503', lastStatusCode: 503 })).toMatch(
+    / · letzte Antwort: 503$/,
+  )
+  expect(textOf({ lastError: 'chat_not_found' })).toMatch(/ · letzte Antwort: chat_not_found$/)
 })
 
 const LINK = 'https://watchdog.example.org/a/abc'

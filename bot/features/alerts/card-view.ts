@@ -1,7 +1,7 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
 import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
-import { pastTitle } from '#src/alerts/render.ts'
+import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
@@ -139,7 +139,7 @@ export function deliveriesCard(
 
 /** Title of an alert; of an alert that has recovered, in the past form. */
 function shownTitle(t: Translate, { rendered, durationSeconds: seconds }: AlertCard['alert']) {
-  return seconds === null ? rendered.title : pastTitle(t, rendered.title, seconds)
+  return seconds === null ? rendered.title : recoveredTitle(t, rendered.title, seconds)
 }
 
 /** State of a delivery, as markup for a text. */

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { Count } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history-parts.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -24,7 +24,7 @@ const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
 }
 
 /** Converts the filter to the operations' input. */
-export function wantedOf({ state, severity, time, watchId }: AlertFilter) {
+export function filterInput({ state, severity, time, watchId }: AlertFilter) {
   const hours = HOURS[time]
   return {
     ...(state !== 'all' && { state }),
@@ -63,11 +63,15 @@ interface FilterOptions {
   /** Every watch that can be chosen, in order. */
   readonly watchIds: readonly number[]
   /** Number of matching alerts. */
-  readonly counted: Count
+  readonly counted: BoundedCount
 }
 
 /** The filter's screen: each part has a button that switches to its next value. */
-export function alertFilter(reader: Reader, filter: AlertFilter, options: FilterOptions): View {
+export function alertFilterScreen(
+  reader: Reader,
+  filter: AlertFilter,
+  options: FilterOptions,
+): View {
   const { t } = reader
   const { watch, watchIds, counted } = options
   const lines = [
@@ -131,7 +135,7 @@ function after<Value>(values: readonly Value[], current: Value): Value {
 export function alertsDeletionView(
   reader: Reader,
   filter: AlertFilter,
-  options: { readonly watch: string | undefined; readonly counted: Count },
+  options: { readonly watch: string | undefined; readonly counted: BoundedCount },
 ): View {
   const { t } = reader
   const { watch, counted } = options
@@ -162,6 +166,6 @@ export function alertsDeletionView(
 }
 
 /** The number in the question of `alertsDeletionView`; zero if there are too many to count. */
-export function numberAsked({ count, isAll }: Count): number {
+export function numberAsked({ count, isAll }: BoundedCount): number {
   return isAll ? count : 0
 }

@@ -1,6 +1,6 @@
 import { Composer, InputFile } from 'grammy'
 import type { AlertFilter } from '#src/actions/verbs.ts'
-import type { Count } from '#src/alerts/history-parts.ts'
+import type { BoundedCount } from '#src/alerts/history-parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
@@ -19,11 +19,11 @@ import { inOrder } from '../../views/watch-state.ts'
 import { type FoundAlert, getAlertOfChat, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
 import {
-  alertFilter,
+  alertFilterScreen,
   alertsDeletionView,
+  filterInput,
   filterStart,
   numberAsked,
-  wantedOf,
 } from './filter-view.ts'
 import { ALERTS_PAGE, alertList } from './list-view.ts'
 
@@ -86,7 +86,7 @@ async function pageOf(
 ) {
   const { t, reader } = ctx
   const body = {
-    wanted: wantedOf(filter),
+    wanted: filterInput(filter),
     limit: ALERTS_PAGE,
     reader: { locale: t.locale, timezone: reader.timezone },
   }
@@ -103,11 +103,11 @@ async function pageOf(
 onPress(composer, 'alert.filter', async (ctx, { filter }) => {
   const { link, watch } = await chosen(ctx, filter)
   const [counted, watches] = await Promise.all([
-    ctx.call(countAlertLines, { body: wantedOf(filter) }, link),
+    ctx.call(countAlertLines, { body: filterInput(filter) }, link),
     allWatches(ctx, link),
   ])
   const watchIds = inOrder(watches, ctx.app.clock.now()).map(({ id }) => id)
-  await show(ctx, alertFilter(ctx.reader, filter, { watch, watchIds, counted }))
+  await show(ctx, alertFilterScreen(ctx.reader, filter, { watch, watchIds, counted }))
 })
 
 onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
@@ -115,7 +115,7 @@ onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
 async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   const { link, watch } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
   if (isNone(counted)) {
     const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
     return showList(ctx, filter, { notice })
@@ -123,15 +123,15 @@ async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   await show(ctx, alertsDeletionView(ctx.reader, filter, { watch, counted }))
 }
 
-function isNone({ count, isAll }: Count): boolean {
+function isNone({ count, isAll }: BoundedCount): boolean {
   return count === 0 && isAll
 }
 
 onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => {
   const { link } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const { hours: _, ...wanted } = wantedOf(filter)
-  const counted = await ctx.call(countOlderAlerts, { body: wantedOf(filter) }, link)
+  const { hours: _, ...wanted } = filterInput(filter)
+  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
   // The number of alerts changed since the question was shown.
   if (!isNone(counted) && numberAsked(counted) !== expected) return askToClear(ctx, filter)
   const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
@@ -177,7 +177,9 @@ onPress(composer, 'alert.deliveries', async (ctx, { id }) => {
   const { card, link } = await getAlertOfChat(ctx, id)
   const { recipientId: hereId, caller } = link
   const all = await ctx.call(listDestinations, {}, link)
-  const names = new Map(all.map((one) => [one.id, destinationName(ctx.t, one, hereId)]))
+  const names = new Map(
+    all.map((destination) => [destination.id, destinationName(ctx.t, destination, hereId)]),
+  )
   const rights = { scopes: caller.scopes, hereId }
   await show(ctx, deliveriesCard(ctx.reader, card, names, { now: ctx.app.clock.now(), rights }))
 })
@@ -219,7 +221,7 @@ async function exported(ctx: BotContext, link: Membership, query: object) {
 }
 
 function exportQuery(filter: AlertFilter, now: Date) {
-  const { hours: _, watchId, ...wanted } = wantedOf(filter)
+  const { hours: _, watchId, ...wanted } = filterInput(filter)
   const from = filterStart(filter, now)?.toISOString()
   return {
     ...wanted,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { translator } from '#src/i18n/translate.ts'
-import { alertFilter, alertsDeletionView } from './filter-view.ts'
+import { alertFilterScreen, alertsDeletionView } from './filter-view.ts'
 import { alertList } from './list-view.ts'
 
 const now = new Date('2026-11-20T12:00:00Z')
@@ -25,7 +25,10 @@ test('an empty page of a history that goes on says how far it looked, and offers
 
 test('a count that ended early is shown nowhere as the number of all', () => {
   const options = { watch: undefined, watchIds: [], counted: many }
-  const views = [alertFilter(reader, filter, options), alertsDeletionView(reader, filter, options)]
+  const views = [
+    alertFilterScreen(reader, filter, options),
+    alertsDeletionView(reader, filter, options),
+  ]
   for (const view of views) expect([view.html, ...labels(view)].join(' ')).not.toMatch(/10.?000/)
   expect(labels(views[0] ?? { rows: [] })).toContain('Show alerts')
   expect(views[1]?.html).toContain('too many to count')

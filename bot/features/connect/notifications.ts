@@ -13,7 +13,7 @@ import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
@@ -56,7 +56,7 @@ async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): P
     const end = outcome.end === 'expired' ? connectExpired : connectDeclined
     return await showOutcome(notifier, outcome, end(reader, againData(outcome)))
   }
-  const link = (await chatLinks(app, chatId)).find((chatLink) => chatLink.wallet === wallet)
+  const link = (await listChatLinks(app, chatId)).find((chatLink) => chatLink.wallet === wallet)
   const caller: Caller = {
     wallet,
     scopes: link?.scopes ?? ['read'],

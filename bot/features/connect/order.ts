@@ -4,7 +4,7 @@ import { PERIOD_DAYS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { expectedUnits } from '#src/billing/topups/expected-units.ts'
-import { assetOf, symbolOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { id } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -43,7 +43,7 @@ async function payLine({ app, t }: BotContext, asset: string, credits: number): 
   if (key === undefined || units === undefined) {
     return t.html('pages:connect.allow.paidIn', { asset: id(symbol) })
   }
-  const amount = formatAmount({ units, decimals: assetOf(key).decimals, symbol }, t.locale)
+  const amount = formatAmount({ units, decimals: paymentAssetOf(key).decimals, symbol }, t.locale)
   return t.html('pages:connect.allow.paidAbout', { amount })
 }
 

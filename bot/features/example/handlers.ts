@@ -1,13 +1,13 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { exampleLabel, isExampleOpen } from '#src/alerts/example.ts'
+import { canExampleRecover, exampleLabel } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import type { ExamplePart } from '../../views/example-start.ts'
-import { acknowledgedText, nameOf } from '../alerts/action-handlers.ts'
+import { acknowledgedText, actorName } from '../alerts/action-handlers.ts'
 import { type ExampleState, exampleAlert, exampleMuteEnd, pressedPart } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -15,9 +15,9 @@ const composer = new Composer<BotContext>()
 onPress(composer, 'demo', { unlinked: true }, async (ctx, args) => {
   const pressed = pressedPart(args.part)
   const state = stateAfter({ ...args, ...pressed }, ctx.app.clock.now())
-  const said = sentenceOf(ctx, pressed.part, state)
-  if (said !== undefined) await ctx.answer(said)
-  const options = { by: nameOf(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
+  const sentence = sentenceOf(ctx, pressed.part, state)
+  if (sentence !== undefined) await ctx.answer(sentence)
+  const options = { by: actorName(ctx), isLinked: ctx.links.length > 0, pages: ctx.app.publicUrl }
   await show(ctx, exampleAlert(ctx.reader, state, options))
 })
 
@@ -50,7 +50,7 @@ function sentenceOf(ctx: BotContext, part: ExamplePart, state: ExampleState): st
   const { t, reader } = ctx
   if (part === 'a') {
     if (!state.acknowledged) return t('bot:toast.unacknowledged')
-    return acknowledgedText(ctx, { isOpen: isExampleOpen(state.kind) })
+    return acknowledgedText(ctx, { isOpen: canExampleRecover(state.kind) })
   }
   if (part !== 'm') return undefined
   if (!state.muted) return t('bot:watch.nowHeard')

@@ -104,9 +104,9 @@ export function pressedPart(part: ArgumentsOf<'demo'>['part']): {
   readonly kind: ExampleKind
   readonly part: ExamplePart
 } {
-  const small = EXAMPLE_PARTS.find((one) => WALLET_PARTS[one] === part)
+  const small = EXAMPLE_PARTS.find((candidate) => WALLET_PARTS[candidate] === part)
   if (small !== undefined) return { kind: 'wallet', part: small }
-  return { kind: 'provider', part: EXAMPLE_PARTS.find((one) => one === part) ?? 's' }
+  return { kind: 'provider', part: EXAMPLE_PARTS.find((candidate) => candidate === part) ?? 's' }
 }
 
 const EXAMPLE_PARTS = ['s', 'a', 'm', 'w', 'c', 'd'] as const

@@ -32,7 +32,7 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
 
   onPress(composer, 'help', { unlinked: true }, async (ctx, { topic }) => {
     const { reader, links, app } = ctx
-    const page = HELP_PAGES.find((one) => one === topic)
+    const page = HELP_PAGES.find((page) => page === topic)
     if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
       await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx), pages: app.publicUrl }))
       return

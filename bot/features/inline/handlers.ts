@@ -15,7 +15,7 @@ import { invoke, type RawInput } from '#src/operations/invoke.ts'
 import { listFeeds, resolveTarget, searchProviders } from '#src/operations/previews.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
 import { listWatches } from '#src/operations/watches.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { keyboard } from '../../core/show.ts'
@@ -41,7 +41,7 @@ export function inlineQueries(app: App): Middleware<BotContext> {
     const { inlineQuery } = ctx
     if (inlineQuery === undefined) return next()
     const { from, query } = inlineQuery
-    const links = await chatLinks(app, from.id)
+    const links = await listChatLinks(app, from.id)
     const locale =
       (await findChat(app.db, from.id))?.locale ?? localeOfTag(from.language_code) ?? 'en'
     const bot = ctx.me.username

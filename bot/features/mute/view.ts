@@ -69,7 +69,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...(canWrite
       ? [...shownWatches.map(endWatch), ...shownAlerts.map((line) => endAlert(reader, line))]
       : []
-    ).map((one) => [act(t('bot:button.endMute', { label: one.label }), one.data)]),
+    ).map((mute) => [act(t('bot:button.endMute', { label: mute.label }), mute.data)]),
   ]
   const rows = [
     [all('1h'), all('8h'), all('8am')],

@@ -1,13 +1,13 @@
 /** Typed input of the wizard, at any step. */
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { findField, readValue } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { changeDraft, type Draft, type Preview } from './draft.ts'
-import { choiceBy } from './moves.ts'
+import { changesOfChoice } from './moves.ts'
 import { readTarget } from './targets.ts'
 import * as views from './view.ts'
 
@@ -15,7 +15,11 @@ import * as views from './view.ts'
 type Answered = { readonly draft: Draft } | { readonly refusal: Refusal }
 
 /** Stores a typed answer in the draft. @throws AppError for a name that is not valid */
-export async function readTyped(ctx: BotContext, draft: Draft, text: string): Promise<Answered> {
+export async function storeTypedAnswer(
+  ctx: BotContext,
+  draft: Draft,
+  text: string,
+): Promise<Answered> {
   const { values } = draft
   if (values.asking === 'tok') {
     const address = readAddress(text)
@@ -30,7 +34,7 @@ export async function readTyped(ctx: BotContext, draft: Draft, text: string): Pr
   }
   if (values.step === 'check' && values.asking === 'lab') {
     const name = Label.safeParse(text)
-    if (!name.success) throw validationErrors(name.error)
+    if (!name.success) throw toValidationError(name.error)
     return { draft: await changeDraft(ctx, draft, { label: name.data, asking: null }) }
   }
   return readSetting(ctx, draft, text)
@@ -50,6 +54,6 @@ async function readSetting(ctx: BotContext, draft: Draft, text: string): Promise
   }
   const read = readValue(ctx.reader, owned, text, factsOf(views.describedDraft(draft)))
   if (!read.ok) return { refusal: { html: read.html } }
-  const changes = choiceBy(draft, owned.field.code, read.value)
+  const changes = changesOfChoice(draft, owned.field.code, read.value)
   return { draft: changes === undefined ? draft : await changeDraft(ctx, draft, changes) }
 }

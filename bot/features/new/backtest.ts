@@ -4,7 +4,7 @@
 import { type BacktestScreen, followBacktests } from '../../core/backtests.ts'
 import type { BotContext } from '../../core/context.ts'
 import { type Draft, readDraft } from './draft.ts'
-import { bodyOf } from './moves.ts'
+import { newWatchBody } from './moves.ts'
 import { stepView } from './wizard.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function followDraft(
 export const readDraftBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
   const draft = await readDraft(state)
   if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined
-  return stepView(state, draft, await tryOne(state, bodyOf(state.t, draft), link))
+  return stepView(state, draft, await tryOne(state, newWatchBody(state.t, draft), link))
 }
 
 function isChecked({ values: { step, asking, watchId } }: Draft): boolean {

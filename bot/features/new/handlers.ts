@@ -15,7 +15,7 @@ import { fieldsOf } from '../../views/fields.ts'
 import { formOf } from '../../views/watch-facts.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy } from '../watches/people-view.ts'
-import { readTyped, setDraftTarget } from './answers.ts'
+import { setDraftTarget, storeTypedAnswer } from './answers.ts'
 import { followDraft } from './backtest.ts'
 import {
   beginDraft,
@@ -27,10 +27,10 @@ import {
   renewDraft,
   WIZARD_QUESTION,
 } from './draft.ts'
-import { bodyOf, choiceBy, isChosen, stepAfter, stepBefore } from './moves.ts'
-import { observedNow, readTarget, targetOf } from './targets.ts'
+import { changesOfChoice, isChosen, newWatchBody, stepAfter, stepBefore } from './moves.ts'
+import { observeDraftTarget, readTarget, targetOf } from './targets.ts'
 import * as views from './view.ts'
-import { linkOf, readSlotUse, showNoSlot, stepView } from './wizard.ts'
+import { linkOfDraft, readSlotUse, showNoSlot, stepView } from './wizard.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'new' } as const
@@ -118,13 +118,15 @@ onStep('new.flip', async (ctx, draft, { signal }) => {
 })
 
 onStep('new.who', async (ctx, draft, { id }) => {
-  const people = await peopleOf(ctx, linkOf(ctx, draft))
+  const people = await peopleOf(ctx, linkOfDraft(ctx, draft))
   const isThere = people.recipients.some((recipient) => recipient.id === id)
   if (!isThere) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
   if (!isThere) return showStep(ctx, draft)
   const before =
     draft.values.recipientIds ?? notifiedBy(null, people).flatMap((person) => person.id ?? [])
-  const after = before.includes(id) ? before.filter((one) => one !== id) : [...before, id]
+  const after = before.includes(id)
+    ? before.filter((recipientId) => recipientId !== id)
+    : [...before, id]
   if (after.length === 0) await ctx.answer(ctx.t('bot:new.whoLast'), { box: true })
   const recipientIds = after.length === 0 ? null : after
   await showStep(ctx, await changeDraft(ctx, draft, { recipientIds }))
@@ -163,7 +165,7 @@ const wizardQuestion = defineQuestion({
       await showTypes(ctx)
       return undefined
     }
-    const read = await readTyped(ctx, draft, text)
+    const read = await storeTypedAnswer(ctx, draft, text)
     if ('refusal' in read) return read.refusal
     await showStep(ctx, read.draft)
     return undefined
@@ -197,7 +199,8 @@ export async function waitingDraft(ctx: BotContext): Promise<Draft | undefined> 
  */
 export async function continueDraft(ctx: BotContext): Promise<boolean> {
   const draft = await waitingDraft(ctx)
-  if (draft === undefined || (await readSlotUse(ctx, linkOf(ctx, draft))).free === 0) return false
+  if (draft === undefined || (await readSlotUse(ctx, linkOfDraft(ctx, draft))).free === 0)
+    return false
   await showStep(ctx, draft)
   return true
 }
@@ -226,7 +229,7 @@ async function begin(
 
 /** Shows the pending step of a draft or, if no slot is free, the ways to get one. */
 async function showIfSlotFree(ctx: BotContext, draft: Draft, refusal?: Refusal): Promise<void> {
-  const { free } = await readSlotUse(ctx, linkOf(ctx, draft))
+  const { free } = await readSlotUse(ctx, linkOfDraft(ctx, draft))
   await (free === 0 ? showNoSlot(ctx, draft) : showStep(ctx, draft, refusal))
 }
 
@@ -243,7 +246,7 @@ function isChoosing({ values }: Draft): boolean {
 
 /** Chooses a value. */
 async function set(ctx: BotContext, draft: Draft, code: string, value: string): Promise<void> {
-  const changes = choiceBy(draft, code, value)
+  const changes = changesOfChoice(draft, code, value)
   if (changes === undefined) return showStep(ctx, draft)
   // The message already shows the choice, and Telegram refuses an edit without a change.
   if (isTicked(ctx) && isChosen(draft, changes)) return
@@ -271,12 +274,12 @@ async function cancel(ctx: BotContext): Promise<void> {
 /** Creates the watch. Idempotent: a second press shows the same watch. */
 async function create(ctx: BotContext, draft: Draft): Promise<void> {
   const { values } = draft
-  const link = linkOf(ctx, draft)
+  const link = linkOfDraft(ctx, draft)
   if (values.step !== 'check' && values.step !== 'done') return showStep(ctx, draft)
   try {
     const { id } = await ctx.call(
       createWatch,
-      { body: bodyOf(ctx.t, draft), idempotencyKey: draft.id },
+      { body: newWatchBody(ctx.t, draft), idempotencyKey: draft.id },
       link,
     )
     await showCreated(ctx, await changeDraft(ctx, draft, { step: 'done', watchId: id }))
@@ -288,12 +291,12 @@ async function create(ctx: BotContext, draft: Draft): Promise<void> {
 
 async function showCreated(ctx: BotContext, draft: Draft): Promise<void> {
   const { watchId } = draft.values
-  const link = linkOf(ctx, draft)
+  const link = linkOfDraft(ctx, draft)
   const watch = await ctx.call(getWatch, { params: { id: String(watchId) } }, link)
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
   const view = views.watchCreated(ctx.reader, watch, {
     now: ctx.app.clock.now(),
-    seen: await observedNow(ctx, draft, link),
+    seen: await observeDraftTarget(ctx, draft, link),
     isNotified: notified.some(isOn),
   })
   await show(ctx, view, 'wizard')

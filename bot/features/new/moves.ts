@@ -13,7 +13,7 @@ import { TYPED_TOKEN } from './targets.ts'
 import { isOn, nameOf, soleNumber } from './view.ts'
 
 /** Changes by the short name of a choice, or of a setting of the type; undefined for an invalid value. */
-export function choiceBy(
+export function changesOfChoice(
   draft: Draft,
   code: string,
   value: string,
@@ -25,7 +25,7 @@ export function choiceBy(
         ? { asking: null }
         : { parts: { ...values.parts, asset: value }, asking: null }
     case 'pre': {
-      const name = RULE_PRESETS.find((one) => one === value)
+      const name = RULE_PRESETS.find((preset) => preset === value)
       const chosen = name && formOf(values.type)?.presets?.[name]
       return chosen && { settings: { ...values.settings, ...chosen }, asking: null }
     }
@@ -39,7 +39,7 @@ export function choiceBy(
       return { step: 'people' }
     case 'sig': {
       if (value === 'choose') return { step: 'choose', page: 1 }
-      const choice = (['all', 'crt', 'def'] as const).find((one) => one === value)
+      const choice = (['all', 'crt', 'def'] as const).find((option) => option === value)
       return choice && { signals: [...chosenSignals(getWatchType(values.type).signals, choice)] }
     }
     default:
@@ -124,7 +124,7 @@ export function stepBefore({ values }: Draft): Partial<DraftValues> | undefined 
 }
 
 /** The body of the operation that creates the watch. */
-export function bodyOf(t: Translate, { values }: Draft) {
+export function newWatchBody(t: Translate, { values }: Draft) {
   const { type, preview, settings, recipientIds, minSeverity, signals, recovery } = values
   const definitions = getWatchType(type).signals
   const [first] = definitions

@@ -55,7 +55,7 @@ export async function candidatesOf(
   if (field === undefined) return []
   if (field.kind === 'feed') {
     const wanted = [...new Set([...draft.values.nearest, ...POPULAR])]
-    const usual = wanted.flatMap((name) => names.find((one) => one.name === name) ?? [])
+    const usual = wanted.flatMap((name) => names.find((candidate) => candidate.name === name) ?? [])
     return usual.length > 0 ? usual : names.slice(0, CANDIDATES_MAX)
   }
   const own = { name: ctx.t('bot:new.myWallet'), address: draft.wallet }
@@ -68,7 +68,7 @@ export async function candidatesOf(
   const wallets = isProvider ? await knownProviders(ctx, [own, ...others]) : [own, ...others]
   const all = [...meant, ...wallets, ...watched]
   const distinct = all.filter(
-    ({ address }, index) => all.findIndex((one) => one.address === address) === index,
+    ({ address }, index) => all.findIndex((candidate) => candidate.address === address) === index,
   )
   if (isProvider && distinct.length === 0) return names.slice(0, CANDIDATES_MAX)
   return distinct
@@ -172,7 +172,7 @@ export async function readTarget(
 }
 
 /** Observes a draft's target now; returns the previous observation if the target cannot be read. */
-export async function observedNow(
+export async function observeDraftTarget(
   ctx: BotContext,
   { values: { type, preview } }: Draft,
   link: Membership,
@@ -254,12 +254,12 @@ async function refusalOf(
   const isNamed = wrong?.pointer === `/target/${field?.key}`
   if (field?.kind !== 'feed' || !isNamed) return { html: escapeHtml(sentenceOf(ctx.t, error)) }
   const nearest = String(wrong?.values?.nearest ?? '').split(', ')
-  await changeDraft(ctx, draft, { nearest: nearest.filter((one) => one !== '') })
+  await changeDraft(ctx, draft, { nearest: nearest.filter((name) => name !== '') })
   return { html: ctx.t.html('bot:typed.noFeed', { input: typed(cut(name)) }) }
 }
 
 /** Another watch of the wallet with the same target; undefined if there is none. */
-export async function sameTarget(
+export async function findWatchOfTarget(
   ctx: ChatState,
   { values }: Draft,
   link: Membership,

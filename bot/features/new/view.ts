@@ -18,7 +18,7 @@ const OFFERED_LAST: readonly string[] = ['credits-balance']
 
 /** Watch types that can be created, in the order in which they are offered. */
 export const GUIDED_TYPES: readonly string[] = REGISTRY.map(({ name }) => name).toSorted(
-  (one, other) => offerPlace(one) - offerPlace(other),
+  (a, b) => offerPlace(a) - offerPlace(b),
 )
 
 function offerPlace(type: string): number {

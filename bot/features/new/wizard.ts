@@ -17,7 +17,7 @@ import { changeDraft, type Draft, type DraftValues } from './draft.ts'
 import { noSlot } from './no-slot-view.ts'
 import { chooseStep, ruleStep } from './rule-view.ts'
 import * as steps from './steps-view.ts'
-import { assetsOf, candidatesOf, listedNames, sameTarget } from './targets.ts'
+import { assetsOf, candidatesOf, findWatchOfTarget, listedNames } from './targets.ts'
 
 /** Slots of a wallet, by default of the chat's first wallet. */
 export async function readSlotUse(ctx: ChatState, link?: Membership): Promise<SlotUse> {
@@ -30,7 +30,7 @@ function fundsOf(ctx: ChatState, link: Membership | undefined): Promise<Funds> {
 
 /** Shows the ways to get a free slot. @param resume a draft that waits for a slot */
 export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
-  const link = resume === undefined ? ctx.links[0] : linkOf(ctx, resume)
+  const link = resume === undefined ? ctx.links[0] : linkOfDraft(ctx, resume)
   const [{ balanceCredits, slots }, { trial }] = await Promise.all([
     fundsOf(ctx, link),
     ctx.call(listSubscriptions, { query: { limit: '1' } }, link),
@@ -50,8 +50,8 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
 }
 
 /** The link with which a draft was started; the wallet may have been unlinked meanwhile. */
-export function linkOf(ctx: ChatState, { wallet }: Draft): Membership {
-  const link = ctx.links.find((one) => one.wallet === wallet)
+export function linkOfDraft(ctx: ChatState, { wallet }: Draft): Membership {
+  const link = ctx.links.find((membership) => membership.wallet === wallet)
   if (link === undefined) throw new AppError('not_found', 'not_found')
   return link
 }
@@ -64,7 +64,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
   const { values } = draft
   const now = ctx.app.clock.now()
   const { reader } = ctx
-  const link = linkOf(ctx, draft)
+  const link = linkOfDraft(ctx, draft)
   switch (values.step) {
     case 'target': {
       const isList = values.asking === 'list'
@@ -75,7 +75,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
       return steps.targetStep(reader, kept, { assets, listed: names.length, isList })
     }
     case 'rule':
-      return ruleStep(reader, draft, { now, watched: await sameTarget(ctx, draft, link) })
+      return ruleStep(reader, draft, { now, watched: await findWatchOfTarget(ctx, draft, link) })
     case 'choose':
       return chooseStep(reader, draft)
     case 'people':

@@ -150,12 +150,14 @@ const CHATS_REMEMBERED_MAX = 1000
 /** Recently shown providers, newest first, by chat; not kept across restarts. */
 const recent = new WeakMap<App, Map<number, readonly NamedProvider[]>>()
 
-function remember({ app, knownChat }: BotContext, one: NamedProvider): void {
+function remember({ app, knownChat }: BotContext, namedProvider: NamedProvider): void {
   const chats = recent.get(app) ?? new Map<number, readonly NamedProvider[]>()
   recent.set(app, chats)
-  const others = (chats.get(knownChat.id) ?? []).filter(({ provider }) => provider !== one.provider)
+  const others = (chats.get(knownChat.id) ?? []).filter(
+    ({ provider }) => provider !== namedProvider.provider,
+  )
   chats.delete(knownChat.id)
-  chats.set(knownChat.id, [one, ...others].slice(0, RECENT_MAX))
+  chats.set(knownChat.id, [namedProvider, ...others].slice(0, RECENT_MAX))
   const [oldest] = chats.keys()
   if (chats.size > CHATS_REMEMBERED_MAX && oldest !== undefined) chats.delete(oldest)
 }
@@ -170,7 +172,8 @@ async function nearAtHand(ctx: BotContext): Promise<readonly NamedProvider[]> {
 
 function distinct(all: readonly NamedProvider[]): readonly NamedProvider[] {
   return all.filter(
-    ({ provider }, index) => all.findIndex((one) => one.provider === provider) === index,
+    ({ provider }, index) =>
+      all.findIndex((candidate) => candidate.provider === provider) === index,
   )
 }
 

@@ -7,7 +7,7 @@ import { searchProviders } from '#src/operations/previews.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
-import { isProvider, type ProviderView } from '#src/watches/provider-view.ts'
+import { isKnownProvider, type ProviderView } from '#src/watches/provider-view.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
@@ -73,5 +73,5 @@ export async function readProvider(
   const query = { provider, rounds: String(rounds) }
   const view = await ctx.call(getProviderFsp, { query })
   const name = await providerName(ctx, view.provider)
-  return { view, name, isKnown: isProvider(view) || view.stale || name !== undefined }
+  return { view, name, isKnown: isKnownProvider(view) || view.stale || name !== undefined }
 }

@@ -12,15 +12,15 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { CAPTION_MAX } from '#src/telegram/limits.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
 import {
-  cellOf,
   DUTIES,
   type Duty,
   isBadCell,
   isSilentByFastUpdates,
   type ProviderView,
   type RoundCell,
+  roundCellOf,
 } from '#src/watches/provider-view.ts'
-import { LOW_LIMITS_WEI, lowSeverity } from '#src/watches/types/provider-fsp/balances.ts'
+import { LOW_LIMITS_WEI, lowBalanceSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -132,9 +132,9 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
   const [last] = rounds
   if (last === undefined) return []
   return DUTIES.flatMap((duty) => {
-    const cell = cellOf(last, duty)
+    const cell = roundCellOf(last, duty)
     if (!isBadCell(cell)) return []
-    const good = rounds.findIndex((round) => !isBadCell(cellOf(round, duty)))
+    const good = rounds.findIndex((round) => !isBadCell(roundCellOf(round, duty)))
     const count = good === -1 ? rounds.length : good
     return [
       {
@@ -222,7 +222,7 @@ function balancesLine({ t }: Reader, { balances }: ProviderView): string | undef
     const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin }))
     const [amount = ''] = formatAmounts(shown, t.locale)
     const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
-    const severity = lowSeverity(balanceWei)
+    const severity = lowBalanceSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
   })
   return list.length === 0 ? undefined : t.html('bot:provider.balances', { list: list.join(' · ') })
@@ -246,7 +246,7 @@ export function textGrid(
   const width = Math.max(...duties.map(([, name]) => [...name].length))
   const oldestFirst = rounds.toReversed()
   const lines = duties.map(([duty, name]) => {
-    const marks = oldestFirst.map((round) => MARKS[cellOf(round, duty)]).join('')
+    const marks = oldestFirst.map((round) => MARKS[roundCellOf(round, duty)]).join('')
     return `${name.padEnd(width)} ${marks}`
   })
   return `<pre>${escapeHtml(lines.join('\n'))}</pre>`

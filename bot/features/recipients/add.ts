@@ -72,7 +72,7 @@ onPress(composer, 'rec.kind', PRIVATE, async (ctx, { type }) => {
 
 onPress(composer, 'rec.mail', PRIVATE, (ctx, { mailbox }) => add(ctx, 'email', mailbox))
 
-/** Looks like a mailbox: what is checked when it is added allows more. */
+/** A text that looks like a mailbox. More addresses are valid when a mailbox is added. */
 const MAILBOX =
   /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:"\p{Cc}]+$/u
 const MAILBOX_MAX = 254

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
-import type { LogEntry } from '#src/delivery/log.ts'
+import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
 import type { DeliveryStatus } from '#src/delivery/model.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { destinationName } from '../../views/destination.ts'
@@ -36,7 +36,7 @@ interface LogOptions {
 export function deliveryLog(
   reader: Reader,
   about: DestinationData,
-  entries: readonly LogEntry[],
+  entries: readonly DeliveryLogEntry[],
   options: LogOptions,
 ): View {
   const { t } = reader

@@ -13,7 +13,7 @@ import { findChatOfLink } from '#src/operations/chat.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type ChatLink, chatLinks } from '#src/recipients/chats.ts'
+import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { Content } from '#src/telegram/send.ts'
@@ -111,7 +111,7 @@ async function followOne(changer: FollowUpDeps, row: FollowUpRow): Promise<void>
   if (row.kind === 'chat') return followLink(changer, row)
   // Its alerts are no longer retained.
   if (row.kind === 'retained') return deleteFollowUp(app.db, row)
-  const link = (await chatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
+  const link = (await listChatLinks(app, row.chatId)).find(({ wallet }) => wallet === row.wallet)
   const destination = link && (await findDestination(app, row, link))
   const reader = await readerOf(changer, row, link)
   const now = app.clock.now()

@@ -4,7 +4,7 @@ import { packed } from '#src/actions/codec.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { peekTelegramLink } from '#src/operations/chat.ts'
 import { createTelegramLink } from '#src/operations/recipients.ts'
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { GroupPlace } from '#src/telegram/links.ts'
 import { post } from '#src/telegram/send.ts'
@@ -108,7 +108,7 @@ async function postCard(
     return false
   }
   const greeting = group.currentMessages.navigation
-  const isGreeting = greeting !== null && (await chatLinks(app, group.id)).length === 0
+  const isGreeting = greeting !== null && (await listChatLinks(app, group.id)).length === 0
   if (isGreeting) await remove(ctx, greeting, group.id)
   return true
 }

@@ -133,8 +133,8 @@ const zoneQuestion = defineQuestion({
       return undefined
     }
     const now = ctx.app.clock.now()
-    const buttons = [zone, ...others].map((one) =>
-      zoneButton(ctx.reader, one, now, packed('rec.zoneSet', { id, zone: one })),
+    const buttons = [zone, ...others].map((zoneName) =>
+      zoneButton(ctx.reader, zoneName, now, packed('rec.zoneSet', { id, zone: zoneName })),
     )
     return { html: ctx.t.html('bot:zone.several'), rows: inRows(buttons, 2) }
   },

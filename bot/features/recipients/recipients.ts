@@ -34,7 +34,7 @@ export function isShown({ caller, recipientId }: Membership, id: number): boolea
  * @throws AppError not_found
  */
 export async function findRecipient(ctx: ChatState, id: number): Promise<FoundRecipient> {
-  for (const link of ctx.links.filter((one) => isShown(one, id))) {
+  for (const link of ctx.links.filter((membership) => isShown(membership, id))) {
     try {
       const destination = await ctx.call(getDestination, { body: { id } }, link)
       return { ...destination, link, hereId: link.recipientId }

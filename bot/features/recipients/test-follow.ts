@@ -8,10 +8,10 @@ import { show } from '../../core/show.ts'
 import type { View } from '../../views/view.ts'
 import {
   followTests,
-  nextTestLook,
+  nextTestCheckAt,
   type ReadTests,
   testCheck,
-  testSince,
+  testOutcomeSince,
 } from '../watches/test-follow.ts'
 import {
   type FoundRecipient,
@@ -58,8 +58,8 @@ function readerOf(screen: Screen): ReadTests {
   return async (state, link, { id, since }) => {
     const found = await findRecipient(state, id)
     const { channel, status } = found.destination
-    const outcome = await testSince(state, link, { id, channel, status, since })
+    const outcome = await testOutcomeSince(state, link, { id, channel, status, since })
     const view = await screen(state, id, testLine(state, found, outcome))
-    return { view, nextAt: nextTestLook([outcome], since, state.app.clock.now()) }
+    return { view, nextAt: nextTestCheckAt([outcome], since, state.app.clock.now()) }
   }
 }

@@ -54,7 +54,9 @@ export function namedAfter(
   const named = nameable.filter((destination) => recipientIds?.includes(destination.id))
   const before =
     named.length > 0 ? named : isAdded ? nameable.filter((destination) => destination.default) : []
-  const others = before.map((destination) => destination.id).filter((one) => one !== id)
+  const others = before
+    .map((destination) => destination.id)
+    .filter((destinationId) => destinationId !== id)
   const after = isAdded ? [...others, id] : others
   return after.length === 0 ? null : after
 }
@@ -107,7 +109,9 @@ function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string 
     const total = watches.length
     return [on === total ? t.html('bot:rec.hearAll') : t.html('bot:rec.hearDefault', { on, total })]
   }
-  const own = destinations.filter((one) => one.own).map((one) => destinationName(t, one, undefined))
+  const own = destinations
+    .filter((destination) => destination.own)
+    .map((destination) => destinationName(t, destination, undefined))
   const isAny = watches.some((watch) => isNotifiedOf(selection, watch))
   return [
     t.html(isAny ? 'bot:rec.hearSome' : 'bot:rec.hearNone'),

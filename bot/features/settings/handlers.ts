@@ -192,8 +192,8 @@ const zoneAsked = defineQuestion({
       return undefined
     }
     const now = ctx.app.clock.now()
-    const buttons = [zone, ...others].map((one) =>
-      zoneButton(ctx.reader, one, now, packed('settings.zoneSet', { zone: one })),
+    const buttons = [zone, ...others].map((zoneName) =>
+      zoneButton(ctx.reader, zoneName, now, packed('settings.zoneSet', { zone: zoneName })),
     )
     return { html: ctx.t.html('bot:zone.several'), rows: inRows(buttons, 2) }
   },

@@ -196,8 +196,8 @@ function parameterPresets(parameter: NumberParameter): readonly number[] {
   const fits = (value: number) => value >= min && value <= max
   if (parameter.type === 'number') {
     const power = Math.round(Math.log10(usual))
-    const powers = POWERS.map((shift) => power - shift).filter((one) => fits(10 ** one))
-    return powers.toSorted((a, b) => b - a).map((one) => Number(`1e${one}`))
+    const powers = POWERS.map((shift) => power - shift).filter((exponent) => fits(10 ** exponent))
+    return powers.toSorted((a, b) => b - a).map((exponent) => Number(`1e${exponent}`))
   }
   const far = (value: number) => Math.abs(Math.log(value / usual))
   return [...new Set([usual, ...WHOLE_NUMBERS])]

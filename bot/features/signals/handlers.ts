@@ -79,8 +79,8 @@ onPress(composer, 'signal.set', (ctx, { id, signal, parameter, value }) =>
   withSignal(ctx, id, signal, (watch, link, view) => {
     const known = view.definition.parameters.find(({ key }) => key === parameter)
     if (known === undefined) return showSignal(ctx, watch, view)
-    const given = known.type === 'boolean' ? value === '1' : Number(value)
-    return set(ctx, watch, link, { id: signal, parameters: { [parameter]: given } })
+    const newValue = known.type === 'boolean' ? value === '1' : Number(value)
+    return set(ctx, watch, link, { id: signal, parameters: { [parameter]: newValue } })
   }),
 )
 
@@ -190,7 +190,7 @@ function requireSignal(watch: Watch, signal: string): SignalView {
 }
 
 function numberParameter({ definition }: SignalView, key: string): NumberParameter | undefined {
-  const parameter = definition.parameters.find((one) => one.key === key)
+  const parameter = definition.parameters.find((candidate) => candidate.key === key)
   return parameter === undefined || parameter.type === 'boolean' ? undefined : parameter
 }
 

@@ -1,5 +1,5 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
-import { PERIOD_DAYS, SLOT_PRICE_CREDITS, UI_DURATIONS } from '#src/billing/price-list.ts'
+import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
@@ -153,7 +153,9 @@ export function quoteScreen(
       ...(quantity < room ? [change('+', { quantity: quantity + 1 })] : []),
     ],
     ...inRows(
-      UI_DURATIONS.map((one) => change(durationLabel(t, one, one === count), { periods: one })),
+      OFFERED_PERIODS.map((periods) =>
+        change(durationLabel(t, periods, periods === count), { periods }),
+      ),
       2,
     ),
     [change(t(renew ? 'bot:button.renewOn' : 'bot:button.renewOff'), { renew: !renew })],
@@ -315,7 +317,7 @@ export function subscriptionList(
   ]
   return screen(lines, [
     ...inRows(
-      subscriptions.slice(0, SWITCHES_MAX).map((one) => renewSwitch(t, one)),
+      subscriptions.slice(0, SWITCHES_MAX).map((subscription) => renewSwitch(t, subscription)),
       2,
     ),
     options.canSpend || subscriptions.length === 0

@@ -118,7 +118,7 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   // Watches are private, so the watches that notify a group are chosen in the private chat.
   const label = ctx.t('bot:button.hear')
   const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
-  // A group that was linked before keeps what was chosen for it.
+  // A group that was linked before keeps its selection of watches.
   const isNew = !linked.again && ctx.reader.isGroup
   const heard = isAsked && isNew ? `\n${ctx.t.html('bot:link.hears')}` : ''
   await show(ctx, await homeScreen(ctx, notice + heard, ctx.reader.isGroup ? [row] : []))

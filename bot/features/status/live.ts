@@ -1,5 +1,5 @@
 /** The pinned overview, which follows the wallet's watches. */
-import { change, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
+import { changeLiveMessage, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
 import { OVERVIEW_KIND, readOverview } from './overview.ts'
 import { overviewKey, statusScreen } from './view.ts'
 
@@ -11,7 +11,8 @@ const showOverview: LiveCheck = async (notifier, row, seen) => {
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
+  const isChanged =
+    shown !== row.shown && (await changeLiveMessage(notifier, row, view, reader.t.locale))
   const nextAt = new Date(now.getTime() + OVERVIEW_POLL_MS)
   return { stage: null, shown, nextAt, isChanged }
 }

@@ -142,7 +142,7 @@ export function overviewKey(
   const states = watches.map((watch) => [watch.id, watch.label, watchStatusOf(watch, now)])
   const off = destinations
     .filter((destination) => !isOn(destination))
-    .map(({ id: one, status }) => [one, status])
+    .map(({ id: destinationId, status }) => [destinationId, status])
   const { failingSince } = tip
   const isOffline = failingSince !== null && now.getTime() - failingSince.getTime() >= OFFLINE_MS
   const muted = mutedUntil !== null && mutedUntil > now ? mutedUntil : null

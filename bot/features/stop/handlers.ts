@@ -9,7 +9,7 @@ import { leave, send, show } from '../../core/show.ts'
 import { forgetChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
-import { nameOf } from '../alerts/action-handlers.ts'
+import { actorName } from '../alerts/action-handlers.ts'
 import { homeScreen } from '../start/home.ts'
 import { dataDeleted, dataQuestion, type LeavingWallet, stopScreen, walletLeft } from './view.ts'
 
@@ -68,7 +68,7 @@ onPress(composer, 'stop.dataYes', { privately: 'menu', unlinked: true }, async (
   const { from, knownChat, reader, app } = ctx
   if (from === undefined || reader.isGroup) return
   const who = { chatId: knownChat.id, personId: from.id }
-  await ctx.call(deleteChatData, { body: { ...who, name: nameOf(ctx) } })
+  await ctx.call(deleteChatData, { body: { ...who, name: actorName(ctx) } })
   const messageId = ctx.callbackQuery?.message?.message_id
   if (messageId !== undefined) await leave(ctx, messageId)
   await send(ctx, dataDeleted(reader))

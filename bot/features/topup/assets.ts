@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type AssetKey, PAYMENT_ASSETS } from '#src/billing/price-list.ts'
-import { assetOf, symbolOf, usdRateOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf, usdRateOf } from '#src/billing/topups/rules.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { getPricing } from '#src/operations/pricing.ts'
@@ -34,7 +34,7 @@ function offered(
   pricing: Pricing,
   { key, rate }: Pick<OfferedAsset, 'key' | 'rate'>,
 ): OfferedAsset {
-  const { decimals, bonusBps } = assetOf(key)
+  const { decimals, bonusBps } = paymentAssetOf(key)
   const symbol = symbolOf(key, app.billing.serviceTokenSymbol)
   const terms = termsOf(pricing, key, symbol)
   const { capPerTopup } = terms

@@ -11,7 +11,7 @@ import type { ShownTopup } from './view.ts'
  *
  * @throws AppError not_found
  */
-export async function findShown(
+export async function findTopupOfChat(
   ctx: BotContext,
   handle: Hash,
   stage: string | null = null,

@@ -34,7 +34,7 @@ import { amountText, hashQuestion, leftText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
 import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './buying-view.ts'
-import { findShown, linkOf } from './find-topup.ts'
+import { findTopupOfChat, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
 import { TOPUP_CHECKS } from './live.ts'
 import type { SlotPurchase } from './purchase-view.ts'
@@ -270,7 +270,7 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const chatId = ctx.knownChat.id
   const before = messageId && (await findLive(ctx.app.db, { chatId, messageId }))
   const stage = before && before.handle === handle ? before.stage : null
-  const shown = await findShown(ctx, handle, stage)
+  const shown = await findTopupOfChat(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
   const message = { chatId, messageId: await show(ctx, view, 'topup') }
   await followTopup(ctx.app, { ...message, kind: TOPUP_MESSAGE_KINDS.screen }, shown, view)
@@ -279,7 +279,7 @@ async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
 onPress(composer, 'topup.check', PRIVATE, (ctx, { handle }) => showTopup(ctx, handle))
 
 onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
-  const { topup, ...shown } = await findShown(ctx, handle)
+  const { topup, ...shown } = await findTopupOfChat(ctx, handle)
   if (topup.status !== 'draft') return showTopup(ctx, handle)
   const chatId = ctx.knownChat.id
   const kind = TOPUP_MESSAGE_KINDS.qr
@@ -329,7 +329,7 @@ const hashAnswer = defineQuestion({
 })
 
 onPress(composer, 'topup.drop', PRIVATE, async (ctx, { handle }) => {
-  const { topup } = await findShown(ctx, handle)
+  const { topup } = await findTopupOfChat(ctx, handle)
   const time = clockTime(ctx.reader, topup.expiresAt)
   const notice = topup.status === 'draft' ? ctx.t.html('bot:topup.closed', { time }) : undefined
   await show(ctx, await homeScreen(ctx, notice))

@@ -5,9 +5,9 @@ import { describe } from '#src/telegram/errors.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import {
   type ChatSnapshot,
-  change,
+  changeLiveMessage,
   hashOfView,
-  isFollowed,
+  isStillLive,
   type LiveCheck,
   type LiveChecks,
   type LiveMessageDeps,
@@ -17,7 +17,7 @@ import { privateState } from '../../core/middleware/identify.ts'
 import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 import { awaitStep, resumedStep } from './resumed-step.ts'
-import { nextLookAt, readTopup, stageOf, TOPUP_MESSAGE_KINDS } from './topups.ts'
+import { nextTopupUpdateAt, readTopup, TOPUP_MESSAGE_KINDS, topupStage } from './topups.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
 
 async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {
@@ -30,7 +30,7 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isCurrent = seen.known.currentMessages.topup === row.messageId
-  const isNew = row.stage !== stageOf(topup)
+  const isNew = row.stage !== topupStage(topup)
   if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
     return undefined
   const isRetired = !isCurrent && topup.topup.status === 'draft'
@@ -40,9 +40,10 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
       ? screen
       : { ...screen, rows: [] }
   const shown = hashOfView(view)
-  const isChanged = shown !== row.shown && (await change(notifier, row, view, seen.reader.t.locale))
-  const nextAt = isRetired ? topup.topup.expiresAt : nextLookAt(topup, now)
-  return { stage: stageOf(topup), shown, nextAt, isChanged }
+  const isChanged =
+    shown !== row.shown && (await changeLiveMessage(notifier, row, view, seen.reader.t.locale))
+  const nextAt = isRetired ? topup.topup.expiresAt : nextTopupUpdateAt(topup, now)
+  return { stage: topupStage(topup), shown, nextAt, isChanged }
 }
 
 /**
@@ -65,9 +66,9 @@ async function resumeWizard(
   const state = await privateState(app, known, username)
   const step = await resumedStep(state, topup, credited)
   if (step === undefined) return false
-  await change(notifier, row, step.view, reader.t.locale)
+  await changeLiveMessage(notifier, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.
-  if (!(await isFollowed(app, row))) return true
+  if (!(await isStillLive(app, row))) return true
   const { wizard } = known.currentMessages
   // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
   if (!(await awaitStep(state, messageId, step))) return false
@@ -97,7 +98,7 @@ async function removeStaleButtons(
 const removeQr: LiveCheck = async (notifier, row, { ask }) => {
   const topup = await readShown(notifier.app, row, ask)
   if (topup.topup.status === 'draft') {
-    const nextAt = nextLookAt(topup, notifier.app.clock.now())
+    const nextAt = nextTopupUpdateAt(topup, notifier.app.clock.now())
     return { stage: null, shown: null, nextAt, isChanged: false }
   }
   await notifier.api.deleteMessage(row.chatId, row.messageId)

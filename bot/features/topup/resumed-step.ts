@@ -8,7 +8,7 @@ import type { ChatState } from '../../core/context.ts'
 import { openQuestion, placeOf, storeQuestion } from '../../core/session.ts'
 import type { View } from '../../views/view.ts'
 import { isDraftRecent, readDraft, WIZARD_QUESTION } from '../new/draft.ts'
-import { linkOf, readSlotUse, stepView } from '../new/wizard.ts'
+import { linkOfDraft, readSlotUse, stepView } from '../new/wizard.ts'
 import type { ShownTopup } from './view.ts'
 
 /** A credited top-up with the pending step of a draft below it. */
@@ -38,7 +38,7 @@ export async function resumedStep(
   if (draft === undefined || draft.values.watchId !== null) return undefined
   return await undefinedIfUnavailable(async () => {
     // A watch that was suspended may have taken the slot.
-    if ((await readSlotUse(state, linkOf(state, draft))).free === 0) return undefined
+    if ((await readSlotUse(state, linkOfDraft(state, draft))).free === 0) return undefined
     const { html, rows } = await stepView(state, draft)
     return { view: { html: `${credited.html}\n\n${html}`, rows }, rev: draft.rev }
   })

@@ -55,7 +55,7 @@ export async function readTopup(
 const BACK = 'back'
 
 /** Stage of a top-up, in its stored form. */
-export function stageOf({ topup, isBack }: ShownTopup): string {
+export function topupStage({ topup, isBack }: ShownTopup): string {
   return isBack ? BACK : topup.status
 }
 
@@ -122,7 +122,7 @@ export async function followTopup(
     ...message,
     wallet,
     handle,
-    stage: stageOf(shown),
+    stage: topupStage(shown),
     shown: view === undefined ? null : hashOfView(view),
     changeCount: 0,
     dueAt: new Date(now.getTime() + FIRST_POLL_MS),
@@ -136,7 +136,7 @@ export async function followTopup(
  * Time of the next update of a top-up without a notification: at each step of the display, soon while a
  * payment is on its way, and at growing intervals after its end.
  */
-export function nextLookAt({ topup }: ShownTopup, now: Date): Date {
+export function nextTopupUpdateAt({ topup }: ShownTopup, now: Date): Date {
   const after = (ms: number) => new Date(now.getTime() + ms)
   switch (topup.status) {
     case 'draft':

@@ -20,7 +20,7 @@ import {
 } from '../../views/view.ts'
 import { amountText, copyButton, hashText, leftText, linkButton } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
-import { pageFor } from './page-link.ts'
+import { topupPageUrl } from './page-link.ts'
 import {
   backToAssets,
   boughtLine,
@@ -84,7 +84,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
     '',
     howLine(t, topup),
     ...byHand(t, topup),
-    isOpenLink(topup.page) ? undefined : escapeHtml(pageFor(reader, topup)),
+    isOpenLink(topup.page) ? undefined : escapeHtml(topupPageUrl(reader, topup)),
     '',
     isBack || topup.reason !== TX_NOT_FOUND
       ? `⏳ ${t.html(isBack ? 'bot:topup.replaced' : 'bot:topup.waiting')}`
@@ -168,7 +168,7 @@ function paidAlready(t: Translate, { handle }: Topup): Button {
 function payRows(reader: Reader, topup: Topup): Rows {
   const { t } = reader
   const { handle, pageQr, amount, decimals, payTo, approval, transaction } = topup
-  const page = pageFor(reader, topup)
+  const page = topupPageUrl(reader, topup)
   const { destinationTag } = topup
   const isXrp = destinationTag !== null
   const copyAmount = copyButton(t('bot:button.copyAmount'), formatUnits(amount, decimals))
@@ -223,7 +223,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const paid = amountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
     `✅ ${t.html('bot:topup.credited', { credits: creditsWithUsd(t, creditedCredits) })}`,
-    paidLine(t, pageFor(reader, topup), paid),
+    paidLine(t, topupPageUrl(reader, topup), paid),
     remark(t, shown),
     boughtLine(t, topup, spentCredits),
     balanceCredits === undefined
@@ -248,7 +248,7 @@ function restLines(reader: Reader, rest: Topup): readonly string[] {
     '',
     t.html('pages:pay.rest', values),
     ...byHand(t, rest),
-    ...(isOpenLink(rest.page) ? [] : [escapeHtml(pageFor(reader, rest))]),
+    ...(isOpenLink(rest.page) ? [] : [escapeHtml(topupPageUrl(reader, rest))]),
   ]
 }
 
@@ -301,7 +301,7 @@ function notPaid(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, asset } = shown
   const { status, reason, txHash } = topup
-  const page = pageFor(reader, topup)
+  const page = topupPageUrl(reader, topup)
   const isFailed = status === 'failed'
   const lines = [
     `⚠️ ${isFailed ? failedText(t, reason) : t.html('bot:topup.rejected', { reason: reasonText(t, reason) })}`,

@@ -20,7 +20,7 @@ import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { cardOf, showCard } from './screens.ts'
-import { isBacktestable, tryValues } from './values.ts'
+import { isBacktestable, showOfferedValues } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -80,7 +80,7 @@ onPress(composer, 'watch.try', (ctx, { id, field }) =>
   withManaged(ctx, id, async (watch, link) => {
     const owned = findField(watch.type, field)
     if (owned === undefined || !isBacktestable(owned)) return showCard(ctx, id)
-    await tryValues(ctx, watch, owned, link)
+    await showOfferedValues(ctx, watch, owned, link)
   }),
 )
 
@@ -93,8 +93,9 @@ async function setValue(
   value: string,
 ): Promise<void> {
   const { owner, field } = owned
-  const given = settingValue(field, value)
-  const changes = owner === 'watch' ? { [field.key]: given } : { settings: { [field.key]: given } }
+  const newValue = settingValue(field, value)
+  const changes =
+    owner === 'watch' ? { [field.key]: newValue } : { settings: { [field.key]: newValue } }
   const done = (changed: Watch) =>
     ctx.t.html('bot:edit.done', {
       field: fieldLabel(ctx.t, owned),

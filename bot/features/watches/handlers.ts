@@ -114,8 +114,8 @@ onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
       const waiting = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
       await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
       const after = await allWatches(ctx, link)
-      const runs = waiting.find((one) =>
-        after.some((other) => other.id === one.id && other.status !== 'suspended'),
+      const runs = waiting.find((watch) =>
+        after.some((other) => other.id === watch.id && other.status !== 'suspended'),
       )
       await showDeleted(ctx, watch.label, runs?.label)
     })

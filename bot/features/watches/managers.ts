@@ -1,5 +1,5 @@
 /** The members of a group who may press buttons that change something. */
-import { chatLinks } from '#src/recipients/chats.ts'
+import { listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
 import { isLinker } from '../../core/middleware/identify.ts'
@@ -10,7 +10,7 @@ export async function managerNames(ctx: BotContext): Promise<readonly string[]> 
   const people = (await administratorsOf(ctx)).filter(({ is_bot: isBot }) => !isBot)
   const names = await Promise.all(
     people.map(async ({ id, first_name: name }) => {
-      const own = await chatLinks(ctx.app, id)
+      const own = await listChatLinks(ctx.app, id)
       return ctx.links.some((link) => isLinker(link, id, own)) ? [name] : []
     }),
   )

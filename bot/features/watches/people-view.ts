@@ -55,7 +55,7 @@ function defaultsOf(people: People): readonly RecipientChoice[] {
       : [],
   )
   const marked = people.recipients.filter((recipient) => recipient.default)
-  return hereFirst([...marked.map((one) => toPerson(one, people)), ...own])
+  return hereFirst([...marked.map((recipient) => toPerson(recipient, people)), ...own])
 }
 
 /** The recipients that a watch notifies: those it names that still exist, or else the default recipients. */
@@ -72,7 +72,7 @@ function namedBy(
   people: People,
 ): readonly RecipientChoice[] {
   const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
-  return hereFirst(named.map((one) => toPerson(one, people)))
+  return hereFirst(named.map((recipient) => toPerson(recipient, people)))
 }
 
 function toPerson(
@@ -122,8 +122,8 @@ export function watchPeople(
   const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
   const page = Math.min(options.page, pages)
   const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const isTicked = ({ id }: RecipientChoice) => notified.some((one) => one.id === id)
-  const defaults = defaultsOf(people).map((one) => personName(reader, one))
+  const isTicked = ({ id }: RecipientChoice) => notified.some((choice) => choice.id === id)
+  const defaults = defaultsOf(people).map((person) => personName(reader, person))
   const lines = [
     t.html('bot:people.title', { label: typed(watch.label) }),
     options.notice,

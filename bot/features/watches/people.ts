@@ -22,17 +22,21 @@ onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const people = await peopleOf(ctx, link)
     const { recipients } = people
-    const exists = (one: number) => recipients.some((other) => other.id === one)
+    const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)
     if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
     // The recipients that are notified now, also by default: the screen shows them with a tick.
-    const before = notifiedBy(watch.recipientIds, people).flatMap(({ id: one }) => one ?? [])
+    const before = notifiedBy(watch.recipientIds, people).flatMap(
+      ({ id: recipientId }) => recipientId ?? [],
+    )
     const isTicked = before.includes(recipient)
-    const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]
+    const after = isTicked
+      ? before.filter((recipientId) => recipientId !== recipient)
+      : [...before, recipient]
     const wanted = after.filter(exists)
     const isLast = isTicked && wanted.length === 0
     const notice = isLast ? { notice: `⚠️ ${ctx.t.html('bot:people.last')}` } : {}
     const changes = { recipientIds: wanted.length === 0 ? null : wanted }
-    const at = recipients.findIndex((one) => one.id === recipient)
+    const at = recipients.findIndex((choice) => choice.id === recipient)
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
       showPeople(ctx, changed, link, { page: Math.floor(Math.max(at, 0) / 8) + 1, ...notice }),
     )
@@ -63,11 +67,13 @@ onPress(composer, 'watch.escAfter', OF_A_WATCH, (ctx, { id, minutes }) =>
 onPress(composer, 'watch.escFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
-    const exists = (one: number) => recipients.some((other) => other.id === one)
+    const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)
     if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
     const before = watch.escalateTo.filter(exists)
     const isTicked = before.includes(recipient)
-    const after = isTicked ? before.filter((one) => one !== recipient) : [...before, recipient]
+    const after = isTicked
+      ? before.filter((recipientId) => recipientId !== recipient)
+      : [...before, recipient]
     const changes = { escalateTo: after.filter(exists) }
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
       showEscalation(ctx, changed, link),

@@ -4,7 +4,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
-import { allWatches, findWatch, isHidden } from '../../core/watches.ts'
+import { allWatches, findWatch, isHiddenWatch } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { readFunds } from '../../views/wallet.ts'
@@ -35,7 +35,7 @@ export async function showList(
  */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  if (isHidden(ctx, watch)) return linkToPrivateChat(ctx, `w${id}`)
+  if (isHiddenWatch(ctx, watch)) return linkToPrivateChat(ctx, `w${id}`)
   await show(ctx, await cardOf(ctx, watch, link, notice))
 }
 

@@ -1,14 +1,19 @@
 /** Follows test messages in the message that shows their outcome, until each has arrived or failed. */
 
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
-import type { LogEntry } from '#src/delivery/log.ts'
+import type { DeliveryLogEntry } from '#src/delivery/delivery-log.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { listDeliveries, listDestinations } from '#src/operations/chat-destinations.ts'
 import type { App } from '#src/operations/define.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
-import { change, hashOfView, type LiveCheck, type LiveChecks } from '../../core/live-messages.ts'
+import {
+  changeLiveMessage,
+  hashOfView,
+  type LiveCheck,
+  type LiveChecks,
+} from '../../core/live-messages.ts'
 import { putLive } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import type { View } from '../../views/view.ts'
@@ -75,7 +80,7 @@ export async function followTests(
 }
 
 /** The recipients of a watch that a test is sent to. */
-export function reachedBy(
+export function testedRecipients(
   notified: readonly RecipientChoice[],
   to: TestReach,
 ): readonly RecipientChoice[] {
@@ -89,14 +94,14 @@ function testsTo(to: TestReach): ReadTests {
     const destinations = await state.call(listDestinations, {}, link)
     const notified = notifiedBy(watch.recipientIds, await peopleOf(state, link))
     const results = await Promise.all(
-      reachedBy(notified, to).map(async (person) => {
+      testedRecipients(notified, to).map(async (person) => {
         const { channel, status } = person
-        const of = { id: idOf(person, destinations), channel, status, since }
-        return { person, outcome: await testSince(state, link, of) }
+        const of = { id: destinationIdOf(person, destinations), channel, status, since }
+        return { person, outcome: await testOutcomeSince(state, link, of) }
       }),
     )
     const outcomes = results.map(({ outcome }) => outcome)
-    const nextAt = nextTestLook(outcomes, since, state.app.clock.now())
+    const nextAt = nextTestCheckAt(outcomes, since, state.app.clock.now())
     return { view: testResults(state.reader, watch, { to, results }), nextAt }
   }
 }
@@ -110,7 +115,8 @@ export function testCheck(read: ReadTests): LiveCheck {
     const of = { id: Number(row.handle), since: row.createdAt }
     const { view, nextAt } = await read(state, membership, of)
     const shown = hashOfView(view)
-    const isChanged = shown !== row.shown && (await change(notifier, row, view, reader.t.locale))
+    const isChanged =
+      shown !== row.shown && (await changeLiveMessage(notifier, row, view, reader.t.locale))
     return nextAt && { stage: null, shown, nextAt, isChanged }
   }
 }
@@ -122,7 +128,7 @@ export const TEST_CHECKS: LiveChecks = {
 }
 
 /** Outcome of a recipient's newest test since a time; `off` without an id, or if there is no such test. */
-export async function testSince(
+export async function testOutcomeSince(
   state: ChatState,
   link: Membership,
   of: {
@@ -141,7 +147,7 @@ export async function testSince(
 }
 
 /** Time of the next check of tests; undefined once all have arrived or failed. */
-export function nextTestLook(
+export function nextTestCheckAt(
   outcomes: readonly TestOutcome[],
   since: Date,
   now: Date,
@@ -152,14 +158,16 @@ export function nextTestLook(
 }
 
 /** Id of a recipient's destination. For the wallet's own destination of a channel it is looked up. */
-export function idOf(
+export function destinationIdOf(
   { id, channel }: RecipientChoice,
   destinations: readonly Destination[],
 ): number | undefined {
-  return id ?? destinations.find((one) => one.own && one.channel === channel)?.id
+  return (
+    id ?? destinations.find((destination) => destination.own && destination.channel === channel)?.id
+  )
 }
 
-function outcomeOf(entry: LogEntry, channel: Destination['channel']): TestOutcome {
+function outcomeOf(entry: DeliveryLogEntry, channel: Destination['channel']): TestOutcome {
   const { status, createdAt, deliveredAt, lastStatusCode: statusCode } = entry
   if (ON_ITS_WAY.has(status)) return { kind: 'queued' }
   if (status !== 'delivered' || deliveredAt === null) {

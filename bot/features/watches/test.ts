@@ -8,7 +8,13 @@ import { testOutcome } from '../recipients/recipients.ts'
 import { peopleOf } from './load-people.ts'
 import { withManaged } from './manage.ts'
 import { notifiedBy, type RecipientChoice } from './people-view.ts'
-import { followTests, idOf, reachedBy, TEST_CHECKS, TEST_KINDS } from './test-follow.ts'
+import {
+  destinationIdOf,
+  followTests,
+  TEST_CHECKS,
+  TEST_KINDS,
+  testedRecipients,
+} from './test-follow.ts'
 import { type TestOutcome, type TestReach, testChoice, testResults } from './test-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -25,7 +31,7 @@ onPress(composer, 'watch.test', (ctx, { id }) =>
 onPress(composer, 'watch.testTo', (ctx, { id, to }) =>
   withManaged(ctx, id, async (watch, link) => {
     const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-    const reached = reachedBy(notified, to)
+    const reached = testedRecipients(notified, to)
     // The watch may have stopped notifying this chat since the choice was shown.
     await (reached.length === 0 && notified.length > 0
       ? show(ctx, testChoice(ctx.reader, watch, notified))
@@ -45,7 +51,7 @@ async function testWatch(
   const results = await Promise.all(
     reached.map(async (person) => {
       const { status } = person
-      const of = { id: idOf(person, destinations), status, watchId: watch.id }
+      const of = { id: destinationIdOf(person, destinations), status, watchId: watch.id }
       return { person, outcome: await test(ctx, link, of) }
     }),
   )

@@ -28,7 +28,7 @@ const Handle = z
   .transform((text) => text.split(':'))
 
 /** Shows the offered values; their results are added when they are ready. */
-export async function tryValues(
+export async function showOfferedValues(
   ctx: BotContext,
   watch: Watch,
   owned: SettingWithOwner,

@@ -319,9 +319,9 @@ const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 export function nodeIdText(nodeId: Hex): string {
   const bytes = hexToBytes(nodeId)
   const check = createHash('sha256').update(bytes).digest().subarray(-4)
-  let rest = BigInt(concatHex([nodeId, `0x${check.toString('hex')}`]))
+  let remaining = BigInt(concatHex([nodeId, `0x${check.toString('hex')}`]))
   let text = ''
-  for (; rest > 0n; rest /= 58n) text = `${BASE58[Number(rest % 58n)]}${text}`
+  for (; remaining > 0n; remaining /= 58n) text = `${BASE58[Number(remaining % 58n)]}${text}`
   const zeros = bytes.findIndex((byte) => byte !== 0)
   return `NodeID-${'1'.repeat(zeros === -1 ? bytes.length : zeros)}${text}`
 }

@@ -141,27 +141,27 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     return policies.find((policy) => policy.epoch === rewardEpoch)
   }
 
-  function take(said: ProtocolEvent): void {
+  function take(event: ProtocolEvent): void {
     const ending = policyFor(epoch)
-    switch (said.what) {
+    switch (event.what) {
       case 'acquisition':
-        acquiringSince = said.at
+        acquiringSince = event.at
         return
       case 'registration':
-        registrationSince = said.at
+        registrationSince = event.at
         for (const provider of providers) {
           if (preRegistered.has(provider)) registered.set(provider, provider.accounts)
         }
         return
       case 'policy': {
         const all = [...registered].map(([provider, accounts]) => ({ provider, accounts }))
-        policies.push(withMembers(said.policy, all))
+        policies.push(withMembers(event.policy, all))
         return
       }
       case 'started':
-        if (ending !== undefined) payouts.end(ending, said.at)
-        uptimeDue = said.at + timing.uptimeVoteSeconds + 1
-        epoch = said.epoch
+        if (ending !== undefined) payouts.end(ending, event.at)
+        uptimeDue = event.at + timing.uptimeVoteSeconds + 1
+        epoch = event.epoch
         acquiringSince = undefined
         registrationSince = undefined
         registered.clear()
@@ -169,12 +169,12 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
         return
       case 'uptime':
         uptimeDue = Number.POSITIVE_INFINITY
-        openBallot('uptime', said.epoch, uptimeVote(said.epoch))
+        openBallot('uptime', event.epoch, uptimeVote(event.epoch))
         return
       case 'vote':
-        if (!said.isOver) return
-        if (said.kind === 'uptime') ballots.allowRewards(said.epoch)
-        else payouts.allowClaims(said.epoch)
+        if (!event.isOver) return
+        if (event.kind === 'uptime') ballots.allowRewards(event.epoch)
+        else payouts.allowClaims(event.epoch)
     }
   }
 
@@ -188,7 +188,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     transactions: readonly UnsignedTx[],
   ): Promise<readonly ProtocolEvent[]> {
     const receipts = readProtocolMessages(await commit(at, transactions))
-    for (const said of receipts) take(said)
+    for (const event of receipts) take(event)
     return receipts
   }
 
@@ -202,33 +202,33 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       ])
       time += 1
       if (receipts.length === 0) throw new Error('the daemon had nothing to do')
-      for (const said of receipts) time = await follow(said, time)
+      for (const event of receipts) time = await follow(event, time)
     }
     return time
   }
 
   /** Does what follows a daemon's step: opens the vote on a new policy, writes the change of generation. */
-  async function follow(said: ProtocolEvent, at: number): Promise<number> {
-    if (said.what === 'policy') {
-      const { policy } = said
+  async function follow(event: ProtocolEvent, at: number): Promise<number> {
+    if (event.what === 'policy') {
+      const { policy } = event
       openBallot(
         'policy',
         epoch,
         policyVote(policy.epoch, policyBytes(policy), chainIdOf(policy.epoch - 1)),
       )
     }
-    const transactions = changeOfGeneration(said)
+    const transactions = changeOfGeneration(event)
     if (transactions.length === 0) return at
     await write(at, transactions)
     return at + 1
   }
 
-  function changeOfGeneration(said: ProtocolEvent): readonly UnsignedTx[] {
-    if (said.what === 'acquisition' && said.epoch === newerFrom) {
+  function changeOfGeneration(event: ProtocolEvent): readonly UnsignedTx[] {
+    if (event.what === 'acquisition' && event.epoch === newerFrom) {
       return setGeneration({ relay: true, registries: false })
     }
-    if (said.what === 'policy' && said.policy.epoch === newerFrom) {
-      const { startRound, seed, voters } = said.policy
+    if (event.what === 'policy' && event.policy.epoch === newerFrom) {
+      const { startRound, seed, voters } = event.policy
       const seedPolicy = encodeFunctionData({
         abi: RELAY_ABI,
         functionName: 'seedSigningPolicy',
@@ -243,7 +243,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
         setManagerContracts(CONTRACTS.relay, false),
       ]
     }
-    if (said.what === 'started' && said.epoch === newerFrom) {
+    if (event.what === 'started' && event.epoch === newerFrom) {
       return setGeneration({ relay: false, registries: false })
     }
     return []
@@ -333,11 +333,11 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     },
     found: (receipts) => {
       for (const provider of providers) registered.set(provider, provider.accounts)
-      for (const said of readProtocolMessages(receipts)) take(said)
+      for (const event of readProtocolMessages(receipts)) take(event)
       registered.clear()
       epoch = policies.at(-1)?.epoch ?? 0
-      for (const { epoch: one } of policies.slice(0, -1)) {
-        payouts.addPublished(one)
+      for (const { epoch: publishedEpoch } of policies.slice(0, -1)) {
+        payouts.addPublished(publishedEpoch)
       }
     },
   }

@@ -324,10 +324,10 @@ function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Unsi
   return [
     { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },
     { epoch, uptime: zeroHash, rewards: zeroHash },
-  ].flatMap(({ epoch: one, uptime, rewards }) => [
+  ].flatMap(({ epoch: id, uptime, rewards }) => [
     ...inParts(founders).map((part) => {
       const voters = part.map(({ accounts }) => accounts.identity.address)
-      const args = [one, voters] as const
+      const args = [id, voters] as const
       return setUpCall(
         registry,
         encodeFunctionData({ abi: VOTERS_ABI, functionName: 'seedVoters', args }),
@@ -336,7 +336,7 @@ function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly Unsi
     }),
     setUpCall(
       CONTRACTS.flareSystemsManager,
-      encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [one, uptime, rewards] }),
+      encodeFunctionData({ abi: FSP_ABI, functionName: 'seedEpoch', args: [id, uptime, rewards] }),
       SET_UP_GAS * 15,
     ),
   ])

@@ -114,10 +114,10 @@ export function withMembers(
   }[],
 ): KnownPolicy {
   const members = policy.voters.flatMap(({ address, weight }, index) => {
-    const found = registered.find(
+    const provider = registered.find(
       ({ accounts }) => accounts.signingPolicy.address.toLowerCase() === address.toLowerCase(),
     )
-    return found === undefined ? [] : [{ ...found, index, weight }]
+    return provider === undefined ? [] : [{ ...provider, index, weight }]
   })
   return { ...policy, members }
 }

@@ -61,5 +61,5 @@ export function pseudoRandom(...about: readonly (string | number)[]): number {
 
 /** 32 deterministic pseudo-random bytes. */
 export function seededHash(...about: readonly (string | number)[]): Hash {
-  return keccak256(concatHex(about.map((one) => stringToHex(`${one}/`))))
+  return keccak256(concatHex(about.map((part) => stringToHex(`${part}/`))))
 }

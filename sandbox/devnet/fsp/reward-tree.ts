@@ -60,9 +60,9 @@ function levelsOf(leaves: readonly Hash[]): readonly (readonly Hash[])[] {
   const levels = [leaves]
   for (let level = leaves; level.length > 1; ) {
     const pairs = level.filter((_, place) => place % 2 === 0)
-    const one = level
+    const current = level
     level = pairs.map((left, place) => {
-      const right = one[2 * place + 1]
+      const right = current[2 * place + 1]
       return right === undefined ? left : pairHash(left, right)
     })
     levels.push(level)
@@ -70,6 +70,6 @@ function levelsOf(leaves: readonly Hash[]): readonly (readonly Hash[])[] {
   return levels
 }
 
-function pairHash(one: Hex, other: Hex): Hash {
-  return keccak256(concatHex(one < other ? [one, other] : [other, one]))
+function pairHash(hash: Hex, otherHash: Hex): Hash {
+  return keccak256(concatHex(hash < otherHash ? [hash, otherHash] : [otherHash, hash]))
 }

@@ -4,7 +4,7 @@ import { epochStart, type ProtocolTiming, roundStart } from './timing.ts'
 import type { BlockWriter } from './writer.ts'
 
 /** Simulated rounds. */
-export interface PlayedRounds {
+export interface SimulatedRounds {
   readonly first: number
   /** The last round with commits. */
   readonly last: number
@@ -15,7 +15,7 @@ export interface PlayedRounds {
 /** Skips through the time of a chain on which no other process creates blocks. Times are epoch seconds. */
 export interface TimeTravel {
   /** Simulates a number of rounds, with additional empty blocks in each. */
-  inFull(rounds: number, quietBlocks?: number): Promise<PlayedRounds>
+  inFull(rounds: number, quietBlocks?: number): Promise<SimulatedRounds>
   /**
    * Skips to a time; only actions of reward epochs run.
    *
@@ -24,9 +24,9 @@ export interface TimeTravel {
   skipTo(seconds: number): Promise<void>
   /** Simulates everything up to a time. */
   playTo(seconds: number): Promise<void>
-  toEpochEnd(isInFull: boolean): Promise<PlayedRounds>
-  toRegistration(): Promise<PlayedRounds>
-  toPublication(): Promise<PlayedRounds>
+  toEpochEnd(isInFull: boolean): Promise<SimulatedRounds>
+  toRegistration(): Promise<SimulatedRounds>
+  toPublication(): Promise<SimulatedRounds>
 }
 
 /** Rounds simulated before and after a skip. */
@@ -44,7 +44,7 @@ export function createTimeTravel(parts: {
   const before = (seconds: number) => seconds - (ROUNDS_AROUND + 1) * timing.roundSeconds
   const nextEpochStart = () => epochStart(timing, epochDaemon.epoch + 1)
 
-  async function inFull(rounds: number, quietBlocks = 0): Promise<PlayedRounds> {
+  async function inFull(rounds: number, quietBlocks = 0): Promise<SimulatedRounds> {
     const first = schedule.round
     const last = first + rounds - 1
     for (let round = first; round <= last; round += 1) {
@@ -78,7 +78,7 @@ export function createTimeTravel(parts: {
     onTime(writer.head.timestamp)
   }
 
-  async function until(isThere: () => boolean, roundsAfter: number): Promise<PlayedRounds> {
+  async function until(isThere: () => boolean, roundsAfter: number): Promise<SimulatedRounds> {
     const first = schedule.round
     while (!isThere()) await inFull(1)
     return { ...(await inFull(roundsAfter)), first }

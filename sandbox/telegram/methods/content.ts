@@ -46,22 +46,23 @@ function formatted(backend: Backend, args: Arguments, field: TextField): Formatt
 /**
  * Parses a text: markup removed, cleaned, entities in order.
  *
- * @param given `mode` as in `parse_mode`; `entities` apply only without it
+ * @param textArguments `mode` as in `parse_mode`; `entities` apply only without it
  * @throws BotApiRefusal 400 for invalid markup
  */
 export function parseText(
   backend: Backend,
-  given: { readonly source: string; readonly mode: string; readonly entities: unknown },
+  textArguments: { readonly source: string; readonly mode: string; readonly entities: unknown },
 ): FormattedText {
-  if (Buffer.byteLength(given.source) > SOURCE_BYTES_MAX) throw badRequest('text is too long')
-  const mode = given.mode.toLowerCase()
+  if (Buffer.byteLength(textArguments.source) > SOURCE_BYTES_MAX)
+    throw badRequest('text is too long')
+  const mode = textArguments.mode.toLowerCase()
   // Markdown is not implemented: the service uses HTML only, and a refusal shows the mistake at once.
   if (!['', 'none', 'html'].includes(mode)) throw badRequest('unsupported parse_mode')
-  const isHtml = mode === 'html' && given.source !== ''
+  const isHtml = mode === 'html' && textArguments.source !== ''
   const stored = storedText(
     isHtml
-      ? parseHtml(given.source)
-      : { text: given.source, entities: readEntities(given.entities) },
+      ? parseHtml(textArguments.source)
+      : { text: textArguments.source, entities: readEntities(textArguments.entities) },
   )
   const marked = stored.entities.flatMap((entity) => withKnownPerson(backend, entity))
   return { text: stored.text, entities: storedEntities(marked, findEntities(stored.text)) }

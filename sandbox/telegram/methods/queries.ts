@@ -26,8 +26,8 @@ export const QUERIES: readonly BotApiMethod[] = [
       const toast = textArgument(args, 'text')
       if (toast.length > TOAST_UNITS_MAX) throw badRequest('MESSAGE_TOO_LONG')
       const url = textArgument(args, 'url')
-      const own = `https://t.me/${backend.bot.username}?start=`
-      if (url !== '' && !url.startsWith(own)) throw badRequest('URL_INVALID')
+      const startUrl = `https://t.me/${backend.bot.username}?start=`
+      if (url !== '' && !url.startsWith(startUrl)) throw badRequest('URL_INVALID')
       backend.queries.answerPress(textArgument(args, 'callback_query_id'), {
         text: toast,
         showAlert: flagArgument(args, 'show_alert'),

@@ -3,7 +3,7 @@
  * The first write for the wallet creates the row. A balance is never negative.
  */
 import { z } from 'zod'
-import { pageOf, pageQuery } from '#src/kernel/query.ts'
+import { pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
 import { Capacity } from '../subscriptions/model.ts'
 
@@ -68,14 +68,14 @@ export const CreditAccount = z
     balanceCredits: z.int(),
     freeTier: z.object({ limit: z.int(), used: z.int(), resetsAt: Instant }),
     slots: Capacity,
-    ledger: pageOf(LedgerEntry),
+    ledger: pageSchema(LedgerEntry),
   })
   .meta({ id: 'Account' })
 export type CreditAccount = z.output<typeof CreditAccount>
 
 /** Query of `GET /account`: filter of the ledger entries. `from` is inclusive, `to` exclusive. */
 export const AccountQuery = z.strictObject({
-  ...pageQuery,
+  ...pageQueryFields,
   type: z.enum(LEDGER_TYPES).optional(),
   from: Instant.optional(),
   to: Instant.optional(),

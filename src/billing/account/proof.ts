@@ -18,15 +18,15 @@ const WALLETS_PER_BATCH = 500
 const ENTRIES_PER_BATCH = 20_000
 
 /** Result of a proof. */
-export interface Proof {
+export interface LedgerProof {
   readonly wallets: number
   readonly entries: number
   readonly wrong: readonly string[]
-  readonly totals: Totals
+  readonly totals: LedgerTotals
 }
 
 /** Sums of all entries before a time. */
-export interface Totals {
+export interface LedgerTotals {
   /** A full hour (UTC). */
   readonly until: Date
   /** Number of accounts created before `until`. */
@@ -83,7 +83,10 @@ export function findLastProof(db: Db): Promise<store.ProofRow | undefined> {
  *
  * @returns undefined when the proof was stopped
  */
-export async function proveLedger(deps: Deps, signal: AbortSignal): Promise<Proof | undefined> {
+export async function proveLedger(
+  deps: Deps,
+  signal: AbortSignal,
+): Promise<LedgerProof | undefined> {
   let wallets = 0
   let entries = 0
   const wrong: string[] = []

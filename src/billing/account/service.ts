@@ -127,10 +127,10 @@ function toEntry(
 }
 
 async function wasPosted(tx: Db, entry: store.NewLedgerEntry): Promise<boolean> {
-  const found = await store.findEntry(tx, entry.reference)
-  if (found === undefined) return false
+  const existing = await store.findEntry(tx, entry.reference)
+  if (existing === undefined) return false
   const isSame = (['wallet', 'type', 'deltaCredits'] as const).every(
-    (key) => found[key] === entry[key],
+    (key) => existing[key] === entry[key],
   )
   if (!isSame) throw new Error(`a ledger reference was used twice: ${entry.reference}`)
   return true

@@ -198,7 +198,7 @@ export function listLedger(
 }
 
 /** Sums over all wallets in a time span, for the public figures. */
-export async function sumSpan(db: Db, since: Date, until: Date | undefined) {
+export async function sumAccountsInSpan(db: Db, since: Date, until: Date | undefined) {
   const isWithin = (column: PgColumn) =>
     and(gte(column, since), until === undefined ? undefined : lt(column, until))
   const [made] = await db

@@ -10,7 +10,7 @@ import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { RESOURCE_PRICES_CREDITS, type ResourceId } from '../price-list.ts'
 import type { ChargeOutcome, TokenLookup } from './model.ts'
-import { freeLeft, listCallOutcomes, usageReference, utcDay } from './rules.ts'
+import { freeCallsLeft, listCallOutcomes, usageReference, utcDay } from './rules.ts'
 import * as store from './store.ts'
 
 /** A call with a token. */
@@ -21,7 +21,7 @@ export interface TokenCall {
 }
 
 /** An active token that a statement found, and the charge of its calls. */
-export type FoundToken = store.ChargedRow & { readonly hash: string }
+export type FoundToken = store.TokenChargeResult & { readonly hash: string }
 
 /** Dependencies of settling calls, and the listeners of the results. */
 export interface ChargingDeps {
@@ -97,13 +97,13 @@ export async function settleNetworkCalls(
 
 async function settle(
   deps: ChargingDeps,
-  rows: readonly store.ChargeRow[],
+  rows: readonly store.TokenCharge[],
   { at, isPatient }: { readonly at: Date; readonly isPatient: boolean },
 ): Promise<readonly (readonly ChargeOutcome[] | undefined)[]> {
   const day = utcDay(at)
   const activeToken = (hash: SQL) => deps.tokens.activeTokenQuery(hash, at)
   const charged = await store
-    .chargeRows(deps.db, rows, { activeToken, at, day, isPatient })
+    .chargeTokens(deps.db, rows, { activeToken, at, day, isPatient })
     .catch((error: unknown) => {
       if (!isConnectionFailure(error)) throw error
       deps.onUncertain(rows.flatMap(referencesOf))
@@ -111,20 +111,20 @@ async function settle(
       throw new AppError('upstream', 'dependency_unavailable', details, { cause: error })
     })
   return rows.map((row, index) => {
-    const found = charged[index]
-    if (found === undefined) {
+    const result = charged[index]
+    if (result === undefined) {
       return Array.from({ length: row.calls }, () => ({ ok: false, reason: 'invalid_token' }))
     }
-    deps.onTokenFound({ ...found, hash: row.hash }, at)
-    return found.charge && outcomesOf(row, day, found.wallet, found.charge)
+    deps.onTokenFound({ ...result, hash: row.hash }, at)
+    return result.charge && outcomesOf(row, day, result.wallet, result.charge)
   })
 }
 
 function outcomesOf(
-  { calls, priceCredits, batch }: store.ChargeRow,
+  { calls, priceCredits, batch }: store.TokenCharge,
   day: string,
   wallet: string,
-  { counted, ...charge }: store.RowCharge,
+  { counted, ...charge }: store.SettledCalls,
 ): readonly ChargeOutcome[] {
   const freeLeftBefore = leftBefore(counted, calls)
   return listCallOutcomes(
@@ -133,13 +133,13 @@ function outcomesOf(
   )
 }
 
-function toRow([{ hash, resource }, ...others]: BatchGroup<TokenCall>): store.ChargeRow {
+function toRow([{ hash, resource }, ...others]: BatchGroup<TokenCall>): store.TokenCharge {
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
   return { hash, calls: others.length + 1, priceCredits, batch: randomUUID(), note: resource }
 }
 
 /** The references that a row's ledger entries can have. */
-function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
+function referencesOf({ batch, calls }: store.TokenCharge): readonly string[] {
   return Array.from({ length: calls }, (_, index) => usageReference(batch, index + 1))
 }
 
@@ -149,5 +149,5 @@ function referencesOf({ batch, calls }: store.ChargeRow): readonly string[] {
  * @param counted free calls counted, including these; null or undefined when none were left
  */
 function leftBefore(counted: number | null | undefined, calls: number): number {
-  return counted === null || counted === undefined ? 0 : freeLeft(counted - calls)
+  return counted === null || counted === undefined ? 0 : freeCallsLeft(counted - calls)
 }

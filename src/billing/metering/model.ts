@@ -30,16 +30,16 @@ export const CALLS_PER_PAYER_MAX = 200
 /** Once a statement has this many calls, no further payer is added to it. */
 export const CALLS_PER_BATCH = 256
 /** Maximum number of calls of one payer that wait to be settled, in one process. */
-export const WAITING_PER_PAYER_MAX = 1000
+export const WAITING_CALLS_PER_PAYER_MAX = 1000
 /** Maximum number of calls of all payers, waiting or in progress, in one process. */
 export const CALLS_IN_FLIGHT_MAX = 20_000
 /** Maximum number of pending refunds that one process remembers. */
-export const PENDING_MAX = 10_000
+export const PENDING_REFUNDS_MAX = 10_000
 /**
  * Time after which a statement whose connection was lost has certainly ended on the server, committed or
  * not.
  */
-export const UNCERTAIN_MS = 60_000
+export const LOST_STATEMENT_MS_MAX = 60_000
 /** Maximum number of tokens whose wallets one process remembers. */
 export const KNOWN_TOKENS_MAX = 10_000
 /**

@@ -10,9 +10,9 @@ import {
   resourcePath,
   USD_PER_1000_CREDITS_MICROS,
 } from '../price-list.ts'
-import { SETTLEMENTS } from '../topups/model.ts'
+import { SETTLEMENT_NAMES } from '../topups/model.ts'
 import type { AssetState } from '../topups/payment-options.ts'
-import { capUnits, symbolOf, unitsFor, usdRateOf } from '../topups/rules.ts'
+import { capUnits, symbolOf, unitsForCredits, usdRateOf } from '../topups/rules.ts'
 
 /** The x402 scheme of this service: credits are bought in advance, and a call carries no payment. */
 export const X402_SCHEME = 'flare-watchdog-prepaid' as const
@@ -42,7 +42,7 @@ export const Offer = z
     asset: z.string(),
     maxTimeoutSeconds: z.int(),
     extra: z.object({
-      settlement: z.enum(Object.values(SETTLEMENTS)),
+      settlement: z.enum(Object.values(SETTLEMENT_NAMES)),
       docs: z.string(),
       chainId: z.int(),
       assetSymbol: z.string(),
@@ -92,7 +92,7 @@ export function resourceEntry(
     const { asset, place: to } = state
     if (asset.way === 'xrpl' || to === undefined || !canBePaidNow(state)) return []
     const extra = {
-      settlement: SETTLEMENTS[asset.way],
+      settlement: SETTLEMENT_NAMES[asset.way],
       docs: '/docs',
       chainId: place.chainId,
       assetSymbol: symbolOf(asset.key, place.serviceTokenSymbol),
@@ -112,7 +112,7 @@ export function resourceEntry(
 /** Whether the smallest top-up can be quoted and paid in this asset at this moment. */
 function canBePaidNow({ asset, available, paused, price, holdingsUnits }: AssetState): boolean {
   if (!available || paused || price === undefined) return false
-  const smallest = unitsFor(MIN_TOPUP_CREDITS, usdRateOf(asset.key, price))
+  const smallest = unitsForCredits(MIN_TOPUP_CREDITS, usdRateOf(asset.key, price))
   if (smallest === undefined) return false
   const cap = capUnits(asset, 'holdingsCap')
   return cap === undefined || (holdingsUnits ?? 0n) + smallest <= cap

@@ -7,8 +7,13 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { credit } from '../account/service.ts'
 import { findEntry } from '../account/store.ts'
-import { type Charge, PENDING_MAX, type RefundResult, UNCERTAIN_MS } from './model.ts'
-import { freeLeft, refundReference } from './rules.ts'
+import {
+  type Charge,
+  LOST_STATEMENT_MS_MAX,
+  PENDING_REFUNDS_MAX,
+  type RefundResult,
+} from './model.ts'
+import { freeCallsLeft, refundReference } from './rules.ts'
 import { refundFreeCalls } from './store.ts'
 
 interface Deps {
@@ -35,14 +40,14 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
     for (const [reference, since] of pendingSince) {
       const now = clock.now()
       const balance = await transact(db, (tx) => refundEntry(tx, reference, now))
-      const isOver = now.getTime() - since.getTime() >= UNCERTAIN_MS
+      const isOver = now.getTime() - since.getTime() >= LOST_STATEMENT_MS_MAX
       if (balance !== undefined || isOver) pendingSince.delete(reference)
     }
   }
 
   return {
     add(references) {
-      const free = PENDING_MAX - pendingSince.size
+      const free = PENDING_REFUNDS_MAX - pendingSince.size
       for (const reference of references.slice(0, free)) pendingSince.set(reference, clock.now())
       const lost = references.slice(Math.max(0, free))
       if (lost.length > 0)
@@ -78,7 +83,7 @@ export async function refund(
     if (first.kind === 'free') {
       const { subject, day } = first
       const counted = await refundFreeCalls(deps.db, subject, day, charges.length)
-      return charges.map(() => ({ ok: true, freeLeft: freeLeft(counted) }))
+      return charges.map(() => ({ ok: true, freeLeft: freeCallsLeft(counted) }))
     }
     const references = referencesOf(charges)
     return await transact(deps.db, async (tx) => {

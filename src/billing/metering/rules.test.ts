@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
 import type { Settlement } from './model.ts'
-import { freeLeft, listCallOutcomes, nextUtcDay, refundReference, utcDay } from './rules.ts'
+import { freeCallsLeft, listCallOutcomes, nextUtcDay, refundReference, utcDay } from './rules.ts'
 
 const WALLET = '0x0000000000000000000000000000000000000001'
 
@@ -17,10 +17,10 @@ describe('the day of free calls', () => {
   })
 
   test('has 50 free calls, and never fewer than 0 left', () => {
-    expect(freeLeft(0)).toBe(50)
-    expect(freeLeft(49)).toBe(1)
-    expect(freeLeft(50)).toBe(0)
-    expect(freeLeft(63)).toBe(0)
+    expect(freeCallsLeft(0)).toBe(50)
+    expect(freeCallsLeft(49)).toBe(1)
+    expect(freeCallsLeft(50)).toBe(0)
+    expect(freeCallsLeft(63)).toBe(0)
   })
 })
 

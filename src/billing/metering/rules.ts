@@ -14,18 +14,18 @@ export function nextUtcDay(at: Date): Date {
 }
 
 /** Free calls left after `countedCalls`, which may be above the limit. */
-export function freeLeft(countedCalls: number): number {
+export function freeCallsLeft(countedCalls: number): number {
   return Math.max(0, FREE_TIER_DAILY_CALLS - countedCalls)
 }
 
 /** Prefix of the references of a batch's ledger entries; the number of the paid call follows. */
-export function usageStart(batch: string): string {
+export function usageReferencePrefix(batch: string): string {
   return `usage:${batch}:`
 }
 
 /** Reference of the ledger entry of the `number`th paid call of a batch, from 1 on. */
 export function usageReference(batch: string, number: number): string {
-  return `${usageStart(batch)}${number}`
+  return `${usageReferencePrefix(batch)}${number}`
 }
 
 /** Reference of the entry that refunds the entry `usage`. */

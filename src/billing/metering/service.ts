@@ -16,7 +16,7 @@ import {
 import { createLedgerNotifier } from './listeners.ts'
 import * as model from './model.ts'
 import { createPendingRefunds, refund } from './refunds.ts'
-import { freeLeft, utcDay } from './rules.ts'
+import { freeCallsLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
 
 interface Deps {
@@ -58,7 +58,7 @@ const LIMITS = {
   groupsPerBatch: model.PAYERS_PER_BATCH_MAX,
   itemsPerGroup: model.CALLS_PER_PAYER_MAX,
   itemsPerBatch: model.CALLS_PER_BATCH,
-  waitingPerKeyMax: model.WAITING_PER_PAYER_MAX,
+  waitingPerKeyMax: model.WAITING_CALLS_PER_PAYER_MAX,
   itemsMax: model.CALLS_IN_FLIGHT_MAX,
 } as const
 
@@ -133,7 +133,7 @@ export async function getQuotaStatus(
   const account = isWallet ? await findAccount(db, subject.wallet) : undefined
   const name = isWallet ? subject.wallet : subject.network
   const counted = await countFreeCalls(db, name, utcDay(clock.now()))
-  return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeLeft(counted) }
+  return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeCallsLeft(counted) }
 }
 
 /**

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { deleteInBatches } from '#src/db/delete-in-batches.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
-import { usageStart } from './rules.ts'
+import { usageReferencePrefix } from './rules.ts'
 import { freeCalls } from './tables.ts'
 
 /** The limit, inlined into statements as a constant. */
@@ -18,14 +18,14 @@ export async function countFreeCalls(db: Db, subject: string, day: string): Prom
 }
 
 /** Calls of one token for one price. */
-export interface ChargeRow {
+export interface TokenCharge {
   /** SHA-256 of the token. */
   readonly hash: string
   readonly calls: number
   readonly priceCredits: number
   /**
    * Id of the batch. The references of its ledger entries contain the id.
-   * @see usageStart
+   * @see usageReferencePrefix
    */
   readonly batch: string
   /** Note of the ledger entries. */
@@ -33,7 +33,7 @@ export interface ChargeRow {
 }
 
 /** Result of a row. */
-export interface ChargedRow {
+export interface TokenChargeResult {
   readonly tokenId: number
   readonly lastUsedAt: Date | null
   readonly wallet: string
@@ -41,11 +41,11 @@ export interface ChargedRow {
    * Undefined if nothing was changed: another transaction held the lock of the account, or an earlier row
    * has the same wallet.
    */
-  readonly charge: RowCharge | undefined
+  readonly charge: SettledCalls | undefined
 }
 
 /** Settlement of the calls of a row. */
-export interface RowCharge {
+export interface SettledCalls {
   readonly balanceBeforeCredits: number
   /** Number of calls counted as free on this day, including these calls; null when none were left. */
   readonly counted: number | null
@@ -76,9 +76,9 @@ interface FoundRow extends Record<string, unknown> {
  *
  * @returns one result for each row, undefined where the token is not active
  */
-export async function chargeRows(
+export async function chargeTokens(
   db: Db,
-  rows: readonly ChargeRow[],
+  rows: readonly TokenCharge[],
   options: {
     /** Builds the query for `id`, `wallet` and `last_used_at` of the active token with a hash. */
     readonly activeToken: (hash: SQL) => SQL
@@ -86,19 +86,19 @@ export async function chargeRows(
     readonly day: string
     readonly isPatient: boolean
   },
-): Promise<readonly (ChargedRow | undefined)[]> {
+): Promise<readonly (TokenChargeResult | undefined)[]> {
   const { activeToken, day, isPatient } = options
   const at = sql`${options.at}::timestamptz`
   const column = (values: readonly unknown[]) => sql.param(values)
   // Plain SQL, because every metered call runs this query. Tokens are looked up one by one, so that
   // PostgreSQL can reuse one plan, whatever the number of rows.
-  const found = await db.execute<FoundRow>(sql`
+  const settledRows = await db.execute<FoundRow>(sql`
     with asked as (
       select * from unnest(
         ${column(rows.map(({ hash }) => hash))}::text[],
         ${column(rows.map(({ calls }) => calls))}::int[],
         ${column(rows.map(({ priceCredits }) => priceCredits))}::int[],
-        ${column(rows.map(({ batch }) => usageStart(batch)))}::text[],
+        ${column(rows.map(({ batch }) => usageReferencePrefix(batch)))}::text[],
         ${column(rows.map(({ note }) => note))}::text[]
       ) with ordinality as asked (hash, calls, price, reference, note, row)
     ), caller as materialized (
@@ -141,11 +141,21 @@ export async function chargeRows(
     )
     select caller.row, caller.id, caller.used_at, caller.wallet, balance, counted, free, paid
     from caller left join charge on charge.row = caller.row`)
-  const charged = new Map(found.map((foundRow) => [Number(foundRow.row), toCharged(foundRow)]))
+  const charged = new Map(
+    settledRows.map((foundRow) => [Number(foundRow.row), toCharged(foundRow)]),
+  )
   return rows.map((_, index) => charged.get(index + 1))
 }
 
-function toCharged({ id, used_at, wallet, balance, counted, free, paid }: FoundRow): ChargedRow {
+function toCharged({
+  id,
+  used_at,
+  wallet,
+  balance,
+  counted,
+  free,
+  paid,
+}: FoundRow): TokenChargeResult {
   const isDone = balance !== null && free !== null && paid !== null
   return {
     tokenId: id,

@@ -7,7 +7,7 @@
  * and 48 hours; the slots stay for 72 hours.
  */
 import { z } from 'zod'
-import { pageOf, pageQuery, textInteger } from '#src/kernel/query.ts'
+import { pageQueryFields, pageSchema, textInteger } from '#src/kernel/pagination.ts'
 import { Credits, Id, Instant } from '#src/kernel/units.ts'
 import { SLOTS_MAX } from '../price-list.ts'
 
@@ -93,11 +93,11 @@ export const Capacity = z
 export type Capacity = z.output<typeof Capacity>
 
 /** Query of `GET /subscriptions`. */
-export const SubscriptionQuery = z.strictObject(pageQuery)
+export const SubscriptionQuery = z.strictObject(pageQueryFields)
 export type SubscriptionQuery = z.output<typeof SubscriptionQuery>
 
 /** Response of `GET /subscriptions`. */
-export const SubscriptionList = pageOf(Subscription)
+export const SubscriptionList = pageSchema(Subscription)
   .extend({
     capacity: Capacity,
     trial: z.object({

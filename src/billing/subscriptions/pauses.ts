@@ -7,10 +7,10 @@ import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { lockAccount } from '../account/store.ts'
 import {
-  dueAt,
   nextSubscriptionReminder,
   pauseExtensionMs,
   subscriptionAfterPause,
+  subscriptionStepAt,
 } from './rules.ts'
 import * as store from './store.ts'
 
@@ -88,7 +88,7 @@ export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date)
     await store.updateSubscription(tx, row, {
       startsAt,
       endsAt,
-      dueAt: dueAt({ ...next, endsAt }) ?? null,
+      dueAt: subscriptionStepAt({ ...next, endsAt }) ?? null,
       remindAt: nextSubscriptionReminder('term', endsAt, now) ?? null,
       movedForPause: last.number,
     })

@@ -12,7 +12,7 @@ import {
   missingCredits,
   nextSubscriptionReminder,
   priceSlots,
-  slotsLeft,
+  remainingSlots,
   trialSlots,
 } from './rules.ts'
 import * as store from './store.ts'
@@ -84,7 +84,7 @@ interface Deps {
  * records it, under the lock of the wallet's account. Reminders that a stopped service missed are sent as
  * one, and never after the end. A wallet that fails is put into quarantine, and the others are processed.
  */
-export async function remindDue(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function sendDueReminders(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, quarantine } = deps
   if (!deps.billing.enabled || (await store.isBillingPaused(db))) return
   const now = deps.clock.now()
@@ -128,7 +128,7 @@ async function remindOfTerms(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
       endsAt,
       renewal: autoRenew ? { credits, missingCredits: missing } : null,
       offer: autoRenew ? null : { credits, periods },
-      slotsLeft: slotsLeft(rows, id, endsAt) + trialSlots(trial, endsAt),
+      slotsLeft: remainingSlots(rows, id, endsAt) + trialSlots(trial, endsAt),
       at: now,
     })
   }
@@ -141,6 +141,6 @@ async function remindOfTrial(deps: Deps, tx: Db, wallet: Address, now: Date): Pr
   const { endsAt } = trial
   if (now >= endsAt) return
   const rows = await store.listRunning(tx, wallet)
-  const left = slotsLeft(rows, undefined, endsAt)
+  const left = remainingSlots(rows, undefined, endsAt)
   await deps.notices.trialEnds(tx, { wallet, endsAt, slotsLeft: left, at: now })
 }

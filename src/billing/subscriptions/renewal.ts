@@ -10,14 +10,14 @@ import { lockSlots } from './capacity.ts'
 import { forEachDueWallet } from './due-wallets.ts'
 import { extendForBillingPauses, recordBillingOff, recordBillingOn } from './pauses.ts'
 import {
-  dueAt,
-  dueStep,
-  firstReminder,
+  dueSubscriptionStep,
+  firstReminderAt,
   lastRenewalTry,
   nextRenewal,
   priceSlots,
+  remainingSlots,
   slotsEndAt,
-  slotsLeft,
+  subscriptionStepAt,
   termEnd,
   termReference,
   trialSlots,
@@ -80,7 +80,7 @@ interface Deps {
  * service the missed tries are made up for with one notice; a renewed term begins where the previous term
  * ended. Where billing is disabled nothing is renewed or ended.
  */
-export async function renewDue(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function renewDueSubscriptions(deps: Deps, signal: AbortSignal): Promise<void> {
   const { db, log, quarantine } = deps
   if (!deps.billing.enabled) return recordBillingOff(deps)
   await recordBillingOn(deps, signal)
@@ -112,7 +112,7 @@ async function settleWallet(
   for (const row of await store.lockRunning(tx, wallet)) {
     const next = await settle(tx, wallet, row, now)
     if (next === row) {
-      const due = dueAt(row) ?? null
+      const due = subscriptionStepAt(row) ?? null
       // A release may have changed the rules since the row was written.
       if (due?.getTime() !== row.dueAt?.getTime()) {
         await store.updateSubscription(tx, row, { dueAt: due })
@@ -120,8 +120,12 @@ async function settleWallet(
       continue
     }
     const { id, wallet: _, ...columns } = next
-    const remindAt = next.status === 'active' ? firstReminder('term', next.endsAt) : null
-    await store.updateSubscription(tx, row, { ...columns, dueAt: dueAt(next) ?? null, remindAt })
+    const remindAt = next.status === 'active' ? firstReminderAt('term', next.endsAt) : null
+    await store.updateSubscription(tx, row, {
+      ...columns,
+      dueAt: subscriptionStepAt(next) ?? null,
+      remindAt,
+    })
     settled.push(next)
     const terms = next.term - row.term
     if (terms > 0) {
@@ -149,7 +153,7 @@ async function settle(
   row: store.SubscriptionRow,
   now: Date,
 ): Promise<store.SubscriptionRow> {
-  const step = dueStep(row, now)
+  const step = dueSubscriptionStep(row, now)
   if (step === 'nothing') return row
   if (step === 'expire') return { ...row, status: 'expired' }
   return settle(tx, wallet, await renew(tx, wallet, row, now), now)
@@ -208,7 +212,8 @@ async function describeFailure(
     nextTryAt: nextRenewal(row),
     lastTryAt: lastRenewalTry(endsAt),
     goneAt: gone,
-    slotsLeft: slotsLeft(await store.listRunning(tx, wallet), id, gone) + trialSlots(trial, gone),
+    slotsLeft:
+      remainingSlots(await store.listRunning(tx, wallet), id, gone) + trialSlots(trial, gone),
     at,
   }
 }

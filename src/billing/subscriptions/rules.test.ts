@@ -5,17 +5,17 @@ import { PERIODS_MAX } from './model.ts'
 import {
   applyDiscounts,
   capacitySteps,
-  dueAt,
-  dueStep,
-  firstReminder,
+  dueSubscriptionStep,
+  firstReminderAt,
   missingCredits,
   nextRenewal,
   nextSubscriptionReminder,
   priceSlots,
   type RenewableSubscription,
+  remainingSlots,
   type SubscriptionState,
   slotsEndAt,
-  slotsLeft,
+  subscriptionStepAt,
   termEnd,
   trialEnd,
   trialSlots,
@@ -141,15 +141,15 @@ describe('a subscription', () => {
     ['in grace, after all tries', state({ status: 'grace', failedRenewals: 3 }), 71.9, 'nothing'],
     ['in grace, after three days', state({ status: 'grace', failedRenewals: 3 }), 72, 'expire'],
     ['expired', state({ status: 'expired', failedRenewals: 3 }), 1000, 'nothing'],
-  ] as const)('%s: its next step is due at the right time', (_name, given, atHour, step) => {
-    expect(dueStep(given, hours(atHour))).toBe(step)
+  ] as const)('%s: its next step is due at the right time', (_name, subscription, atHour, step) => {
+    expect(dueSubscriptionStep(subscription, hours(atHour))).toBe(step)
   })
 
   test('keeps its grace when renewal is switched off during it, and is not renewed any more', () => {
-    const given = state({ status: 'grace', failedRenewals: 1, autoRenew: false })
-    expect(nextRenewal(given)).toBeUndefined()
-    expect(dueStep(given, hours(71.9))).toBe('nothing')
-    expect(dueStep(given, hours(72))).toBe('expire')
+    const subscription = state({ status: 'grace', failedRenewals: 1, autoRenew: false })
+    expect(nextRenewal(subscription)).toBeUndefined()
+    expect(dueSubscriptionStep(subscription, hours(71.9))).toBe('nothing')
+    expect(dueSubscriptionStep(subscription, hours(72))).toBe('expire')
   })
 
   test('has the time of its next renewal', () => {
@@ -162,9 +162,9 @@ describe('a subscription', () => {
   })
 
   test('has a time of its next step until it has expired', () => {
-    expect(dueAt(state())).toEqual(END)
-    expect(dueAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
-    expect(dueAt(state({ status: 'expired' }))).toBeUndefined()
+    expect(subscriptionStepAt(state())).toEqual(END)
+    expect(subscriptionStepAt(state({ status: 'grace', failedRenewals: 3 }))).toEqual(hours(72))
+    expect(subscriptionStepAt(state({ status: 'expired' }))).toBeUndefined()
   })
 })
 
@@ -185,8 +185,8 @@ describe('a reminder', () => {
   const daysBefore = (days: number) => new Date(endsAt.getTime() - days * 86_400_000)
 
   test('is first sent 7 days before the end of a term, 2 days before the end of a trial', () => {
-    expect(firstReminder('term', endsAt)).toEqual(daysBefore(7))
-    expect(firstReminder('trial', endsAt)).toEqual(daysBefore(2))
+    expect(firstReminderAt('term', endsAt)).toEqual(daysBefore(7))
+    expect(firstReminderAt('trial', endsAt)).toEqual(daysBefore(2))
   })
 
   test.each([
@@ -206,7 +206,10 @@ describe('a reminder', () => {
 describe('several subscriptions', () => {
   const END = new Date('2026-12-20T12:00:00.000Z')
   const base = { status: 'active', endsAt: END, autoRenew: true, failedRenewals: 0 } as const
-  const one = (id: number, over: Partial<RenewableSubscription> = {}): RenewableSubscription => ({
+  const subscriptionWith = (
+    id: number,
+    over: Partial<RenewableSubscription> = {},
+  ): RenewableSubscription => ({
     ...base,
     id,
     quantity: 1,
@@ -216,14 +219,32 @@ describe('several subscriptions', () => {
   const later = (days: number) => new Date(END.getTime() + days * 86_400_000)
 
   test.each([
-    ['covered exactly', [one(1)], 1, 500, 0],
-    ['short of one credit', [one(1)], 1, 499, 1],
-    ['after another of the same moment', [one(1), one(2)], 2, 700, 300],
-    ['before another', [one(1), one(2)], 1, 700, 0],
-    ['after one that cannot be paid', [one(1, { quantity: 3 }), one(2)], 2, 700, 0],
-    ['before one that ends later', [one(1, { endsAt: later(1) }), one(2)], 2, 500, 0],
-    ['beside one that is not renewed', [one(1, { autoRenew: false }), one(2)], 2, 500, 0],
-    ['that is not renewed itself', [one(1, { autoRenew: false })], 1, 0, 0],
+    ['covered exactly', [subscriptionWith(1)], 1, 500, 0],
+    ['short of one credit', [subscriptionWith(1)], 1, 499, 1],
+    ['after another of the same moment', [subscriptionWith(1), subscriptionWith(2)], 2, 700, 300],
+    ['before another', [subscriptionWith(1), subscriptionWith(2)], 1, 700, 0],
+    [
+      'after one that cannot be paid',
+      [subscriptionWith(1, { quantity: 3 }), subscriptionWith(2)],
+      2,
+      700,
+      0,
+    ],
+    [
+      'before one that ends later',
+      [subscriptionWith(1, { endsAt: later(1) }), subscriptionWith(2)],
+      2,
+      500,
+      0,
+    ],
+    [
+      'beside one that is not renewed',
+      [subscriptionWith(1, { autoRenew: false }), subscriptionWith(2)],
+      2,
+      500,
+      0,
+    ],
+    ['that is not renewed itself', [subscriptionWith(1, { autoRenew: false })], 1, 0, 0],
   ])('one %s misses the credits that the earlier ones leave uncovered', (_what, all, id, balance, missing) => {
     expect(missingCredits(all, id, balance)).toBe(missing)
   })
@@ -236,7 +257,7 @@ describe('several subscriptions', () => {
     fc.assert(
       fc.property(some, fc.nat(20_000), (drafts, balance) => {
         const all = drafts.map(({ days, ...draft }, index) =>
-          one(index + 1, { ...draft, endsAt: later(days) }),
+          subscriptionWith(index + 1, { ...draft, endsAt: later(days) }),
         )
         for (const { id, quantity: q, periods: p } of all) {
           const missing = missingCredits(all, id, balance)
@@ -253,23 +274,25 @@ describe('several subscriptions', () => {
 
   test('have the slots of those that have not ended by a time', () => {
     const all = [
-      one(1, { autoRenew: false, quantity: 1 }),
-      one(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
-      one(3, { quantity: 4 }),
-      one(4, { status: 'grace', quantity: 8, failedRenewals: 1 }),
+      subscriptionWith(1, { autoRenew: false, quantity: 1 }),
+      subscriptionWith(2, { autoRenew: false, quantity: 2, endsAt: later(1) }),
+      subscriptionWith(3, { quantity: 4 }),
+      subscriptionWith(4, { status: 'grace', quantity: 8, failedRenewals: 1 }),
     ]
-    expect(slotsLeft(all, undefined, later(-1))).toBe(15)
-    expect(slotsLeft(all, 1, END)).toBe(14)
-    expect(slotsLeft(all, 2, later(1))).toBe(12)
-    expect(slotsLeft(all, 4, later(3))).toBe(4)
+    expect(remainingSlots(all, undefined, later(-1))).toBe(15)
+    expect(remainingSlots(all, 1, END)).toBe(14)
+    expect(remainingSlots(all, 2, later(1))).toBe(12)
+    expect(remainingSlots(all, 4, later(3))).toBe(4)
   })
 
   test('end at the end of their term or grace, and not at all while they are renewed', () => {
-    expect(slotsEndAt(one(1))).toBeUndefined()
-    expect(slotsEndAt(one(1, { autoRenew: false }))).toEqual(END)
-    expect(slotsEndAt(one(1, { status: 'grace' }))).toEqual(later(3))
-    expect(slotsEndAt(one(1, { status: 'expired' }))).toEqual(END)
-    expect(slotsEndAt(one(1, { status: 'expired', failedRenewals: 3 }))).toEqual(later(3))
+    expect(slotsEndAt(subscriptionWith(1))).toBeUndefined()
+    expect(slotsEndAt(subscriptionWith(1, { autoRenew: false }))).toEqual(END)
+    expect(slotsEndAt(subscriptionWith(1, { status: 'grace' }))).toEqual(later(3))
+    expect(slotsEndAt(subscriptionWith(1, { status: 'expired' }))).toEqual(END)
+    expect(slotsEndAt(subscriptionWith(1, { status: 'expired', failedRenewals: 3 }))).toEqual(
+      later(3),
+    )
   })
 
   test('give the number of slots after each change, from the present number and the losses', () => {

@@ -93,7 +93,7 @@ export function nextRenewal(subscription: SubscriptionState): Date | undefined {
  * A term without automatic renewal ends at once. A term whose renewal failed has its grace, even if
  * automatic renewal is switched off meanwhile.
  */
-export function dueAt(subscription: SubscriptionState): Date | undefined {
+export function subscriptionStepAt(subscription: SubscriptionState): Date | undefined {
   const { status, endsAt } = subscription
   if (status === 'expired') return undefined
   if (status === 'active') return endsAt
@@ -142,12 +142,12 @@ export function subscriptionAfterPause<Row extends SubscriptionState & { readonl
   row: Row,
   pause: BillingPause,
 ): Row {
-  const due = dueAt(row)
+  const due = subscriptionStepAt(row)
   if (due === undefined) return row
   const moved = pauseExtensionMs({ startsAt: row.startsAt, dueAt: due }, pause)
   const startsAt = new Date(row.startsAt.getTime() + moved)
   const next = { ...row, startsAt, endsAt: new Date(row.endsAt.getTime() + moved) }
-  if (moved === 0 || dueStep(next, pause.onAt) !== 'expire') return next
+  if (moved === 0 || dueSubscriptionStep(next, pause.onAt) !== 'expire') return next
   return { ...next, endsAt: new Date(next.endsAt.getTime() + GRACE_MS) }
 }
 
@@ -162,7 +162,7 @@ const ANNOUNCED_MS = 3 * DAY_MS
 const REMINDERS_MS = { term: [7 * DAY_MS, ANNOUNCED_MS, DAY_MS], trial: [2 * DAY_MS] } as const
 
 /** Time of the first reminder of an end. */
-export function firstReminder(of: keyof typeof REMINDERS_MS, endsAt: Date): Date {
+export function firstReminderAt(of: keyof typeof REMINDERS_MS, endsAt: Date): Date {
   return new Date(endsAt.getTime() - REMINDERS_MS[of][0])
 }
 
@@ -226,7 +226,7 @@ export function missingCredits(
 /**
  * Slots of subscriptions that remain at an instant if nothing changes, without the subscription `without`.
  */
-export function slotsLeft(
+export function remainingSlots(
   all: readonly RenewableSubscription[],
   without: number | undefined,
   at: Date,
@@ -273,11 +273,11 @@ export function capacitySteps(
 }
 
 /** The step due for a subscription at `now`. */
-export function dueStep(
+export function dueSubscriptionStep(
   subscription: SubscriptionState,
   now: Date,
 ): 'nothing' | 'renew' | 'expire' {
-  const due = dueAt(subscription)
+  const due = subscriptionStepAt(subscription)
   if (due === undefined || now < due) return 'nothing'
   return nextRenewal(subscription) === undefined ? 'expire' : 'renew'
 }

@@ -2,7 +2,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { cutPage, PAGE_LIMIT_DEFAULT, readCursor } from '#src/kernel/query.ts'
+import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import { debit, requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
@@ -19,10 +19,10 @@ import type {
   Trial,
 } from './model.ts'
 import {
-  dueAt,
-  firstReminder,
+  firstReminderAt,
   nextRenewal,
   priceSlots,
+  subscriptionStepAt,
   termEnd,
   termReference,
   trialEnd,
@@ -73,7 +73,7 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
   await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
     const capacity = await getCapacity({ db: tx, billing: deps.billing }, wallet, startedAt)
-    const remindAt = firstReminder('trial', endsAt)
+    const remindAt = firstReminderAt('trial', endsAt)
     const trial = { wallet, telegramUserId, startedAt, endsAt, remindAt }
     const linked = await deps.linkedAccounts.lock(tx, wallet, startedAt)
     const accounts = [...new Set([...linked, ...(telegramUserId === null ? [] : [telegramUserId])])]
@@ -163,7 +163,7 @@ export async function createSubscription(
       autoRenew,
       failedRenewals: 0,
       dueAt: endsAt,
-      remindAt: firstReminder('term', endsAt),
+      remindAt: firstReminderAt('term', endsAt),
       createdAt: now,
     })
     const reference = termReference(bought.id, bought.term)
@@ -185,7 +185,7 @@ export async function listSubscriptions(
   const { wallet, telegramUserId } = caller
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listSubscriptions(db, wallet, after, limit + 1)
-  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  const page = toPage(rows, limit, LIST, ({ id }) => [id])
   const trial = await store.findTrial(db, wallet)
   const linked = trial === undefined ? await linkedAccounts.list(db, wallet) : []
   const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]
@@ -219,7 +219,10 @@ export async function setAutoRenew(
     for (const row of await store.lockRunning(tx, caller.wallet)) {
       if ((id ?? row.id) !== row.id) continue
       const next = { ...row, autoRenew }
-      await store.updateSubscription(tx, row, { autoRenew, dueAt: dueAt(next) ?? null })
+      await store.updateSubscription(tx, row, {
+        autoRenew,
+        dueAt: subscriptionStepAt(next) ?? null,
+      })
     }
   })
   return listSubscriptions(deps, caller, {})

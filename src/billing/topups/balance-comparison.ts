@@ -165,10 +165,10 @@ export async function recordSubmittedTransfers(
   deps: Pick<SettleDeps, 'log' | 'clock'>,
   tx: Db,
   payTo: Address,
-  found: readonly Payment[],
+  payments: readonly Payment[],
 ): Promise<void> {
   const cursor = await lockPaymentCursor(tx, 'flare')
-  const isNew = found.filter(({ block }) => !isCompared(cursor, payTo, block.number))
+  const isNew = payments.filter(({ block }) => !isCompared(cursor, payTo, block.number))
   await recordPayments(deps, tx, isNew, deps.clock.now())
 }
 

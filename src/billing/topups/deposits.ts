@@ -11,9 +11,9 @@ import {
 } from './cursor-store.ts'
 import { deleteFailedReadCounts } from './gap-store.ts'
 import { readGaps, recordUnreadable } from './gaps.ts'
-import { listOpenPayments, notifyOpenOnFlare, type PaymentPosition } from './payment-store.ts'
+import { listOpenPayments, notifyOpenFlarePayments, type PaymentPosition } from './payment-store.ts'
 import { recordPayments } from './payments.ts'
-import { assetOf } from './rules.ts'
+import { paymentAssetOf } from './rules.ts'
 import { findTopup, listWaitingSubmissions, type SubmissionRow } from './store.ts'
 import {
   type FollowDeps,
@@ -66,8 +66,8 @@ export async function beginPaymentScan(
   which: CursorRow['chain'],
   signal?: AbortSignal,
 ): Promise<CursorRow> {
-  const found = await findPaymentCursor(db, which)
-  if (found !== undefined) return found
+  const savedCursor = await findPaymentCursor(db, which)
+  if (savedCursor !== undefined) return savedCursor
   const block = which === 'flare' ? await chain.confirmedBlock(confirmations, signal) : undefined
   const position = block?.number ?? null
   await insertPaymentCursor(db, { chain: which, position, tip: position, sinceAt: clock.now() })
@@ -116,7 +116,7 @@ async function readFlare(deps: FollowDeps, signal: AbortSignal): Promise<void> {
     from = to + 1
     span = Math.min(span * 2, SPAN_MAX)
   }
-  if (await saveTip(db, 'flare', tip)) await notifyOpenOnFlare(db)
+  if (await saveTip(db, 'flare', tip)) await notifyOpenFlarePayments(db)
 }
 
 /** Reads validated ledgers, which are final. Deposits before the service's first day are ignored. */
@@ -169,7 +169,7 @@ export async function followSubmittedTransactions(
 
 /** The chain on which an asset is paid. */
 export function chainOf(asset: AssetKey): CursorRow['chain'] {
-  return assetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
+  return paymentAssetOf(asset).way === 'xrpl' ? 'xrpl' : 'flare'
 }
 
 async function settlePages(deps: FollowDeps, signal: AbortSignal): Promise<void> {

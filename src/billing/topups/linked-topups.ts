@@ -58,8 +58,8 @@ export async function readPaymentPage(
     readTopupPayments(deps, topup.handle),
     isRenewable(deps, topup),
   ])
-  const rest = isOpen ? undefined : remainderOf(topup, deps.clock.now())
-  return { topup, ...status, rest, receipts, canRenew }
+  const remainder = isOpen ? undefined : remainderOf(topup, deps.clock.now())
+  return { topup, ...status, rest: remainder, receipts, canRenew }
 }
 
 /** Like `confirmTopup`, for the wallet of the top-up. */

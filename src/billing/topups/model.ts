@@ -51,14 +51,14 @@ export const TOPUP_STATUSES = [
 ] as const
 export type TopupStatus = (typeof TOPUP_STATUSES)[number]
 
-export const SETTLEMENTS = {
+export const SETTLEMENT_NAMES = {
   router: 'onchain_router_prepaid',
   native: 'native_transfer_prepaid',
   xrpl: 'xrpl_tag_prepaid',
 } as const
 
 /** Reasons why a payment is not credited, or why a submitted transaction contains no payment. */
-export const REFUSALS = [
+export const PAYMENT_REFUSALS = [
   /** The payment names no known top-up. */
   'unknown_reference',
   'wrong_asset',
@@ -72,7 +72,7 @@ export const REFUSALS = [
   /** The payment is worth more credits than `TOPUP_CREDITS_MAX`. */
   'too_large',
 ] as const
-export type PaymentRefusal = (typeof REFUSALS)[number]
+export type PaymentRefusal = (typeof PAYMENT_REFUSALS)[number]
 
 /** Slots to buy when a top-up is credited. */
 export const NewPurchase = z
@@ -122,7 +122,7 @@ const draft = {
   decimals: z.int().meta({ description: 'operations:field.assetDecimals' }),
   payTo: z.string().meta({ description: 'operations:field.payTo' }),
   destinationTag: z.int().nullable().meta({ description: 'operations:field.destinationTag' }),
-  settlement: z.enum(Object.values(SETTLEMENTS)),
+  settlement: z.enum(Object.values(SETTLEMENT_NAMES)),
   chainId: z.int().meta({ description: 'operations:field.topupChain' }),
   transaction: z
     .object({ to: Address, value: Units, data: z.string() })

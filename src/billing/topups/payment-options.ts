@@ -7,7 +7,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type AssetKey, PAYMENT_ASSETS, type PaymentAsset } from '../price-list.ts'
 import type { PaymentSetup } from './model.ts'
-import { assetOf, capUnits, type UsdPrice } from './rules.ts'
+import { capUnits, paymentAssetOf, type UsdPrice } from './rules.ts'
 
 /** Current state of one payment asset. */
 export interface AssetState {
@@ -71,8 +71,8 @@ const LIST_TIMEOUT_MS = 4000
 export function createPaymentOptions(sources: PaymentOptionSources): PaymentOptions {
   let cached: { readonly atMs: number; readonly states: Promise<readonly AssetState[]> } | undefined
   return {
-    read: (key, signal) => readState(sources, createView(sources, signal), assetOf(key)),
-    price: (key, signal) => readPrice(sources, createView(sources, signal), assetOf(key)),
+    read: (key, signal) => readState(sources, createView(sources, signal), paymentAssetOf(key)),
+    price: (key, signal) => readPrice(sources, createView(sources, signal), paymentAssetOf(key)),
     list: () => {
       const nowMs = sources.clock.now().getTime()
       if (cached === undefined || nowMs - cached.atMs >= LIST_KEPT_MS) {

@@ -187,7 +187,7 @@ export async function notifyTopups(
 }
 
 /** Notifies of all payments on Flare that are not settled, because a new block gives each a further confirmation. */
-export async function notifyOpenOnFlare(db: Db): Promise<void> {
+export async function notifyOpenFlarePayments(db: Db): Promise<void> {
   const { handle, settledAt, way } = topupPayments
   const open = await db
     .selectDistinct({ handle })

@@ -63,11 +63,11 @@ export interface SettleDeps {
 export async function recordPayments(
   { log }: Pick<SettleDeps, 'log'>,
   tx: Db,
-  found: readonly Payment[],
+  newPayments: readonly Payment[],
   seenAt: Date,
 ): Promise<void> {
   const matched = new Set<payments.PaymentRow>()
-  for (const payment of found) {
+  for (const payment of newPayments) {
     const gone = await payments.deleteMovedPayments(tx, payment.txHash, payment.block.hash)
     const known = await payments.listPaymentsInTransaction(tx, payment.txHash)
     const settled = known.filter(({ settledAt }) => settledAt !== null)

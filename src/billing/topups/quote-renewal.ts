@@ -5,7 +5,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
 import { symbolOf } from './rules.ts'
-import { createTopup, findLinkedTopup, readOffer, type TopupDeps } from './service.ts'
+import { createTopup, findLinkedTopup, readAssetOfNewTopup, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
 
 /** Maximum number of renewals of one quote by holders of its link. */
@@ -33,7 +33,7 @@ export async function renewTopup(
   const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: topup.credits }
   const caller = { wallet: storedAddress(topup.wallet) }
-  const offer = await readOffer(deps, caller, input)
+  const offer = await readAssetOfNewTopup(deps, caller, input)
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)

@@ -5,13 +5,13 @@ import { TOPUP_CREDITS_MAX } from './model.ts'
 import {
   bonusFor,
   type CreditRate,
-  creditsFor,
+  creditsForUnits,
   creditsWithBonusOf,
   judgePayment,
   payerProblem,
   quotedUnitsFor,
   symbolOf,
-  unitsFor,
+  unitsForCredits,
   usdRateOf,
   xrpWalletLink,
 } from './rules.ts'
@@ -46,16 +46,16 @@ describe('the amount of a quote', () => {
     ['XRP', 10_000, { value: 3n, decimals: -1 }, 333_334n],
     ['service', 10_000, { value: 50_000n, decimals: 6 }, 200n * 10n ** 18n],
   ] as const)('in %s for %i credits is exact, rounded up at the end', (key, count, price, units) => {
-    expect(unitsFor(count, usdRateOf(key, price))).toBe(units)
+    expect(unitsForCredits(count, usdRateOf(key, price))).toBe(units)
   })
 
   test('is the smallest that is worth the credits', () => {
     fc.assert(
       fc.property(credits, rates, (count, rate) => {
-        const units = unitsFor(count, rate)
+        const units = unitsForCredits(count, rate)
         fc.pre(units !== undefined)
-        expect(creditsFor(units, rate)).toBeGreaterThanOrEqual(BigInt(count))
-        expect(creditsFor(units - 1n, rate)).toBeLessThan(BigInt(count))
+        expect(creditsForUnits(units, rate)).toBeGreaterThanOrEqual(BigInt(count))
+        expect(creditsForUnits(units - 1n, rate)).toBeLessThan(BigInt(count))
       }),
     )
   })
@@ -77,17 +77,18 @@ describe('the amount of a quote', () => {
   test('that people type has two decimals from one unit upward, and never costs a credit', () => {
     fc.assert(
       fc.property(credits, rates, (count, rate) => {
-        const [exact, quoted] = [unitsFor(count, rate), quotedUnitsFor(count, rate)]
+        const [exact, quoted] = [unitsForCredits(count, rate), quotedUnitsFor(count, rate)]
         fc.pre(exact !== undefined && quoted !== undefined)
         const [whole, cent] = [10n ** BigInt(rate.decimals), 10n ** BigInt(rate.decimals - 2)]
         expect(quoted).toBeGreaterThanOrEqual(exact)
-        expect(creditsFor(quoted, rate)).toBeGreaterThanOrEqual(BigInt(count))
+        expect(creditsForUnits(quoted, rate)).toBeGreaterThanOrEqual(BigInt(count))
         if (quoted >= whole) {
           expect(quoted % cent).toBe(0n)
           // A digit worth less than a credit may lie before the decimal sign.
-          if (creditsFor(quoted, rate) > BigInt(count)) expect(quoted - exact).toBeLessThan(cent)
-        } else if (creditsFor(1n, rate) === 0n) {
-          expect(creditsFor(quoted, rate)).toBe(BigInt(count))
+          if (creditsForUnits(quoted, rate) > BigInt(count))
+            expect(quoted - exact).toBeLessThan(cent)
+        } else if (creditsForUnits(1n, rate) === 0n) {
+          expect(creditsForUnits(quoted, rate)).toBe(BigInt(count))
         } else expect(quoted).toBe(exact)
       }),
     )
@@ -96,7 +97,10 @@ describe('the amount of a quote', () => {
   test('grows with the credits and falls with the price', () => {
     fc.assert(
       fc.property(credits, credits, rates, (a, b, rate) => {
-        const [less, more] = [unitsFor(Math.min(a, b), rate), unitsFor(Math.max(a, b), rate)]
+        const [less, more] = [
+          unitsForCredits(Math.min(a, b), rate),
+          unitsForCredits(Math.max(a, b), rate),
+        ]
         fc.pre(less !== undefined && more !== undefined)
         expect(less).toBeLessThanOrEqual(more)
       }),
@@ -108,8 +112,11 @@ describe('the amount of a quote', () => {
         prices,
         fc.bigInt({ min: 1n, max: 1000n }),
         (count, key, price, times) => {
-          const now = unitsFor(count, usdRateOf(key, price))
-          const dearer = unitsFor(count, usdRateOf(key, { ...price, value: price.value * times }))
+          const now = unitsForCredits(count, usdRateOf(key, price))
+          const dearer = unitsForCredits(
+            count,
+            usdRateOf(key, { ...price, value: price.value * times }),
+          )
           fc.pre(now !== undefined && dearer !== undefined)
           expect(dearer).toBeLessThanOrEqual(now)
         },
@@ -120,23 +127,23 @@ describe('the amount of a quote', () => {
   test('is never zero, and never more than a chain can move', () => {
     fc.assert(
       fc.property(credits, rates, (count, rate) => {
-        const units = unitsFor(count, rate)
+        const units = unitsForCredits(count, rate)
         if (units === undefined) return
         expect(units).toBeGreaterThan(0n)
         expect(units).toBeLessThanOrEqual(UINT256_MAX)
       }),
     )
     expect(
-      unitsFor(TOPUP_CREDITS_MAX, usdRateOf('FLR', { value: 1n, decimals: 60 })),
+      unitsForCredits(TOPUP_CREDITS_MAX, usdRateOf('FLR', { value: 1n, decimals: 60 })),
     ).toBeUndefined()
-    expect(unitsFor(10_000, usdRateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
+    expect(unitsForCredits(10_000, usdRateOf('FLR', { value: 0n, decimals: 0 }))).toBeUndefined()
   })
 
   test('for 1000 credits at a time is never less than for all at once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), rates, (thousands, rate) => {
-        const all = unitsFor(thousands * 1000, rate)
-        const each = unitsFor(1000, rate)
+        const all = unitsForCredits(thousands * 1000, rate)
+        const each = unitsForCredits(1000, rate)
         fc.pre(all !== undefined && each !== undefined)
         expect(all).toBeLessThanOrEqual(each * BigInt(thousands))
       }),
@@ -148,8 +155,8 @@ describe('the credits of an amount', () => {
   test('are never more when it is paid in two parts, and at most one less', () => {
     fc.assert(
       fc.property(amounts, amounts, rates, (a, b, rate) => {
-        const together = creditsFor(a + b, rate)
-        const apart = creditsFor(a, rate) + creditsFor(b, rate)
+        const together = creditsForUnits(a + b, rate)
+        const apart = creditsForUnits(a, rate) + creditsForUnits(b, rate)
         expect(together).toBeGreaterThanOrEqual(apart)
         expect(together - apart).toBeLessThanOrEqual(1n)
       }),
@@ -158,7 +165,7 @@ describe('the credits of an amount', () => {
 
   test('are exact at the largest amount there is', () => {
     // 0.02 USD a coin: 20 credits for 10^18 units.
-    expect(creditsFor(UINT256_MAX, FLR_RATE)).toBe((UINT256_MAX * 20n) / 10n ** 18n)
+    expect(creditsForUnits(UINT256_MAX, FLR_RATE)).toBe((UINT256_MAX * 20n) / 10n ** 18n)
   })
 })
 

@@ -26,7 +26,7 @@ const UINT256_MAX = 2n ** 256n - 1n
 const BPS = 10_000n
 
 /** The entry of the price list. */
-export function assetOf(key: AssetKey): PaymentAsset {
+export function paymentAssetOf(key: AssetKey): PaymentAsset {
   const asset = PAYMENT_ASSETS.find((paymentAsset) => paymentAsset.key === key)
   if (asset === undefined) throw new Error(`no payment asset ${key}`)
   return asset
@@ -35,7 +35,7 @@ export function assetOf(key: AssetKey): PaymentAsset {
 /** A transaction hash in the notation of the asset's chain. */
 export function transactionHashOf(key: AssetKey, text: string): string {
   const digits = text.replace(/^0x/, '')
-  return assetOf(key).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
+  return paymentAssetOf(key).way === 'xrpl' ? digits.toUpperCase() : `0x${digits.toLowerCase()}`
 }
 
 /** Ticker of an asset. */
@@ -48,7 +48,7 @@ export function symbolOf(key: AssetKey, serviceTokenSymbol: string): string {
 
 /** Rate of an asset at a price, with today's price of credits. */
 export function usdRateOf(key: AssetKey, price: UsdPrice): CreditRate {
-  const { decimals } = assetOf(key)
+  const { decimals } = paymentAssetOf(key)
   return { price, decimals, usdPer1000CreditsMicros: USD_PER_1000_CREDITS_MICROS }
 }
 
@@ -56,7 +56,7 @@ export function usdRateOf(key: AssetKey, price: UsdPrice): CreditRate {
  * Price of credits in the asset's smallest unit, rounded up once; undefined when it exceeds the amounts of
  * the chain.
  */
-export function unitsFor(credits: number, rate: CreditRate): bigint | undefined {
+export function unitsForCredits(credits: number, rate: CreditRate): bigint | undefined {
   return roundedUp(credits, rate, 1n)
 }
 
@@ -64,7 +64,7 @@ export function unitsFor(credits: number, rate: CreditRate): bigint | undefined 
 const TYPED_DECIMALS = 2
 
 /**
- * Amount of a quote: like `unitsFor`, but rounded up so that people can type it. The last digit is worth at most one
+ * Amount of a quote: like `unitsForCredits`, but rounded up so that people can type it. The last digit is worth at most one
  * credit; from one whole unit upward the amount has at most two decimals. What that adds is credited, too.
  */
 export function quotedUnitsFor(credits: number, rate: CreditRate): bigint | undefined {
@@ -86,14 +86,14 @@ function roundedUp(credits: number, rate: CreditRate, step: bigint): bigint | un
 }
 
 /** Whole credits for an amount, rounded down; the remainder is dropped. */
-export function creditsFor(amountUnits: bigint, rate: CreditRate): bigint {
+export function creditsForUnits(amountUnits: bigint, rate: CreditRate): bigint {
   const { units, credits } = exactRate(rate)
   return units <= 0n ? 0n : (amountUnits * credits) / units
 }
 
 /** Bonus credits, rounded down. */
 export function bonusFor(credits: bigint, key: AssetKey): bigint {
-  return (credits * BigInt(assetOf(key).bonusBps)) / BPS
+  return (credits * BigInt(paymentAssetOf(key).bonusBps)) / BPS
 }
 
 /** A rate as units and the credits they are worth, without rounding. */
@@ -160,11 +160,11 @@ export function exceedsPriceLock(quoteUnits: bigint, paidUnits: bigint): boolean
 
 function creditsAt(amountUnits: bigint, rate: CreditRate, lock: PriceLock | undefined): bigint {
   if (lock === undefined || !exceedsPriceLock(lock.quoteUnits, lock.usedUnits + amountUnits)) {
-    return creditsFor(amountUnits, rate)
+    return creditsForUnits(amountUnits, rate)
   }
   const left = lock.quoteUnits > lock.usedUnits ? lock.quoteUnits - lock.usedUnits : 0n
   const locked = left < amountUnits ? left : amountUnits
-  return creditsFor(locked, rate) + creditsFor(amountUnits - locked, lock.beyond)
+  return creditsForUnits(locked, rate) + creditsForUnits(amountUnits - locked, lock.beyond)
 }
 
 /** Amounts that may still be paid for open quotes of a capped asset, in its smallest unit. */
@@ -205,7 +205,7 @@ export function judgePayment(payment: PaymentCase): PaymentVerdict {
   if (payment.isUnsupported === true) return refused('unsupported_transfer')
   if (topup === undefined || rate === undefined) return refused('unknown_reference')
   if (asset !== (topup.token ?? topup.asset)) return refused('wrong_asset')
-  const cap = capUnits(assetOf(topup.asset), 'capPerTopup')
+  const cap = capUnits(paymentAssetOf(topup.asset), 'capPerTopup')
   if (cap !== undefined && amountUnits > cap) return refused('over_cap')
   const credits = creditsAt(amountUnits, rate, lock)
   const bonusCredits = bonusFor(credits, topup.asset)
@@ -237,7 +237,7 @@ const PAYER_PROBLEMS = [
  * codes
  */
 export function payerProblem(reason: string): (typeof PAYER_PROBLEMS)[number][0] | undefined {
-  return PAYER_PROBLEMS.find(([, said]) => said.test(reason))?.[0]
+  return PAYER_PROBLEMS.find(([, problem]) => problem.test(reason))?.[0]
 }
 
 /**

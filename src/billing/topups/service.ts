@@ -14,11 +14,11 @@ import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
 import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
 import {
-  assetOf,
   capUnits,
   creditsWithBonusOf,
   fitsHoldingsCap,
   type OpenQuotes,
+  paymentAssetOf,
   quotedUnitsFor,
   symbolOf,
   transactionHashOf,
@@ -62,12 +62,12 @@ export async function createTopup(
     readonly locale: Locale
     /** Handle of the quote that the new quote replaces. */
     readonly renews?: Hash
-    /** Result of `readOffer`, required inside a transaction, where the chain must not be called. */
+    /** Result of `readAssetOfNewTopup`, required inside a transaction, where the chain must not be called. */
     readonly offer?: AssetState
   },
 ): Promise<Topup> {
   const { input, locale, renews = null } = request
-  const state = request.offer ?? (await readOffer(deps, caller, input))
+  const state = request.offer ?? (await readAssetOfNewTopup(deps, caller, input))
   const credits = input.credits ?? MIN_TOPUP_CREDITS
   const createdAt = deps.clock.now()
   const { key } = state.asset
@@ -116,7 +116,7 @@ async function create(
  *
  * @throws the errors of `createTopup`
  */
-export async function readOffer(
+export async function readAssetOfNewTopup(
   deps: TopupDeps,
   caller: Pick<Caller, 'wallet'>,
   input: NewTopup,
@@ -212,7 +212,7 @@ async function insert(
   { db }: TopupDeps,
   topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
 ): Promise<TopupRow> {
-  const needsTag = assetOf(topup.asset).way === 'xrpl'
+  const needsTag = paymentAssetOf(topup.asset).way === 'xrpl'
   for (let attempt = 0; attempt < TAG_ATTEMPTS; attempt += 1) {
     const handle = `0x${randomBytes(32).toString('hex')}`
     const destinationTag = needsTag ? randomInt(1, TAG_MAX) : null

@@ -71,7 +71,7 @@ export interface QuoteWithPayment {
   readonly amountUnits: bigint
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** How, in which transaction, in what and how much was paid; null if no payment is recorded. */
+  /** Way, transaction, asset and amount of the recorded payment; null if there is none. */
   readonly payment: Pick<
     typeof topupPayments.$inferSelect,
     'way' | 'txHash' | 'asset' | 'amountUnits'

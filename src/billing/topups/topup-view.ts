@@ -5,8 +5,8 @@ import { ROUTER_ABI } from '#src/chain/contracts.ts'
 import { id, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
-import { type Purchase, SETTLEMENTS, type Topup } from './model.ts'
-import { assetOf, symbolOf, xrpWalletLink } from './rules.ts'
+import { type Purchase, SETTLEMENT_NAMES, type Topup } from './model.ts'
+import { paymentAssetOf, symbolOf, xrpWalletLink } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import type { TopupOutcome } from './topup-outcome.ts'
 
@@ -33,7 +33,7 @@ export function toTopup(
   { outcome, purchase }: { readonly outcome: TopupOutcome; readonly purchase: Purchase | null },
   locale: Locale,
 ): Topup {
-  const asset = assetOf(topup.asset)
+  const asset = paymentAssetOf(topup.asset)
   const handle = z.decode(Hash, topup.handle)
   const page = `${context.publicUrl}/pay/${handle}`
   return {
@@ -47,7 +47,7 @@ export function toTopup(
     decimals: asset.decimals,
     payTo: topup.payTo,
     destinationTag: topup.destinationTag,
-    settlement: SETTLEMENTS[asset.way],
+    settlement: SETTLEMENT_NAMES[asset.way],
     chainId: context.chainId,
     ...payment(topup, handle),
     page,
@@ -73,7 +73,7 @@ function payment(
   handle: Hash,
 ): Pick<Topup, 'transaction' | 'contractWallet' | 'approval'> {
   const nothing = { transaction: null, contractWallet: null, approval: null }
-  if (assetOf(asset).way === 'xrpl') return nothing
+  if (paymentAssetOf(asset).way === 'xrpl') return nothing
   const to = storedAddress(payTo)
   if (token === null) {
     const transaction = { to, value: amountUnits, data: handle }
@@ -98,7 +98,7 @@ function instructions(
   { asset, amountUnits, payTo, contractPayTo, destinationTag, handle }: TopupRow,
   locale: Locale,
 ): string {
-  const { way, decimals } = assetOf(asset)
+  const { way, decimals } = paymentAssetOf(asset)
   const symbol = symbolOf(asset, billing.serviceTokenSymbol)
   // All digits of the amount, because exactly this amount has to be paid.
   const amount = id(`${formatUnits(amountUnits, decimals)}\u00a0${symbol}`)

@@ -16,11 +16,11 @@ import {
 import {
   deleteOpenPayments,
   listPaymentsInTransaction,
-  notifyOpenOnFlare,
+  notifyOpenFlarePayments,
   type PaymentRow,
 } from './payment-store.ts'
 import { findTopupOfPayment, recordPayments, type SettleDeps, settlePayment } from './payments.ts'
-import { assetOf } from './rules.ts'
+import { paymentAssetOf } from './rules.ts'
 import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
 import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
@@ -101,7 +101,7 @@ async function readInternal(
   block: BlockRef,
   signal?: AbortSignal,
 ): Promise<readonly Payment[]> {
-  if (assetOf(asset).way !== 'native') return []
+  if (paymentAssetOf(asset).way !== 'native') return []
   return await internalTransfersAt(deps, storedAddress(payTo), block.number, signal)
 }
 
@@ -137,7 +137,7 @@ async function readFacts(
   txHash: string,
   signal?: AbortSignal,
 ): Promise<PaymentTransactionStatus> {
-  const { way } = assetOf(topup.asset)
+  const { way } = paymentAssetOf(topup.asset)
   if (way === 'xrpl') return readLedger(xrpl, txHash, signal)
   const { router, nativePayTo } = billing.payments
   // The destination of the quote, because the configuration may have changed since.
@@ -214,7 +214,7 @@ export function isChainUnavailable(error: unknown): boolean {
 
 async function readTip({ db, chain }: FollowDeps, signal?: AbortSignal): Promise<number> {
   const { number } = await chain.confirmedBlock(1, signal)
-  if (await cursors.saveTip(db, 'flare', number)) await notifyOpenOnFlare(db)
+  if (await cursors.saveTip(db, 'flare', number)) await notifyOpenFlarePayments(db)
   return number
 }
 

@@ -31,8 +31,8 @@ const MAKERS: readonly (readonly (readonly string[])[])[] = [
  */
 export async function findUnixAccount(): Promise<UnixAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined
-  const found = await lookUp()
-  if (found !== undefined) return found
+  const account = await lookUp()
+  if (account !== undefined) return account
   for (const commands of MAKERS) {
     for (const [command = '', ...args] of commands) await run(command, args).catch(() => undefined)
     const made = await lookUp()

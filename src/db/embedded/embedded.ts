@@ -89,8 +89,8 @@ function inUse(cluster: Cluster): Error {
 
 async function createDatabase({ connection }: ServerClaim): Promise<void> {
   const { sql } = connection
-  const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`
-  if (found === undefined) await sql`create database ${sql(DATABASE)}`
+  const [database] = await sql`select 1 from pg_database where datname = ${DATABASE}`
+  if (database === undefined) await sql`create database ${sql(DATABASE)}`
 }
 
 /** Retries the start: two services may start at once, and an orphaned server takes a moment to end. */

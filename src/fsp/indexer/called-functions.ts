@@ -20,7 +20,7 @@ const BENIGN = [
 const RACING: readonly string[] = ['Relay', 'FlareSystemsManager']
 
 /** Whether a failed call was a lost race, or is no evidence against the provider. */
-export function isBenign({
+export function isBenignFailure({
   ok,
   reason,
   contract,

@@ -8,13 +8,13 @@ import { firstSignatures, type RecoveredSigners } from '../protocol/judged-signa
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
-import { signerOf } from '../protocol/signatures.ts'
+import { addressOfPublicKey } from '../protocol/signatures.ts'
 import type { SystemState } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
 import type { createRewardFacts } from './rewards.ts'
-import { type RoundRecord, recordOf } from './round-record.ts'
+import { type RoundRecord, toRoundRecord } from './round-record.ts'
 import type { IndexingSession, RoundSource } from './round-session.ts'
 import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
@@ -135,7 +135,7 @@ async function judgedRow(
  */
 async function storeClaims({ db }: RoundSource, current: IndexingSession): Promise<void> {
   if (current.claims.length === 0) return
-  await transactUnder(current.fence, db, (tx) => store.saveClaims(tx, current.claims))
+  await transactUnder(current.fence, db, (tx) => store.saveRewardClaims(tx, current.claims))
   current.claims = []
 }
 
@@ -150,7 +150,7 @@ export async function recoverSigners(
   return new Map(
     signatures.map(({ sent }, index) => {
       const key = keys[index]
-      return [sent, key && signerOf(key)]
+      return [sent, key && addressOfPublicKey(key)]
     }),
   )
 }
@@ -166,7 +166,7 @@ function judgedRecords(
   return new Map(
     evidence.policy.providers.flatMap(({ voter }, place) => {
       const provider = judged[place]
-      return provider === undefined ? [] : [[voter, recordOf(provider)] as const]
+      return provider === undefined ? [] : [[voter, toRoundRecord(provider)] as const]
     }),
   )
 }

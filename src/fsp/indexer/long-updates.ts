@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
 import {
-  acceptedFeeds,
-  feedsIn,
+  acceptedFeedsMax,
+  feedsCovered,
   SUBMISSION_WINDOW_MAX,
   signerOfUpdate,
 } from '../protocol/fast-update.ts'
@@ -27,10 +27,10 @@ export async function addRefusedUpdates(
   { refusedUpdates, number, at }: ProtocolBlock,
   owners: AccountOwners,
 ): Promise<void> {
-  const accepted = acceptedFeeds(state.feedCount ?? Number.POSITIVE_INFINITY)
+  const accepted = acceptedFeedsMax(state.feedCount ?? Number.POSITIVE_INFINITY)
   const long = refusedUpdates.filter(
     ({ update }) =>
-      feedsIn(update) > accepted &&
+      feedsCovered(update) > accepted &&
       update.sortitionBlock <= number &&
       number < update.sortitionBlock + BigInt(SUBMISSION_WINDOW_MAX),
   )
@@ -43,7 +43,7 @@ export async function addRefusedUpdates(
     const before = state.refusals[voter] ?? []
     // Only the first update of a sortition block is kept: later ones may be copies.
     if (before.some((update) => update.sortitionBlock === sortitionBlock)) continue
-    const refusal = { tx, block: number, at, feedsSent: feedsIn(update), sortitionBlock }
+    const refusal = { tx, block: number, at, feedsSent: feedsCovered(update), sortitionBlock }
     state.refusals[voter] = [...before, refusal]
   }
 }

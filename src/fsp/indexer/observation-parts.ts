@@ -3,7 +3,11 @@ import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
-import { isSilenceImprobable, onePercentOfEpoch, sortitionWeightOf } from '../protocol/silence.ts'
+import {
+  blocksInOnePercentOfEpoch,
+  isSilenceImprobable,
+  sortitionWeightOf,
+} from '../protocol/silence.ts'
 import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { AccountOwners } from './account-owners.ts'
@@ -93,7 +97,7 @@ export function silenceOfMember(
   }
   const now = currentSilenceOf(state, voter, sortitionWeight, sampleSize)
   const { roundSeconds, roundsPerEpoch } = policies.clock
-  const onePercentBlocks = onePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds)
+  const onePercentBlocks = blocksInOnePercentOfEpoch(roundSeconds * roundsPerEpoch, blockSeconds)
   const partOf = (silence: Omit<typeof now, 'countedTo'>): FastUpdates => ({
     exponent: silence.exponent,
     blocksSinceUpdate: silence.blocks,

@@ -71,11 +71,11 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
 
   /** The newest eligibility data of a reward epoch up to `upToEpoch`. */
   async function newest(upToEpoch: number): Promise<Calculation | undefined> {
-    const found = await store.findPublication(db, PASSES_KIND, upToEpoch)
+    const publication = await store.findPublication(db, PASSES_KIND, upToEpoch)
     return (
-      found && {
-        rewardEpochId: found.rewardEpochId,
-        rows: new Map(StoredPasses.parse(found.data).map((row) => [row.voter, row])),
+      publication && {
+        rewardEpochId: publication.rewardEpochId,
+        rows: new Map(StoredPasses.parse(publication.data).map((row) => [row.voter, row])),
       }
     )
   }

@@ -45,7 +45,7 @@ const PassesRow = z.looseObject({
 })
 /** Maximum number of rows; the registry has at most 100 voters. */
 const ROWS_MAX = 2000
-export const Passes = z.array(z.unknown()).min(1).max(ROWS_MAX)
+export const PublishedPasses = z.array(z.unknown()).min(1).max(ROWS_MAX)
 
 /** `reward-distribution-data.json`. */
 export const RewardData = z.looseObject({
@@ -84,7 +84,7 @@ export function toPolledValidator(validator: Validator | undefined) {
  * @param voters voters registered for the reward epoch; if none is known, `before` determines the expected
  * number
  */
-export function readPasses(
+export function parsePasses(
   epoch: number,
   values: readonly unknown[],
   voters: readonly Address[],

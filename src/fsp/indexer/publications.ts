@@ -15,11 +15,11 @@ import { OWN_CLAIM_TYPES } from '../reader/round-events.ts'
 import {
   CLAIMS_KIND,
   PASSES_KIND,
-  Passes,
   PublishedClaim,
+  PublishedPasses,
+  parsePasses,
   REWARDS_KIND,
   RewardData,
-  readPasses,
   StoredPasses,
   toPolledValidator,
   withEarlierContent,
@@ -102,7 +102,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     for (let epoch = current - 1; epoch >= first; epoch--) {
       const url = datasetUrl.replaceAll('{epoch}', `${epoch}`)
       const isKept = epoch === known?.rewardEpochId
-      const answer = await published.read(url, Passes, { isConditional: isKept, signal })
+      const answer = await published.read(url, PublishedPasses, { isConditional: isKept, signal })
       if (answer.is === 'failed') {
         isWorking = false
         break
@@ -111,7 +111,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       if (answer.is === 'absent') continue
       const voters = await chain.protocol.weights(epoch, block, signal)
       const before = isKept ? StoredPasses.safeParse(known.data).data : undefined
-      const rows = readPasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
+      const rows = parsePasses(epoch, answer.value, [...(voters?.keys() ?? [])], before)
       if (voters === undefined || rows === undefined) {
         log.warn(
           { epoch, rows: answer.value.length },
@@ -174,8 +174,10 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     block: BlockRef,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<number, ReadonlyMap<Address, Address>>> {
-    const found = epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
-    const policies = found?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
+    const knownPolicies =
+      epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
+    const policies =
+      knownPolicies?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
     return new Map(
       policies.map(({ rewardEpoch, providers }) => [
         rewardEpoch,
@@ -196,11 +198,11 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     block: BlockRef,
     fence: Fence | undefined,
   ): Promise<void> {
-    const own: progress.PublishedReward[] = []
+    const ownRewards: progress.PublishedReward[] = []
     let unreadable = 0
-    for (const [index, one] of (owners === undefined ? [] : rewardClaims).entries()) {
+    for (const [index, rewardClaim] of (owners === undefined ? [] : rewardClaims).entries()) {
       if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
-      const claim = PublishedClaim.safeParse(one)
+      const claim = PublishedClaim.safeParse(rewardClaim)
       if (!claim.success) {
         unreadable += 1
         continue
@@ -208,7 +210,13 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       const { beneficiary, amount, claimType } = claim.data.body
       const voter = owners?.get(beneficiary)
       if (voter === undefined || !OWN_CLAIM_TYPES.includes(claimType)) continue
-      own.push({ rewardEpoch: epoch, beneficiary, claimType, voter, amountWei: BigInt(amount) })
+      ownRewards.push({
+        rewardEpoch: epoch,
+        beneficiary,
+        claimType,
+        voter,
+        amountWei: BigInt(amount),
+      })
     }
     if (unreadable > 0)
       log.warn({ epoch, unreadable }, 'published reward claims cannot be read; they are skipped')
@@ -217,7 +225,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
       await store.savePublication(tx, { ...publication, kind: REWARDS_KIND, data })
       if (owners === undefined) return
-      await progress.saveRewards(tx, own)
+      await progress.saveRewards(tx, ownRewards)
       await store.savePublication(tx, { ...publication, kind: CLAIMS_KIND, data: {} })
     })
   }

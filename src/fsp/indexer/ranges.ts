@@ -1,14 +1,14 @@
 /** Sets of blocks that have been read, as sorted ranges that do not touch. Pure. */
 
 /** Blocks from one to another, both included. */
-export interface Range {
+export interface BlockRange {
   readonly fromBlock: number
   readonly toBlock: number
 }
 
 /** Adds a range, and joins ranges that touch. */
-export function addRange(ranges: readonly Range[], added: Range): readonly Range[] {
-  const touches = (range: Range) =>
+export function addRange(ranges: readonly BlockRange[], added: BlockRange): readonly BlockRange[] {
+  const touches = (range: BlockRange) =>
     range.fromBlock <= added.toBlock + 1 && range.toBlock >= added.fromBlock - 1
   const joined = ranges.filter(touches).reduce(
     (sum, range) => ({
@@ -23,8 +23,11 @@ export function addRange(ranges: readonly Range[], added: Range): readonly Range
 }
 
 /** The parts of a range that are in no other range, in rising order. */
-export function missingRanges(ranges: readonly Range[], wanted: Range): readonly Range[] {
-  let gaps: readonly Range[] = wanted.fromBlock > wanted.toBlock ? [] : [wanted]
+export function missingRanges(
+  ranges: readonly BlockRange[],
+  wanted: BlockRange,
+): readonly BlockRange[] {
+  let gaps: readonly BlockRange[] = wanted.fromBlock > wanted.toBlock ? [] : [wanted]
   for (const { fromBlock, toBlock } of ranges) {
     gaps = gaps.flatMap((gap) =>
       [

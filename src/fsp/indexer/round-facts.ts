@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ProviderObservation } from './provider-observation.ts'
 import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
-import { checksOf, RoundRecord } from './round-record.ts'
+import { checksInRecord, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'
 import * as store from './round-store.ts'
 
@@ -51,7 +51,7 @@ export interface EpochReward {
 }
 
 /** Verdicts of a round; null for a provider that was not in the signing policy. */
-type RoundVerdicts = ReturnType<typeof checksOf>
+type RoundVerdicts = ReturnType<typeof checksInRecord>
 
 /** Number of rounds that are stored: two reward epochs. */
 const ROUNDS_KEPT = 2 * 3360
@@ -92,24 +92,24 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })
       const needsNewest = after === null || requests.some(({ isNew }) => isNew)
       const newest = needsNewest ? await store.listNewestRounds(db, voters, 1, { upTo }) : []
-      const found: ProviderObservation[][] = []
+      const observations: ProviderObservation[][] = []
       let read = 0
       for (const { provider, isNew } of requests) {
         if (isNew || after === null) {
-          found.push(
+          observations.push(
             newest.map((row) => ({ ...observationOf(row, provider), isPast: true as const })),
           )
           continue
         }
-        const own: ProviderObservation[] = []
+        const ownObservations: ProviderObservation[] = []
         for (const row of rows) {
-          own.push(...observationsOf(row, provider))
+          ownObservations.push(...observationsOf(row, provider))
           read += 1
           if (read % RECORDS_PER_TURN === 0) await nextTurn()
         }
-        found.push(own)
+        observations.push(ownObservations)
       }
-      return found
+      return observations
     },
     async *history(provider, span) {
       let previous: store.RoundWithProviders | undefined
@@ -141,15 +141,15 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
       return rows.map((row) => observationOf(row, provider))
     },
     async verdictsOfAll(range) {
-      const found = new Map<Address, RoundVerdicts[]>()
+      const verdicts = new Map<Address, RoundVerdicts[]>()
       const rows = await store.listVerdictLetters(db, range)
       for (const [index, { voter, letters }] of rows.entries()) {
         if (index % RECORDS_PER_TURN === RECORDS_PER_TURN - 1) await nextTurn()
-        const own = found.get(voter) ?? []
-        own.push(checksOf({ c: letters }))
-        found.set(voter, own)
+        const ownVerdicts = verdicts.get(voter) ?? []
+        ownVerdicts.push(checksInRecord({ c: letters }))
+        verdicts.set(voter, ownVerdicts)
       }
-      return found
+      return verdicts
     },
     rewards: (provider, limit) => store.listPublishedRewards(db, provider, limit),
     async prune() {
@@ -208,7 +208,7 @@ function observedIn(
     startsAt: row.startsAt.getTime() / 1000,
     rewardEpoch: row.rewardEpoch,
     addresses: record.addresses ?? null,
-    checks: checksOf(record),
+    checks: checksInRecord(record),
     anchors: record.a === undefined ? null : { hits: record.a[0], possible: record.a[1] },
     policy: record.policy ?? null,
     registration: record.registration ?? null,

@@ -15,7 +15,7 @@ import {
   type RoundSource,
   renewIndexingSession,
 } from './round-session.ts'
-import { addBlock, addPoll, addUncertainBlock } from './round-state.ts'
+import { addBlock, addUncertainBlock, addValidatorPoll } from './round-state.ts'
 import * as store from './round-store.ts'
 
 /** Reads voting rounds one after another and stores them. */
@@ -50,7 +50,7 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
     const after = state.pollsTo === null ? undefined : new Date(state.pollsTo)
     for (const { polledAt, validators } of await store.listPolls(db, after)) {
       state.pollsTo = polledAt.toISOString()
-      addPoll(state, validators)
+      addValidatorPoll(state, validators)
     }
   }
 

@@ -72,7 +72,7 @@ const VERDICTS: Readonly<Record<string, CheckVerdict>> = {
 }
 
 /** Encodes the verdicts of a provider's round. */
-export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
+export function toRoundRecord({ checks, anchors }: ProviderRound): RoundRecord {
   const bad = ROUND_CHECKS.flatMap((name) => {
     const { verdict, values } = checks[name]
     return verdict === 'bad' && values !== undefined
@@ -90,7 +90,10 @@ export function recordOf({ checks, anchors }: ProviderRound): RoundRecord {
  * Decodes the verdicts; an unknown or missing letter becomes `unknown`. Returns null for a provider that
  * was not in the signing policy.
  */
-export function checksOf({ c, v }: RoundRecord): Readonly<Record<RoundCheck, StoredCheck>> | null {
+export function checksInRecord({
+  c,
+  v,
+}: RoundRecord): Readonly<Record<RoundCheck, StoredCheck>> | null {
   if (c === undefined) return null
   const entries = ROUND_CHECKS.map((name, place): [RoundCheck, StoredCheck] => {
     const values = v?.[name]

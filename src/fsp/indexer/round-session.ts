@@ -138,11 +138,11 @@ async function loadPolicies(
   signal: AbortSignal,
   { since, known }: { readonly since?: Date; readonly known?: KnownPolicies },
 ): Promise<KnownPolicies | undefined> {
-  const found = await readPolicies(source, tip, signal, { since, known })
+  const policies = await readPolicies(source, tip, signal, { since, known })
   return (
-    found && {
-      ...found,
-      policies: found.policies.map((policy) => ({ ...policy, ...indexPolicy(policy) })),
+    policies && {
+      ...policies,
+      policies: policies.policies.map((policy) => ({ ...policy, ...indexPolicy(policy) })),
     }
   )
 }
@@ -154,11 +154,11 @@ async function readPolicies(
   signal: AbortSignal,
   { since, known }: { readonly since: Date | undefined; readonly known: KnownPolicies | undefined },
 ): Promise<PolicySnapshot | undefined> {
-  const found = await chain.rounds.policies(tip, signal, known && { known })
-  if (found === undefined || since === undefined) return found
-  const sinceRound = roundAt(found.clock, since.getTime() / 1000)
-  if ((found.policies[0]?.startRound ?? 0) <= sinceRound) return found
-  return chain.rounds.policies(tip, signal, { known: found, sinceRound })
+  const policies = await chain.rounds.policies(tip, signal, known && { known })
+  if (policies === undefined || since === undefined) return policies
+  const sinceRound = roundAt(policies.clock, since.getTime() / 1000)
+  if ((policies.policies[0]?.startRound ?? 0) <= sinceRound) return policies
+  return chain.rounds.policies(tip, signal, { known: policies, sinceRound })
 }
 
 /** Recent average time between blocks, in seconds. */

@@ -6,8 +6,8 @@ import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
 import {
   addBlock,
-  addPoll,
   addUncertainBlock,
+  addValidatorPoll,
   currentSilenceOf,
   forgetOtherProviders,
   longestSilenceOf,
@@ -49,11 +49,11 @@ function block(number: number, isUpdated = false): ProtocolBlock {
 function remembered(
   over: Partial<Parameters<typeof forgetOtherProviders>[1]> = {},
 ): Parameters<typeof forgetOtherProviders>[1] {
-  const both = new Set([ALPHA, BRAVO])
+  const providers = new Set([ALPHA, BRAVO])
   return {
-    members: both,
-    active: both,
-    watched: both,
+    members: providers,
+    active: providers,
+    watched: providers,
     nodeIds: undefined,
     nowSeconds: 1_790_000_000,
     ...over,
@@ -89,9 +89,9 @@ test('blocks in which a provider is in no policy do not count as silence', () =>
 
 test('the end of a validator’s stake stays known after it left', () => {
   const carried = state()
-  addPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
+  addValidatorPoll(carried, { 'NodeID-A': { connected: true, endsAt: 1_790_000_060 } })
   for (const isListed of [true, false]) {
-    addPoll(carried, { 'NodeID-A': null })
+    addValidatorPoll(carried, { 'NodeID-A': null })
     expect(takeNodePolls(carried, ['NodeID-A'])).toMatchObject([
       { isListed, endsAt: 1_790_000_060 },
     ])
@@ -106,7 +106,7 @@ test('state of providers in no policy is deleted', () => {
   carried.calls[BRAVO] = []
   carried.refused = { [ALPHA]: 1, [BRAVO]: 1 }
   carried.refusals = { [ALPHA]: [], [BRAVO]: [] }
-  addPoll(carried, { 'NodeID-A': null, 'NodeID-B': null })
+  addValidatorPoll(carried, { 'NodeID-A': null, 'NodeID-B': null })
   forgetOtherProviders(
     carried,
     remembered({ watched: new Set([ALPHA]), nodeIds: new Set(['NodeID-A']) }),

@@ -3,7 +3,7 @@ import { type Address, storedAddress } from '#src/kernel/units.ts'
 import { silenceExponent } from '../protocol/silence.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
-import { functionNameOf, isBenign } from './called-functions.ts'
+import { functionNameOf, isBenignFailure } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { recordUpdateLength } from './long-updates.ts'
 import { TransactionPart } from './provider-observation.ts'
@@ -58,7 +58,7 @@ export function addBlock(state: CarriedState, block: ProtocolBlock, owners: Acco
     const recorded = {
       ...call,
       role,
-      isBenign: isBenign(call),
+      isBenign: isBenignFailure(call),
       function: functionNameOf(call.selector),
     }
     state.calls[voter] = [...(state.calls[voter] ?? []), TransactionPart.parse(recorded)]
@@ -112,11 +112,11 @@ export type PolledValidator = {
 } | null
 
 /** Adds a poll of validators, by node. */
-export function addPoll(
+export function addValidatorPoll(
   state: CarriedState,
   validators: Readonly<Record<string, PolledValidator>>,
 ): void {
-  for (const [nodeId, found] of Object.entries(validators)) {
+  for (const [nodeId, validator] of Object.entries(validators)) {
     const before = state.polls[nodeId] ?? {
       polls: 0,
       connectedPolls: 0,
@@ -125,11 +125,11 @@ export function addPoll(
     }
     state.polls[nodeId] = {
       // A poll without the node's connection state does not count.
-      polls: before.polls + (found === null || found.connected === null ? 0 : 1),
-      connectedPolls: before.connectedPolls + (found?.connected === true ? 1 : 0),
-      absentPolls: found === null ? before.absentPolls + 1 : 0,
+      polls: before.polls + (validator === null || validator.connected === null ? 0 : 1),
+      connectedPolls: before.connectedPolls + (validator?.connected === true ? 1 : 0),
+      absentPolls: validator === null ? before.absentPolls + 1 : 0,
       // A node that is gone keeps its last known end of stake, which may be the reason.
-      endsAt: found === null ? before.endsAt : found.endsAt,
+      endsAt: validator === null ? before.endsAt : validator.endsAt,
     }
   }
 }

@@ -187,11 +187,11 @@ const ROUND = {
 function recordsOf(voters: readonly Address[]) {
   const { providers } = fspRounds
   const asked = sql`${sql.param([...voters])}::text[]`
-  const found =
+  const providersQuery =
     voters.length === 1
       ? sql`select jsonb_object_agg(v, ${providers} -> v) from unnest(${asked}) as v where ${providers} ? v`
       : sql`select jsonb_object_agg(key, value) from jsonb_each(${providers}) where key = any(${asked})`
-  return sql<Record<string, unknown>>`coalesce((${found}), '{}'::jsonb)`
+  return sql<Record<string, unknown>>`coalesce((${providersQuery}), '{}'::jsonb)`
 }
 
 /** Validators of watched providers, as of the last round. */
@@ -232,7 +232,7 @@ export async function deleteRounds(db: Db, before: number): Promise<void> {
 }
 
 /** Marks rewards as claimed, including those whose amount is not known yet. */
-export async function saveClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
+export async function saveRewardClaims(db: Db, claims: readonly RewardClaim[]): Promise<void> {
   if (claims.length === 0) return
   const rows = claims.map((claim) => ({ ...claim, voter: null, amountWei: null, claimed: true }))
   const distinct = new Map(rows.map((row) => [keyOf(row), row]))

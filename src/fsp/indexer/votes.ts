@@ -38,7 +38,7 @@ export interface ProviderVote {
 }
 
 /** Both votes on an ended reward epoch, as far as they concern one provider. */
-export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
+export interface EpochVoteFacts extends Readonly<Record<VoteKind, ProviderVote>> {
   readonly rewardEpochId: number
   readonly endedAt: Date
   /** Time at which the epoch's rewards were first seen published. */
@@ -52,7 +52,7 @@ export interface EpochFacts extends Readonly<Record<VoteKind, ProviderVote>> {
 export interface VoteFacts {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
-  readonly epochs: readonly EpochFacts[]
+  readonly epochs: readonly EpochVoteFacts[]
 }
 
 /** Number of reward epochs that are read, because a vote can continue while the next epoch ends. */
@@ -170,9 +170,9 @@ export function createVoteFacts({
     }
     const wanted = voters.filter((voter) => !known.has(voter))
     if (wanted.length === 0) return known
-    const found = await protocol.signings(epoch, kind, wanted, block, signal)
+    const newSignings = await protocol.signings(epoch, kind, wanted, block, signal)
     for (const [index, voter] of wanted.entries()) {
-      const signing = found[index]
+      const signing = newSignings[index]
       if (signing !== undefined) known.set(voter, signing)
     }
     return known
@@ -210,7 +210,7 @@ export function createVoteFacts({
     block: BlockRef,
     signal: AbortSignal | undefined,
     fence: Fence | undefined,
-  ): Promise<ReadonlyMap<Address, EpochFacts> | undefined> {
+  ): Promise<ReadonlyMap<Address, EpochVoteFacts> | undefined> {
     const votes = await protocol.votes(epoch, block, signal)
     const shares = votes && (await weightsOf(epoch, block, signal))
     if (votes === undefined || shares === undefined || shares.size === 0) return undefined
@@ -256,15 +256,15 @@ export function createVoteFacts({
       fence?: Fence,
     ): Promise<readonly (VoteFacts | undefined)[]> {
       const current = await protocol.rewardEpoch(block, signal)
-      const found: ReadonlyMap<Address, EpochFacts>[] = []
+      const factsOfEpochs: ReadonlyMap<Address, EpochVoteFacts>[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
         const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal, fence)
-        if (facts !== undefined) found.push(facts)
+        if (facts !== undefined) factsOfEpochs.push(facts)
       }
-      if (current === undefined || found.length === 0) return voters.map(() => undefined)
+      if (current === undefined || factsOfEpochs.length === 0) return voters.map(() => undefined)
       return voters.map((voter) => ({
         rewardEpochId: current,
-        epochs: found.flatMap((facts) => facts.get(voter) ?? []),
+        epochs: factsOfEpochs.flatMap((facts) => facts.get(voter) ?? []),
       }))
     },
 
@@ -282,7 +282,7 @@ export function createVoteFacts({
 function providerVote(
   voter: Address,
   kind: VoteKind,
-  given: {
+  evidence: {
     readonly votes: EpochVotes
     readonly stored: readonly store.StoredSignature[]
     readonly shares: ReadonlyMap<Address, number>
@@ -290,12 +290,14 @@ function providerVote(
     readonly winners: ReadonlyMap<Address, VoterSignedAt> | null
   },
 ): ProviderVote {
-  const { openedAt, hash, concludedAt } = given.votes[kind]
-  const ofKind = given.stored.filter((signature) => signature.kind === kind)
+  const { openedAt, hash, concludedAt } = evidence.votes[kind]
+  const ofKind = evidence.stored.filter((signature) => signature.kind === kind)
   const ofVoter = ofKind.filter((signature) => signature.voter === voter)
-  if (hash === null || given.winners === null) {
-    const total = [...given.shares.values()].reduce((sum, weight) => sum + weight, 0)
-    const signed = [...given.shares].filter(([one]) => ofKind.some((vote) => vote.voter === one))
+  if (hash === null || evidence.winners === null) {
+    const total = [...evidence.shares.values()].reduce((sum, weight) => sum + weight, 0)
+    const signed = [...evidence.shares].filter(([signer]) =>
+      ofKind.some((vote) => vote.voter === signer),
+    )
     return {
       openedAt,
       concludedAt: null,
@@ -303,14 +305,14 @@ function providerVote(
       signedAt: ofVoter[0]?.signedAt ?? null,
       firstSignedAt: ofVoter[0]?.signedAt ?? null,
       signedOther: false,
-      isKnown: given.isComplete || ofVoter.length > 0,
+      isKnown: evidence.isComplete || ofVoter.length > 0,
       weightSigned:
-        given.isComplete && total > 0
+        evidence.isComplete && total > 0
           ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
           : null,
     }
   }
-  const signing = given.winners.get(voter)
+  const signing = evidence.winners.get(voter)
   return {
     openedAt,
     concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,

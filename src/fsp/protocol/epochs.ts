@@ -56,7 +56,7 @@ export interface RoundWindows {
 }
 
 /** The windows of a voting round. */
-export function windowsOf(clock: EpochClock, round: number): RoundWindows {
+export function roundWindowsOf(clock: EpochClock, round: number): RoundWindows {
   const start = roundStart(clock, round)
   const end = start + clock.roundSeconds
   return {

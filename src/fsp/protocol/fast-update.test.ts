@@ -8,7 +8,7 @@ import {
   parseAbi,
 } from 'viem'
 import { expect, test } from 'vitest'
-import { acceptedFeeds, decodeUpdate, feedsIn, signerOfUpdate } from './fast-update.ts'
+import { acceptedFeedsMax, decodeUpdate, feedsCovered, signerOfUpdate } from './fast-update.ts'
 
 /** Computed with viem, for the key of 32 bytes 0x46. */
 const SIGNER = '0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F'
@@ -75,7 +75,7 @@ test.each([
   [`0x${'00'.repeat(15)}ff`, 64],
   [`0x${'00'.repeat(16)}`, 61],
 ] as const)('an update of %s covers %i feeds', (deltas, feeds) => {
-  expect(feedsIn({ deltas })).toBe(feeds)
+  expect(feedsCovered({ deltas })).toBe(feeds)
 })
 
 test('an update that has no more bytes than the feeds need, and no bits beyond them, is not too long', () => {
@@ -90,9 +90,9 @@ test('an update that has no more bytes than the feeds need, and no bits beyond t
     )
   fc.assert(
     fc.property(changes, ([feeds, pairs, more]) => {
-      expect(feedsIn({ deltas: packed(pairs) })).toBeLessThanOrEqual(feeds)
+      expect(feedsCovered({ deltas: packed(pairs) })).toBeLessThanOrEqual(feeds)
       const beyond = [...pairs, ...Array.from({ length: more }, () => 0), 1]
-      expect(feedsIn({ deltas: packed(beyond) })).toBe(beyond.length)
+      expect(feedsCovered({ deltas: packed(beyond) })).toBe(beyond.length)
     }),
   )
 })
@@ -112,7 +112,7 @@ test.each([
   [9, 16],
   [0, 0],
 ])('with %i feeds the contract accepts updates for %i', (count, accepted) => {
-  expect(acceptedFeeds(count)).toBe(accepted)
+  expect(acceptedFeedsMax(count)).toBe(accepted)
 })
 
 test('other calldata and half an update are none', () => {

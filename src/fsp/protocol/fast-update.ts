@@ -44,11 +44,11 @@ export type SignedUpdate = DecodeAbiParametersReturnType<typeof SIGNED>[0]
  */
 export function decodeUpdate(input: string): SignedUpdate | undefined {
   const selector = input.slice(2, 10).toLowerCase()
-  const rest: Hex = `0x${input.slice(10)}`
+  const args: Hex = `0x${input.slice(10)}`
   try {
-    if (selector === SUBMIT_UPDATES_SELECTOR) return decodeAbiParameters(SIGNED, rest)[0]
+    if (selector === SUBMIT_UPDATES_SELECTOR) return decodeAbiParameters(SIGNED, args)[0]
     if (selector !== SUBMIT_AND_PASS_SELECTOR) return undefined
-    return decodeAbiParameters(SIGNED, decodeAbiParameters(PASSED, rest)[0])[0]
+    return decodeAbiParameters(SIGNED, decodeAbiParameters(PASSED, args)[0])[0]
   } catch {
     // Anybody can send any bytes.
     return undefined
@@ -61,7 +61,7 @@ const FEEDS_PER_BYTE = 4
  * Number of feeds that an update covers. Pairs of zeros at the end of the last byte fill the byte and do not count;
  * a byte without any other bits counts as one feed, because nothing else needs it.
  */
-export function feedsIn({ deltas }: Pick<SignedUpdate, 'deltas'>): number {
+export function feedsCovered({ deltas }: Pick<SignedUpdate, 'deltas'>): number {
   const bytes = hexToBytes(deltas)
   const last = bytes.at(-1)
   if (last === undefined) return 0
@@ -80,7 +80,7 @@ const FEEDS_PER_WORD = 8
 export const SUBMISSION_WINDOW_MAX = 255
 
 /** Number of feeds up to which the FastUpdater accepts an update. */
-export function acceptedFeeds(feedCount: number): number {
+export function acceptedFeedsMax(feedCount: number): number {
   return FEEDS_PER_WORD * Math.ceil(feedCount / FEEDS_PER_WORD)
 }
 

@@ -22,7 +22,7 @@ export function fitsRequests({ count, bits }: BitVote, requests: number): boolea
 }
 
 /** Whether a vote confirms every request that the consensus confirms. */
-export function dominates(vote: BitVote, consensus: BitVote): boolean {
+export function confirmsConsensus(vote: BitVote, consensus: BitVote): boolean {
   return (vote.bits & consensus.bits) === consensus.bits
 }
 
@@ -41,7 +41,7 @@ export interface WeightedBitVote {
  * The bit vote that the most weight signed; undefined if there is none. Ties are broken by the order of the
  * decimal texts, as in the reward calculation.
  */
-export function consensusOf(votes: readonly WeightedBitVote[]): BitVote | undefined {
+export function consensusBitVote(votes: readonly WeightedBitVote[]): BitVote | undefined {
   const sums = new Map<string, { vote: BitVote; weight: number }>()
   for (const { vote, weight } of votes) {
     const key = bitVoteKey(vote)

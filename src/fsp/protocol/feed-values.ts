@@ -1,5 +1,11 @@
 import { type WeightedValue, weightedMedian } from './ftso.ts'
-import { bad, GOOD, NOT_APPLICABLE, type RoundCheckVerdict, type RoundContext } from './verdict.ts'
+import {
+  badVerdict,
+  GOOD,
+  NOT_APPLICABLE,
+  type RoundCheckVerdict,
+  type RoundContext,
+} from './verdict.ts'
 
 /**
  * Maximum share of the feeds with a median for which a reveal may lack a value. Beyond it the minimal
@@ -21,10 +27,10 @@ export function judgeFeedValues(
   if (values === undefined || feedCount === undefined) return NOT_APPLICABLE
   const about = { tx, valuesSent: values.filter((value) => value !== null).length, feedCount }
   if (values.length > feedCount)
-    return bad({ reason: 'too-many-values', ...about, valuesSent: values.length })
+    return badVerdict({ reason: 'too-many-values', ...about, valuesSent: values.length })
   const feeds = priced.filter((feed) => (values[feed] ?? null) === null)
   const isLacking = feeds.length > priced.length * MISSING_MAX
-  return isLacking ? bad({ reason: 'values-missing', ...about, feeds }) : GOOD
+  return isLacking ? badVerdict({ reason: 'values-missing', ...about, feeds }) : GOOD
 }
 
 /** The feeds that have a price, by their medians. */

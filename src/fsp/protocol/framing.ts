@@ -4,9 +4,9 @@
  */
 
 /** The FTSO's protocol id. */
-export const FTSO = 100
+export const FTSO_PROTOCOL = 100
 /** The FDC's protocol id. */
-export const FDC = 200
+export const FDC_PROTOCOL = 200
 
 /** Submit functions by selector. */
 export const FUNCTION_OF_SELECTOR = {

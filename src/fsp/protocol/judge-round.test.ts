@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256 } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
-import { windowsOf } from './epochs.ts'
-import { FDC, FTSO } from './framing.ts'
+import { roundWindowsOf } from './epochs.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { commitHash } from './ftso.ts'
 import { judgeRound } from './judge-round.ts'
 import { indexPolicy } from './policy.ts'
@@ -20,7 +20,7 @@ const FLARE_CLOCK = {
 }
 
 const ROUND = 1_500_000
-const { start, end } = windowsOf(FLARE_CLOCK, ROUND)
+const { start, end } = roundWindowsOf(FLARE_CLOCK, ROUND)
 const CHAIN_ID = 14
 const SUBMISSION = addressOf(0xa1)
 const FORMER = addressOf(0xa0)
@@ -37,8 +37,18 @@ const policy = indexPolicy({
   })),
 })
 const RESULTS = {
-  [FTSO]: { protocol: FTSO, round: ROUND, isSecureRandom: true, merkleRoot: hash('a') },
-  [FDC]: { protocol: FDC, round: ROUND, isSecureRandom: false, merkleRoot: hash('b') },
+  [FTSO_PROTOCOL]: {
+    protocol: FTSO_PROTOCOL,
+    round: ROUND,
+    isSecureRandom: true,
+    merkleRoot: hash('a'),
+  },
+  [FDC_PROTOCOL]: {
+    protocol: FDC_PROTOCOL,
+    round: ROUND,
+    isSecureRandom: false,
+    merkleRoot: hash('b'),
+  },
 } as const
 const TEN_REQUESTS = Array.from({ length: 10 }, (_, index) => `0x${'00'.repeat(64)}0${index}`)
 
@@ -85,7 +95,8 @@ function play(
   for (let seconds = start - 2; seconds <= end + 90; seconds += 1) at(seconds)
   at(start + 3).requests.push(...requests)
   for (const place of KEYS.keys()) submit(at, place, place === 0 ? deeds : (world.others ?? {}))
-  if (finalisedAt !== null) at(finalisedAt).finalised.push(RESULTS[FTSO], RESULTS[FDC])
+  if (finalisedAt !== null)
+    at(finalisedAt).finalised.push(RESULTS[FTSO_PROTOCOL], RESULTS[FDC_PROTOCOL])
   let collector = createRoundCollector(FLARE_CLOCK, () => policy)
   const done = [...blocks.values()]
     .toSorted((a, b) => a.at - b.at)
@@ -115,21 +126,24 @@ function submit(at: (seconds: number) => Mutable, place: number, deeds: Deeds): 
   if (provider === undefined) throw new Error('no such provider')
   const commitFor = policy.providers[deeds.commitFor ?? place]?.submit ?? provider.submit
   if (commitAt !== null) {
-    const frames = [frame(FTSO, commitHash(commitFor, ROUND, reveal).slice(2))]
-    if (deeds.strayCommit) frames.push(frame(FDC, '0001', deeds.strayRound))
+    const frames = [frame(FTSO_PROTOCOL, commitHash(commitFor, ROUND, reveal).slice(2))]
+    if (deeds.strayCommit) frames.push(frame(FDC_PROTOCOL, '0001', deeds.strayRound))
     at(commitAt).submissions.push(tx('6c532fae', provider.submit, frames, toOf('submit1')))
   }
   const body = Buffer.concat([reveal.random, reveal.feedBytes]).toString('hex')
-  const frames = [frame(FTSO, body), ...(bitVote === null ? [] : [frame(FDC, bitVote)])]
+  const frames = [
+    frame(FTSO_PROTOCOL, body),
+    ...(bitVote === null ? [] : [frame(FDC_PROTOCOL, bitVote)]),
+  ]
   at(revealAt).submissions.push(tx('9d00c9fd', provider.submit, frames, toOf('submit2')))
   if (signAt === null) return
   const { signedBitVote = '000a010b' } = deeds
   const key = deeds.key ?? KEYS[place] ?? new Uint8Array(32)
   const signatures = deeds.malformedSignature
-    ? [frame(FTSO, '01')]
+    ? [frame(FTSO_PROTOCOL, '01')]
     : [
-        frame(FTSO, `01${signatureOf(key, FTSO)}`),
-        frame(FDC, `01${signatureOf(key, FDC)}${signedBitVote}`),
+        frame(FTSO_PROTOCOL, `01${signatureOf(key, FTSO_PROTOCOL)}`),
+        frame(FDC_PROTOCOL, `01${signatureOf(key, FDC_PROTOCOL)}${signedBitVote}`),
       ]
   at(signAt).submissions.push(
     tx('57eed580', provider.submitSignatures, signatures, toOf('submitSignatures')),
@@ -423,7 +437,10 @@ function tx(selector: string, from: string, frames: readonly string[], to: strin
   return { hash: keccak256(`0x${from.slice(2)}${selector}`), from: from.toLowerCase(), to, input }
 }
 
-function signatureOf(key: Uint8Array, protocol: typeof FTSO | typeof FDC): string {
+function signatureOf(
+  key: Uint8Array,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
+): string {
   const { signature, recid } = secp256k1.ecdsaSign(
     digestsOf(RESULTS[protocol], CHAIN_ID).chainBound,
     key,

@@ -1,15 +1,15 @@
-import { type EpochClock, windowsOf } from './epochs.ts'
+import { type EpochClock, roundWindowsOf } from './epochs.ts'
 import {
   type BitVote,
-  consensusOf,
+  confirmsConsensus,
+  consensusBitVote,
   decodeBitVote,
   distinctRequests,
-  dominates,
   fitsRequests,
   requestKind,
 } from './fdc.ts'
 import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
-import { FDC, FTSO } from './framing.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { commitHash, decodeCommit, decodeFeedValues, decodeReveal } from './ftso.ts'
 import {
   type JudgedSignatures,
@@ -18,10 +18,10 @@ import {
 } from './judged-signatures.ts'
 import type { PolicyProvider } from './policy.ts'
 import type { ProviderEvidence, RoundEvidence } from './round-evidence.ts'
-import { decodeSigned } from './signatures.ts'
+import { decodeSignedResult } from './signatures.ts'
 import {
   ANCHOR_BAND,
-  bad,
+  badVerdict,
   type FdcCheck,
   GOOD,
   NOTHING_REQUESTED,
@@ -45,8 +45,8 @@ export function judgeRound(
 ): readonly ProviderRound[] {
   const { policy, providers } = evidence
   const signed = {
-    [FTSO]: judgeSignatures(chainId, evidence, FTSO, signers),
-    [FDC]: judgeSignatures(chainId, evidence, FDC, signers),
+    [FTSO_PROTOCOL]: judgeSignatures(chainId, evidence, FTSO_PROTOCOL, signers),
+    [FDC_PROTOCOL]: judgeSignatures(chainId, evidence, FDC_PROTOCOL, signers),
   }
   const reveals = policy.providers.map((provider, index) =>
     judgeReveal(provider, evidence.round, providers.get(index)),
@@ -63,7 +63,7 @@ export function judgeRound(
     evidence,
     requests: distinctRequests(evidence.requests),
     signed,
-    consensus: findConsensus(evidence, signed[FDC]),
+    consensus: findConsensus(evidence, signed[FDC_PROTOCOL]),
     feedCount,
     medians,
     priced: pricedFeeds(medians),
@@ -88,16 +88,16 @@ function judgeProvider(
       reveal: judgeRevealSent(common.evidence, index),
       revealOffence,
       feedValues: judgeFeedValues(common, index),
-      signature: judgeSignatureSent(common, index, FTSO),
-      mismatch: judgeMismatch(common, provider, index, FTSO),
-      grace: judgeGrace(common, index, FTSO),
+      signature: judgeSignatureSent(common, index, FTSO_PROTOCOL),
+      mismatch: judgeMismatch(common, provider, index, FTSO_PROTOCOL),
+      grace: judgeGrace(common, index, FTSO_PROTOCOL),
       ...judgeFdc(common, provider, index),
       strayCommit:
         sent?.strayCommit === undefined
           ? sent?.commit.inTime === undefined
             ? UNKNOWN
             : GOOD
-          : bad({ tx: sent.strayCommit.tx, payloadLength: sent.strayCommit.payload.length }),
+          : badVerdict({ tx: sent.strayCommit.tx, payloadLength: sent.strayCommit.payload.length }),
     },
     ...(anchors && { anchors }),
   }
@@ -106,10 +106,11 @@ function judgeProvider(
 function judgeCommit(evidence: RoundEvidence, index: number): RoundCheckVerdict {
   const commit = evidence.providers.get(index)?.commit ?? {}
   const elsewhere = evidence.elsewhere.get(index)?.commit.inTime
-  if (commit.inTime === undefined) return bad(whyNotCounted(evidence, 'submit1', commit, elsewhere))
+  if (commit.inTime === undefined)
+    return badVerdict(whyNotCounted(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
   if (decodeCommit(payload) !== undefined) return GOOD
-  return bad({ reason: 'bad-length', tx, length: payload.length })
+  return badVerdict({ reason: 'bad-length', tx, length: payload.length })
 }
 
 function judgeRevealSent(evidence: RoundEvidence, index: number): RoundCheckVerdict {
@@ -119,9 +120,9 @@ function judgeRevealSent(evidence: RoundEvidence, index: number): RoundCheckVerd
   const commitPresent = sent?.commit.inTime !== undefined
   const about = { commitPresent, penalised: commitPresent }
   if (reveal.inTime === undefined)
-    return bad({ ...whyNotCounted(evidence, 'submit2', reveal, elsewhere), ...about })
+    return badVerdict({ ...whyNotCounted(evidence, 'submit2', reveal, elsewhere), ...about })
   if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD
-  return bad({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
+  return badVerdict({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
 
 /** Judges whether the reveal matches the commit and, if it does, its prices. */
@@ -138,23 +139,24 @@ function judgeReveal(
   const computed = commitHash(submit, round, reveal)
   if (computed === commit) return { offence: GOOD, values: decodeFeedValues(reveal) }
   const [submit1Tx, submit2Tx] = [committed?.tx ?? null, revealed?.tx ?? null]
-  return { offence: bad({ commit, computed, submit1Tx, submit2Tx }) }
+  return { offence: badVerdict({ commit, computed, submit1Tx, submit2Tx }) }
 }
 
 function judgeSignatureSent(
   { evidence, signed }: RoundContext,
   index: number,
-  protocol: typeof FTSO | typeof FDC,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
 ): RoundCheckVerdict {
   if (signed[protocol].get(index)?.first !== undefined) return GOOD
   const sent = evidence.providers.get(index)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
   const finalised = evidence.finalised[protocol] !== undefined
-  if (malformed !== undefined) return bad({ reason: 'malformed', tx: malformed.tx, finalised })
+  if (malformed !== undefined)
+    return badVerdict({ reason: 'malformed', tx: malformed.tx, finalised })
   const elsewhere = evidence.elsewhere.get(index)?.signatures[protocol][0]
   const seen = early === undefined ? {} : { early }
-  return bad({ ...whyNotCounted(evidence, 'submitSignatures', seen, elsewhere), finalised })
+  return badVerdict({ ...whyNotCounted(evidence, 'submitSignatures', seen, elsewhere), finalised })
 }
 
 /**
@@ -163,27 +165,27 @@ function judgeSignatureSent(
  */
 function judgeFdcSignature(common: RoundContext, index: number): RoundCheckVerdict {
   const { consensus, signed } = common
-  const sent = judgeSignatureSent(common, index, FDC)
-  const valid = signed[FDC].get(index)?.valid
+  const sent = judgeSignatureSent(common, index, FDC_PROTOCOL)
+  const valid = signed[FDC_PROTOCOL].get(index)?.valid
   const vote = valid && decodeBitVote(valid.signed.unsigned)
   if (sent.verdict === 'bad' || vote === undefined || consensus === undefined) return sent
   if (vote.count === consensus.count && vote.bits === consensus.bits) return sent
-  return bad({ reason: 'other-bit-vote', tx: valid?.sent.tx ?? null, finalised: true })
+  return badVerdict({ reason: 'other-bit-vote', tx: valid?.sent.tx ?? null, finalised: true })
 }
 
 function judgeMismatch(
   { evidence, signed }: RoundContext,
   { signingPolicy }: PolicyProvider,
   index: number,
-  protocol: typeof FTSO | typeof FDC,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(index)
   if (result === undefined || judged === undefined) return UNKNOWN
   if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
     const { sent, reason, recovered } = judged.wrong
-    return bad({
-      protocol: protocol === FTSO ? 'ftso' : 'fdc',
+    return badVerdict({
+      protocol: protocol === FTSO_PROTOCOL ? 'ftso' : 'fdc',
       reason,
       recoveredSigner: recovered,
       expectedSigner: signingPolicy,
@@ -204,18 +206,18 @@ function isTwice({ wrong }: JudgedSignatures): boolean {
 function judgeGrace(
   { clock, evidence, signed }: RoundContext,
   index: number,
-  protocol: typeof FTSO | typeof FDC,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(index)
   const first = result === undefined ? judged?.first : judged?.valid?.sent
   if (first === undefined) return UNKNOWN
-  const { graceEnd } = windowsOf(clock, evidence.round)
+  const { graceEnd } = roundWindowsOf(clock, evidence.round)
   const deadline = Math.max(graceEnd, result?.at ?? 0)
   const isLate = first.at >= graceEnd && (result === undefined || first.at > result.at)
   if (!isLate) return GOOD
-  return bad({
-    protocol: protocol === FTSO ? 'ftso' : 'fdc',
+  return badVerdict({
+    protocol: protocol === FTSO_PROTOCOL ? 'ftso' : 'fdc',
     signatureAt: instant(first.at),
     deadlineAt: instant(deadline),
     secondsLate: first.at - deadline,
@@ -233,16 +235,16 @@ function findConsensus(
   signed: ReadonlyMap<number, JudgedSignatures>,
 ): BitVote | undefined {
   const votes = [...signed].flatMap(([index, { first, valid }]) => {
-    if (finalised[FDC] !== undefined) {
+    if (finalised[FDC_PROTOCOL] !== undefined) {
       const vote = valid && decodeBitVote(valid.signed.unsigned)
       return vote ? [{ vote, weight: policy.providers[index]?.weight ?? 0 }] : []
     }
-    const last = first && providers.get(index)?.signatures[FDC].at(-1)
-    const decoded = last && decodeSigned(last.payload)
+    const last = first && providers.get(index)?.signatures[FDC_PROTOCOL].at(-1)
+    const decoded = last && decodeSignedResult(last.payload)
     const vote = decoded && decodeBitVote(decoded.unsigned)
     return vote ? [{ vote, weight: 1 }] : []
   })
-  return consensusOf(votes)
+  return consensusBitVote(votes)
 }
 
 function judgeFdc(
@@ -257,8 +259,8 @@ function judgeFdc(
   const vote = seen.inTime && decodeBitVote(seen.inTime.payload)
   const isValid = vote !== undefined && fitsRequests(vote, requests.length)
   const isJudged = consensus !== undefined
-  const isDominant = isValid && isJudged && dominates(vote, consensus)
-  const isSigned = signed[FDC].get(index)?.isSigned ?? false
+  const isDominant = isValid && isJudged && confirmsConsensus(vote, consensus)
+  const isSigned = signed[FDC_PROTOCOL].get(index)?.isSigned ?? false
   const signature = judgeFdcSignature(common, index)
   const lengths = { sentLength: vote?.count ?? null, expectedLength: requests.length }
   const about = {
@@ -271,7 +273,7 @@ function judgeFdc(
       ? UNKNOWN
       : seen.inTime !== undefined
         ? GOOD
-        : bad({
+        : badVerdict({
             ...whyNotCounted(evidence, 'submit2', seen, elsewhere?.bitVote.inTime),
             requests: requests.length,
           }),
@@ -280,7 +282,7 @@ function judgeFdc(
         ? UNKNOWN
         : isValid
           ? GOOD
-          : bad({ ...lengths, tx: seen.inTime.tx }),
+          : badVerdict({ ...lengths, tx: seen.inTime.tx }),
     consensus:
       !isJudged || !isValid
         ? UNKNOWN
@@ -290,17 +292,17 @@ function judgeFdc(
     fdcSignature: !isJudged
       ? UNKNOWN
       : signature.verdict === 'bad'
-        ? bad({ ...signature.values, ...about })
+        ? badVerdict({ ...signature.values, ...about })
         : signature,
     fdcOffence: !isJudged
       ? UNKNOWN
       : isDominant && !isSigned
-        ? bad({ tx: seen.inTime?.tx ?? null })
+        ? badVerdict({ tx: seen.inTime?.tx ?? null })
         : isSigned
           ? GOOD
           : UNKNOWN,
-    fdcMismatch: isJudged ? judgeMismatch(common, provider, index, FDC) : UNKNOWN,
-    fdcGrace: isJudged ? judgeGrace(common, index, FDC) : UNKNOWN,
+    fdcMismatch: isJudged ? judgeMismatch(common, provider, index, FDC_PROTOCOL) : UNKNOWN,
+    fdcGrace: isJudged ? judgeGrace(common, index, FDC_PROTOCOL) : UNKNOWN,
   }
 }
 
@@ -315,7 +317,7 @@ function missingRequests(
     const isMissing = (consensus.bits & bit) !== 0n && (vote.bits & bit) === 0n
     return isMissing ? [{ index, ...requestKind(data) }] : []
   })
-  return bad({
+  return badVerdict({
     missing,
     confirmed: countBits(vote.bits),
     consensusCount: countBits(consensus.bits),

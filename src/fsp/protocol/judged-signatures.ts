@@ -1,9 +1,9 @@
 import type { SignedDigest } from '#src/chain/recover.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { FDC, FTSO } from './framing.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import type { RoundEvidence, SentFrame } from './round-evidence.ts'
 import {
-  decodeSigned,
+  decodeSignedResult,
   digestsOf,
   recoverSigner,
   type SignedResult,
@@ -41,13 +41,13 @@ export function firstSignatures(
   chainId: number,
   { providers, finalised }: RoundEvidence,
 ): readonly (SignedDigest & { readonly sent: SentFrame })[] {
-  return ([FTSO, FDC] as const).flatMap((protocol) => {
+  return ([FTSO_PROTOCOL, FDC_PROTOCOL] as const).flatMap((protocol) => {
     const result = finalised[protocol]
     if (result === undefined) return []
     const digest = digestsOf(result, chainId).chainBound
     return [...providers.values()].flatMap(({ signatures }) => {
       const [sent] = signatures[protocol]
-      const signed = sent && decodeSigned(sent.payload)
+      const signed = sent && decodeSignedResult(sent.payload)
       if (sent === undefined || signed === undefined) return []
       const { signature, recovery } = signed
       return [{ sent, signature, recovery, digest }]
@@ -63,7 +63,7 @@ export function firstSignatures(
 export function judgeSignatures(
   chainId: number,
   { policy, providers, finalised }: RoundEvidence,
-  protocol: typeof FTSO | typeof FDC,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
   signers: RecoveredSigners = new Map(),
 ): ReadonlyMap<number, JudgedSignatures> {
   const result = finalised[protocol]
@@ -80,16 +80,16 @@ export function judgeSignatures(
       return [chainBound, legacy].some((digest) => recoverSigner(signed, digest) === expected)
     }
     const isSignedEarly = (): boolean =>
-      protocol === FDC &&
+      protocol === FDC_PROTOCOL &&
       signaturesWithReveals.some(({ payload }) => {
-        const signed = decodeSigned(payload)
+        const signed = decodeSignedResult(payload)
         return signed !== undefined && isOwn(signed)
       })
     let first: SentFrame | undefined
     let valid: JudgedSignatures['valid']
     let wrong: JudgedSignatures['wrong']
     for (const sent of signatures[protocol]) {
-      const signed = decodeSigned(sent.payload)
+      const signed = decodeSignedResult(sent.payload)
       if (signed === undefined) continue
       first ??= sent
       if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue

@@ -1,7 +1,7 @@
-import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
-import { FDC, FTSO } from './framing.ts'
+import { type EpochClock, roundAt, roundWindowsOf } from './epochs.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
-import { completeRound } from './round-contract.ts'
+import { toRoundEvidence } from './round-contract.ts'
 import {
   addSubmission,
   type OpenRound,
@@ -66,7 +66,7 @@ export function createRoundCollector(
   function recordGap(until: number): void {
     if (until - lastAt <= STANDSTILL_SECONDS) return
     for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
-      const { start, complete } = windowsOf(clock, round)
+      const { start, complete } = roundWindowsOf(clock, round)
       const seconds = Math.min(until, complete) - Math.max(lastAt, start)
       if (round > completeUpTo && seconds > STANDSTILL_SECONDS) notJudged.add(round)
     }
@@ -94,11 +94,11 @@ export function createRoundCollector(
       recordGap(block.at)
       lastAt = block.at
       const complete: RoundEvidence[] = []
-      while (windowsOf(clock, completeUpTo + 1).complete <= block.at) {
+      while (roundWindowsOf(clock, completeUpTo + 1).complete <= block.at) {
         const evidence = roundOf(completeUpTo + 1)
         completeUpTo += 1
         if (evidence !== undefined && !notJudged.has(completeUpTo))
-          complete.push(completeRound(evidence))
+          complete.push(toRoundEvidence(evidence))
         open.delete(completeUpTo)
         notJudged.delete(completeUpTo)
       }
@@ -112,7 +112,7 @@ export function createRoundCollector(
         addSubmission(clock, roundOf, transaction, block.at)
       }
       for (const result of block.finalised) {
-        if (result.protocol !== FTSO && result.protocol !== FDC) continue
+        if (result.protocol !== FTSO_PROTOCOL && result.protocol !== FDC_PROTOCOL) continue
         const evidence = roundOf(result.round)
         if (evidence === undefined) continue
         evidence.finalised[result.protocol] ??= { ...result, at: block.at }

@@ -1,4 +1,4 @@
-import { FDC, FTSO, type SubmitFunction } from './framing.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import {
   emptyEvidence,
@@ -28,12 +28,13 @@ const PART_OF = {
 } as const
 const FUNCTIONS = ['submit1', 'submit2', 'submitSignatures'] as const
 
-/** Whether a provider's evidence has anything of a function. */
-const HAS_ANY: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) => boolean>> = {
+/** For each submit function: whether a provider called it in the round. */
+const HAS_CALLED: Readonly<Record<SubmitFunction, (evidence: ProviderEvidence) => boolean>> = {
   submit1: ({ commit, strayCommit }) => isSeen(commit) || strayCommit !== undefined,
   submit2: ({ reveal, bitVote }) => isSeen(reveal) || isSeen(bitVote),
   submitSignatures: ({ signatures, earlySignature }) =>
-    signatures[FTSO].length + signatures[FDC].length > 0 || isSeen(earlySignature),
+    signatures[FTSO_PROTOCOL].length + signatures[FDC_PROTOCOL].length > 0 ||
+    isSeen(earlySignature),
 }
 
 function isSeen(seen: object): boolean {
@@ -44,7 +45,7 @@ function isSeen(seen: object): boolean {
  * Completes a round: separates submissions to the contract of the round from submissions to other
  * contracts.
  */
-export function completeRound({ contracts, ...round }: OpenRound): RoundEvidence {
+export function toRoundEvidence({ contracts, ...round }: OpenRound): RoundEvidence {
   const [first] = contracts
   if (first === undefined || contracts.size === 1) {
     const [address, providers = new Map()] = first ?? []
@@ -77,7 +78,7 @@ function heaviest(
   name: SubmitFunction,
 ): string | undefined {
   const weights = [...contracts].map(([address, all]) => {
-    const submitting = [...all].filter(([, evidence]) => HAS_ANY[name](evidence))
+    const submitting = [...all].filter(([, evidence]) => HAS_CALLED[name](evidence))
     return {
       address,
       weight: submitting.reduce((sum, [index]) => sum + (providers[index]?.weight ?? 0), 0),
@@ -99,10 +100,12 @@ function assembled(
   return new Map(
     [...indexes].map((index) => {
       const partOf = <Name extends SubmitFunction>(name: Name) => {
-        const found = contractsOf(name)
+        const providerEvidence = contractsOf(name)
           .flatMap((all) => all?.get(index) ?? [])
-          .find(HAS_ANY[name])
-        return PART_OF[name](found ?? emptyEvidence()) as ReturnType<(typeof PART_OF)[Name]>
+          .find(HAS_CALLED[name])
+        return PART_OF[name](providerEvidence ?? emptyEvidence()) as ReturnType<
+          (typeof PART_OF)[Name]
+        >
       }
       return [
         index,

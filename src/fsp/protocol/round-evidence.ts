@@ -1,5 +1,11 @@
-import { type EpochClock, roundAt, windowsOf } from './epochs.ts'
-import { decodeSubmission, FDC, type Frame, FTSO, type SubmitFunction } from './framing.ts'
+import { type EpochClock, roundAt, roundWindowsOf } from './epochs.ts'
+import {
+  decodeSubmission,
+  FDC_PROTOCOL,
+  type Frame,
+  FTSO_PROTOCOL,
+  type SubmitFunction,
+} from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import type { RoundResult } from './signatures.ts'
 
@@ -33,8 +39,8 @@ export interface ProviderEvidence {
   readonly reveal: ProtocolFrames
   readonly bitVote: ProtocolFrames
   /** Every signature in time, in the order of the chain, by protocol. */
-  readonly signatures: Readonly<Record<typeof FTSO | typeof FDC, SentFrame[]>>
-  readonly earlySignature: Partial<Record<typeof FTSO | typeof FDC, SentFrame>>
+  readonly signatures: Readonly<Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, SentFrame[]>>
+  readonly earlySignature: Partial<Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, SentFrame>>
   /**
    * FDC signatures between the end of the round and the end of its reveals. They are neither required nor
    * an offence.
@@ -57,7 +63,7 @@ interface RoundParts {
   readonly policy: IndexedPolicy
   /** Data of the attestation requests in order, not merged yet. */
   readonly requests: string[]
-  readonly finalised: Partial<Record<typeof FTSO | typeof FDC, FinalisedResult>>
+  readonly finalised: Partial<Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, FinalisedResult>>
 }
 
 /** A round while its blocks are read. */
@@ -106,8 +112,8 @@ export function addSubmission(
   if (submission === undefined) return
   const contract = to.toLowerCase()
   for (const frame of submission.frames) {
-    if (frame.protocol !== FTSO && frame.protocol !== FDC) continue
-    const isStray = submission.function === 'submit1' && frame.protocol === FDC
+    if (frame.protocol !== FTSO_PROTOCOL && frame.protocol !== FDC_PROTOCOL) continue
+    const isStray = submission.function === 'submit1' && frame.protocol === FDC_PROTOCOL
     const current = roundAt(clock, at)
     // A frame that names a distant round was not meant for the current round. A stray commit counts,
     // whatever round it names.
@@ -123,7 +129,7 @@ export function addSubmission(
     const provider = submissions.get(index) ?? emptyEvidence()
     submissions.set(index, provider)
     const sent = { payload: frame.payload, tx: hash, at, to: contract }
-    const windows = windowsOf(clock, frame.round)
+    const windows = roundWindowsOf(clock, frame.round)
     if (submission.function === 'submit1') {
       if (isStray) provider.strayCommit = sent
       else sortIn(provider.commit, sent, windows.start, windows.end)
@@ -131,7 +137,8 @@ export function addSubmission(
       sortIn(pick(provider, frame), sent, windows.end, windows.revealEnd)
     } else if (at < windows.revealEnd) {
       provider.earlySignature[frame.protocol] = sent
-      if (frame.protocol === FDC && at >= windows.end) provider.signaturesWithReveals.push(sent)
+      if (frame.protocol === FDC_PROTOCOL && at >= windows.end)
+        provider.signaturesWithReveals.push(sent)
     } else if (at < windows.complete) {
       provider.signatures[frame.protocol].push(sent)
     }
@@ -139,7 +146,7 @@ export function addSubmission(
 }
 
 function pick(provider: ProviderEvidence, frame: Frame): ProtocolFrames {
-  return frame.protocol === FTSO ? provider.reveal : provider.bitVote
+  return frame.protocol === FTSO_PROTOCOL ? provider.reveal : provider.bitVote
 }
 
 function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number): void {
@@ -154,7 +161,7 @@ export function emptyEvidence(): ProviderEvidence {
     commit: {},
     reveal: {},
     bitVote: {},
-    signatures: { [FTSO]: [], [FDC]: [] },
+    signatures: { [FTSO_PROTOCOL]: [], [FDC_PROTOCOL]: [] },
     earlySignature: {},
     signaturesWithReveals: [],
   }

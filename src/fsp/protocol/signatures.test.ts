@@ -5,11 +5,17 @@ import { concat, getAddress, hashMessage, keccak256, toBytes, toHex } from 'viem
 import { describe, expect, test } from 'vitest'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { FDC, FTSO } from './framing.ts'
+import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { firstSignatures, judgeSignatures } from './judged-signatures.ts'
 import { indexPolicy } from './policy.ts'
 import type { RoundEvidence, SentFrame } from './round-evidence.ts'
-import { decodeSigned, digestsOf, recoverSigner, signedBytesOf, signerOf } from './signatures.ts'
+import {
+  addressOfPublicKey,
+  decodeSignedResult,
+  digestsOf,
+  recoverSigner,
+  signedBytesOf,
+} from './signatures.ts'
 
 /** The package's JavaScript, which has no types of its own. */
 const plain: typeof secp256k1 = createRequire(import.meta.url)('secp256k1/elliptic.js')
@@ -17,13 +23,18 @@ const ROUND = 1_500_000
 const CHAIN_ID = 14
 const KEYS = Array.from({ length: 4 }, (_, place) => new Uint8Array(32).fill(place + 1))
 const RESULTS = {
-  [FTSO]: {
-    protocol: FTSO,
+  [FTSO_PROTOCOL]: {
+    protocol: FTSO_PROTOCOL,
     round: ROUND,
     isSecureRandom: true,
     merkleRoot: toHex(7, { size: 32 }),
   },
-  [FDC]: { protocol: FDC, round: ROUND, isSecureRandom: false, merkleRoot: toHex(8, { size: 32 }) },
+  [FDC_PROTOCOL]: {
+    protocol: FDC_PROTOCOL,
+    round: ROUND,
+    isSecureRandom: false,
+    merkleRoot: toHex(8, { size: 32 }),
+  },
 } as const
 /** Order of the curve. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -56,7 +67,10 @@ const deed = fc.record({
 type Deed = Parameters<Parameters<typeof deed.map>[0]>[0]
 
 /** The payload of a signature over a result. */
-function payloadOf({ key, twist, v, noise, tail }: Deed, protocol: typeof FTSO | typeof FDC) {
+function payloadOf(
+  { key, twist, v, noise, tail }: Deed,
+  protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
+) {
   const result = RESULTS[protocol]
   const signedResult = twist === 'other-result' ? { ...result, round: ROUND + 1 } : result
   const { chainBound, legacy } = digestsOf(signedResult, CHAIN_ID)
@@ -65,10 +79,10 @@ function payloadOf({ key, twist, v, noise, tail }: Deed, protocol: typeof FTSO |
   const signature = twisted(own.signature, twist, noise)
   const recid = twist === 'high-s' || twist === 'other-recovery' ? 1 - own.recid : own.recid
   const recovery = typeof v === 'number' ? v : Number(v) + recid
-  const said =
+  const reported =
     twist === 'said-other' ? { ...result, isSecureRandom: !result.isSecureRandom } : result
   const message =
-    twist === 'said' || twist === 'said-other' ? toBytes(signedBytesOf(said)) : undefined
+    twist === 'said' || twist === 'said-other' ? toBytes(signedBytesOf(reported)) : undefined
   return Buffer.concat([
     message === undefined ? Buffer.from([1]) : Buffer.concat([Buffer.from([0]), message]),
     Buffer.from([recovery]),
@@ -106,7 +120,7 @@ function evidenceOf(deeds: readonly (readonly Deed[])[]): RoundEvidence {
     rewardEpoch: 446,
     startRound: ROUND - 10,
     providers: KEYS.map((key, place) => {
-      const signingPolicy = signerOf(secp256k1.publicKeyCreate(key, false))
+      const signingPolicy = addressOfPublicKey(secp256k1.publicKeyCreate(key, false))
       const other = getAddress(toHex(place + 1, { size: 20 }))
       return { voter: other, submit: other, submitSignatures: other, signingPolicy, weight: 1 }
     }),
@@ -120,15 +134,22 @@ function evidenceOf(deeds: readonly (readonly Deed[])[]): RoundEvidence {
         reveal: {},
         bitVote: {},
         signatures: {
-          [FTSO]: own.map((one, tx) => sent(payloadOf(one, FTSO), tx)),
-          [FDC]: own.map((one, tx) => sent(payloadOf(one, FDC), tx)),
+          [FTSO_PROTOCOL]: own.map((signature, tx) =>
+            sent(payloadOf(signature, FTSO_PROTOCOL), tx),
+          ),
+          [FDC_PROTOCOL]: own.map((signature, tx) => sent(payloadOf(signature, FDC_PROTOCOL), tx)),
         },
         earlySignature: {},
-        signaturesWithReveals: own.slice(0, 1).map((one) => sent(payloadOf(one, FDC), 9)),
+        signaturesWithReveals: own
+          .slice(0, 1)
+          .map((signature) => sent(payloadOf(signature, FDC_PROTOCOL), 9)),
       },
     ]),
   )
-  const finalised = { [FTSO]: { ...RESULTS[FTSO], at: 9 }, [FDC]: { ...RESULTS[FDC], at: 9 } }
+  const finalised = {
+    [FTSO_PROTOCOL]: { ...RESULTS[FTSO_PROTOCOL], at: 9 },
+    [FDC_PROTOCOL]: { ...RESULTS[FDC_PROTOCOL], at: 9 },
+  }
   const contracts = { contractOf: {}, elsewhere: new Map() }
   return { round: ROUND, policy, requests: [], finalised, providers, ...contracts }
 }
@@ -141,8 +162,8 @@ const round = fc.array(fc.array(deed, { maxLength: 3 }), {
 describe('the signer of a result', () => {
   test('equals the one that plain JavaScript recovers, for valid and for altered signatures', () => {
     fc.assert(
-      fc.property(deed, fc.constantFrom(FTSO, FDC), (one, protocol) => {
-        const signed = decodeSigned(payloadOf(one, protocol))
+      fc.property(deed, fc.constantFrom(FTSO_PROTOCOL, FDC_PROTOCOL), (signature, protocol) => {
+        const signed = decodeSignedResult(payloadOf(signature, protocol))
         if (signed === undefined) return
         for (const digest of Object.values(digestsOf(RESULTS[protocol], CHAIN_ID))) {
           const expected = plainSigner(signed.signature, signed.recovery, digest)
@@ -158,10 +179,18 @@ describe('the signer of a result', () => {
   test('is found for some alterations of a signature, and not for others', () => {
     const noise = new Uint8Array(64).fill(3)
     const found = TWISTS.map((twist) => {
-      const payload = payloadOf({ key: 1, twist, v: '27', noise, tail: new Uint8Array() }, FTSO)
-      const signed = decodeSigned(payload)
-      const own = signerOf(secp256k1.publicKeyCreate(KEYS[1] ?? new Uint8Array(32), false))
-      return signed && recoverSigner(signed, digestsOf(RESULTS[FTSO], CHAIN_ID).chainBound) === own
+      const payload = payloadOf(
+        { key: 1, twist, v: '27', noise, tail: new Uint8Array() },
+        FTSO_PROTOCOL,
+      )
+      const signed = decodeSignedResult(payload)
+      const own = addressOfPublicKey(
+        secp256k1.publicKeyCreate(KEYS[1] ?? new Uint8Array(32), false),
+      )
+      return (
+        signed &&
+        recoverSigner(signed, digestsOf(RESULTS[FTSO_PROTOCOL], CHAIN_ID).chainBound) === own
+      )
     })
     expect(Object.fromEntries(TWISTS.map((twist, index) => [twist, found[index]]))).toEqual({
       none: true,
@@ -183,14 +212,17 @@ describe('the signer of a result', () => {
   test('is right for more keys than are kept in memory', () => {
     for (let n = 1; n <= 1100; n += 1) {
       const key = secp256k1.publicKeyCreate(toBytes(BigInt(n), { size: 32 }), false)
-      if (n > 2 && n < 1098) signerOf(key)
-      else expect(signerOf(key)).toBe(getAddress(`0x${keccak256(key.subarray(1)).slice(26)}`))
+      if (n > 2 && n < 1098) addressOfPublicKey(key)
+      else
+        expect(addressOfPublicKey(key)).toBe(
+          getAddress(`0x${keccak256(key.subarray(1)).slice(26)}`),
+        )
     }
   })
 })
 
 test('the digests of a result equal the hashes that wallets sign', () => {
-  const result = RESULTS[FDC]
+  const result = RESULTS[FDC_PROTOCOL]
   const expected = (raw: `0x${string}`) => toBytes(hashMessage({ raw: keccak256(raw) }))
   const message = signedBytesOf(result)
   const { chainBound, legacy } = digestsOf(result, CHAIN_ID)
@@ -208,9 +240,9 @@ describe('signatures of a round', () => {
         const asked = firstSignatures(CHAIN_ID, evidence)
         const keys = await pool.recover(asked)
         const signers = new Map(
-          asked.map(({ sent }, index) => [sent, keys[index] && signerOf(keys[index])]),
+          asked.map(({ sent }, index) => [sent, keys[index] && addressOfPublicKey(keys[index])]),
         )
-        for (const protocol of [FTSO, FDC] as const) {
+        for (const protocol of [FTSO_PROTOCOL, FDC_PROTOCOL] as const) {
           const expected = judgeSignatures(CHAIN_ID, evidence, protocol)
           expect(judgeSignatures(CHAIN_ID, evidence, protocol, signers)).toEqual(expected)
         }

@@ -1,7 +1,7 @@
 import { concat, getAddress, hexToBytes, toHex } from 'viem/utils'
 import { addressOfKey, keccakBytes, messageDigest } from '#src/chain/keccak.ts'
 import { recoverKey } from '#src/chain/recover.ts'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Signatures over the results of voting rounds. */
@@ -29,7 +29,7 @@ export interface SignedResult {
 }
 
 /** Decodes a submitSignatures payload; undefined when it is malformed. */
-export function decodeSigned(payload: Uint8Array): SignedResult | undefined {
+export function decodeSignedResult(payload: Uint8Array): SignedResult | undefined {
   const type = payload[0]
   if (type !== 0 && type !== 1) return undefined
   const start = type === 0 ? 1 + MESSAGE_BYTES : 1
@@ -77,7 +77,7 @@ export function recoverSigner(
   digest: Uint8Array,
 ): Address | undefined {
   const key = recoverKey({ ...signed, digest })
-  return key && signerOf(key)
+  return key && addressOfPublicKey(key)
 }
 
 /**
@@ -90,6 +90,6 @@ const addressOf = memoized(REMEMBERED_KEYS, (key) =>
 )
 
 /** Address of an uncompressed public key. */
-export function signerOf(key: Uint8Array): Address {
+export function addressOfPublicKey(key: Uint8Array): Address {
   return addressOf(Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1'))
 }

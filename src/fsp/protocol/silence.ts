@@ -10,7 +10,7 @@ const SAMPLE_SIZE_PLACES = 2 ** 120
 const PROBABILITY_MIN = 1e-300
 
 /** Expected updates per block, from the contract's fixed-point value. */
-export function sampleSize(fixedPoint: bigint): number {
+export function updatesPerBlockOf(fixedPoint: bigint): number {
   return Number(fixedPoint) / SAMPLE_SIZE_PLACES
 }
 
@@ -39,7 +39,7 @@ export function isSilenceImprobable(exponent: number, probability: number): bool
 }
 
 /** Number of blocks in 1 % of a reward epoch. */
-export function onePercentOfEpoch(epochSeconds: number, blockSeconds: number): number {
+export function blocksInOnePercentOfEpoch(epochSeconds: number, blockSeconds: number): number {
   return Math.floor(Math.floor(epochSeconds / blockSeconds) / 100)
 }
 

@@ -1,24 +1,30 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { expectedEpochStart, expectedFirstRound, roundAt, roundStart, windowsOf } from './epochs.ts'
 import {
-  consensusOf,
+  expectedEpochStart,
+  expectedFirstRound,
+  roundAt,
+  roundStart,
+  roundWindowsOf,
+} from './epochs.ts'
+import {
+  confirmsConsensus,
+  consensusBitVote,
   decodeBitVote,
   distinctRequests,
-  dominates,
   fitsRequests,
   requestKind,
 } from './fdc.ts'
-import { decodeSubmission, FDC, FTSO, submitFunctionOf } from './framing.ts'
+import { decodeSubmission, FDC_PROTOCOL, FTSO_PROTOCOL, submitFunctionOf } from './framing.ts'
 import { commitHash, decodeCommit, decodeFeedValues, decodeReveal, weightedMedian } from './ftso.ts'
 import { nodeIdOf } from './node-id.ts'
-import { decodeSigned, digestsOf, recoverSigner, signedBytesOf } from './signatures.ts'
+import { decodeSignedResult, digestsOf, recoverSigner, signedBytesOf } from './signatures.ts'
 import {
+  blocksInOnePercentOfEpoch,
   chanceOfSilence,
   isSilenceImprobable,
-  onePercentOfEpoch,
-  sampleSize,
   silenceExponent,
+  updatesPerBlockOf,
 } from './silence.ts'
 
 /** Clock of Flare mainnet. */
@@ -77,14 +83,14 @@ describe('epoch arithmetic', () => {
   })
 
   test('gives the windows of a round', () => {
-    expect(windowsOf(FLARE_CLOCK, 812_576)).toEqual({
+    expect(roundWindowsOf(FLARE_CLOCK, 812_576)).toEqual({
       start: 1_731_561_840,
       end: 1_731_561_930,
       revealEnd: 1_731_561_975,
       graceEnd: 1_731_561_990,
       complete: 1_731_562_020,
     })
-    expect(windowsOf(FLARE_CLOCK, 1_500_000)).toEqual({
+    expect(roundWindowsOf(FLARE_CLOCK, 1_500_000)).toEqual({
       start: 1_793_430_000,
       end: 1_793_430_090,
       revealEnd: 1_793_430_135,
@@ -109,15 +115,15 @@ describe('calldata framing', () => {
       '0x6c532fae64000c6620002005a93355a28127ff0ca2d8136648c1fd682e0041f8367ba4567586b3d4149d54'
     const submission = decodeSubmission(input)
     expect(submission?.function).toBe('submit1')
-    expect(submission?.frames).toMatchObject([{ protocol: FTSO, round: 812_576 }])
-    expect(decodeCommit(frame(input, FTSO)?.payload ?? bytes('0x'))).toBe(
+    expect(submission?.frames).toMatchObject([{ protocol: FTSO_PROTOCOL, round: 812_576 }])
+    expect(decodeCommit(frame(input, FTSO_PROTOCOL)?.payload ?? bytes('0x'))).toBe(
       '0x05a93355a28127ff0ca2d8136648c1fd682e0041f8367ba4567586b3d4149d54',
     )
   })
 
   test('decodes the reveal and the bit vote in one transaction', () => {
-    const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO)
-    const vote = frame(REVEAL_AND_BIT_VOTE, FDC)
+    const reveal = frame(REVEAL_AND_BIT_VOTE, FTSO_PROTOCOL)
+    const vote = frame(REVEAL_AND_BIT_VOTE, FDC_PROTOCOL)
     expect(reveal?.round).toBe(1_500_000)
     expect(decodeFeedValues(decodeReveal(reveal?.payload ?? bytes('0x')) ?? never())).toEqual([
       1_742_399,
@@ -137,7 +143,7 @@ describe('calldata framing', () => {
 
   test('uses the last of two frames of one protocol', () => {
     const two = decodeSubmission('0x6c532fae64000000010001aa64000000010001bb')
-    expect(two?.frames).toEqual([{ protocol: FTSO, round: 1, payload: bytes('0xbb') }])
+    expect(two?.frames).toEqual([{ protocol: FTSO_PROTOCOL, round: 1, payload: bytes('0xbb') }])
   })
 
   test('returns no submission for other calls', () => {
@@ -146,13 +152,13 @@ describe('calldata framing', () => {
   })
 
   test('decodes encoded frames to the same frames', () => {
-    const one = fc.record({
+    const anyFrame = fc.record({
       protocol: fc.integer({ min: 0, max: 255 }),
       round: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
       payload: fc.uint8Array({ maxLength: 80 }),
     })
     fc.assert(
-      fc.property(fc.uniqueArray(one, { selector: ({ protocol }) => protocol }), (frames) => {
+      fc.property(fc.uniqueArray(anyFrame, { selector: ({ protocol }) => protocol }), (frames) => {
         const body = frames.map(({ protocol, round, payload }) => {
           const head = Buffer.alloc(7)
           head.writeUInt8(protocol, 0)
@@ -172,7 +178,7 @@ describe('calldata framing', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (rest) => {
         decodeSubmission(`0x9d00c9fd${Buffer.from(rest).toString('hex')}`)
-        decodeSigned(rest)
+        decodeSignedResult(rest)
         decodeReveal(rest)
         decodeBitVote(rest)
       }),
@@ -303,11 +309,11 @@ describe('FDC bit votes', () => {
     expect(decodeBitVote(bytes('0x00'))).toBeUndefined()
   })
 
-  test('a vote dominates another one if it confirms all of its requests', () => {
+  test('a vote confirms the consensus if it confirms each of its requests', () => {
     const vote = { count: 4, bits: 0b1011n }
-    expect(dominates(vote, { count: 4, bits: 0b0011n })).toBe(true)
-    expect(dominates(vote, { count: 4, bits: 0b0111n })).toBe(false)
-    expect(dominates({ count: 4, bits: 0n }, { count: 4, bits: 0n })).toBe(true)
+    expect(confirmsConsensus(vote, { count: 4, bits: 0b0011n })).toBe(true)
+    expect(confirmsConsensus(vote, { count: 4, bits: 0b0111n })).toBe(false)
+    expect(confirmsConsensus({ count: 4, bits: 0n }, { count: 4, bits: 0n })).toBe(true)
   })
 
   test('the consensus is the vote that the most weight signed, not the most providers', () => {
@@ -320,15 +326,15 @@ describe('FDC bit votes', () => {
       { vote: b, weight: 500 },
       { vote: b, weight: 400 },
     ]
-    expect(consensusOf(votes)).toEqual(b)
-    expect(consensusOf([])).toBeUndefined()
+    expect(consensusBitVote(votes)).toEqual(b)
+    expect(consensusBitVote([])).toBeUndefined()
   })
 
   test('among votes of equal weight the first by decimal text wins, in any order', () => {
     const ten = { vote: { count: 4, bits: 10n }, weight: 5 }
     const nine = { vote: { count: 4, bits: 9n }, weight: 5 }
-    expect(consensusOf([nine, ten])).toEqual(ten.vote)
-    expect(consensusOf([ten, nine])).toEqual(ten.vote)
+    expect(consensusBitVote([nine, ten])).toEqual(ten.vote)
+    expect(consensusBitVote([ten, nine])).toEqual(ten.vote)
   })
 
   test('equal requests count once, at the place of the first', () => {
@@ -348,23 +354,24 @@ describe('FDC bit votes', () => {
 
 describe('signatures', () => {
   const ftso = {
-    protocol: FTSO,
+    protocol: FTSO_PROTOCOL,
     round: 1_500_000,
     isSecureRandom: true,
     merkleRoot: '0xa711d4ac935765adb0a0283d15a4e7dd6c8771554b524c454c1ff6ad28c37b2c',
   } as const
   const fdc = {
-    protocol: FDC,
+    protocol: FDC_PROTOCOL,
     round: 1_500_000,
     isSecureRandom: false,
     merkleRoot: '0x1cbaada67caab1027a21b559a0066d83c00ef3f985d87d5381a5441b9cf6859d',
   } as const
 
   test('a real signature before the cutover recovers its signing key under the legacy digest', () => {
-    const signed = decodeSigned(frame(LEGACY_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
+    const signed =
+      decodeSignedResult(frame(LEGACY_SIGNATURES, FTSO_PROTOCOL)?.payload ?? never()) ?? never()
     const message = `0x${Buffer.from(signed.message ?? []).toString('hex')}`
     const merkleRoot = `0x${message.slice(14)}` as const
-    const result = { protocol: FTSO, round: 812_662, isSecureRandom: true, merkleRoot }
+    const result = { protocol: FTSO_PROTOCOL, round: 812_662, isSecureRandom: true, merkleRoot }
     expect(signedBytesOf(result)).toBe(message)
     const digests = digestsOf(result, 14)
     expect(recoverSigner(signed, digests.legacy)).toBe('0x84824513537A6d24cfcEDdc1Ab8f4079a6Bd4CFb')
@@ -374,8 +381,10 @@ describe('signatures', () => {
   })
 
   test('decodes both payload types of one real transaction', () => {
-    const first = decodeSigned(frame(MIXED_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
-    const second = decodeSigned(frame(MIXED_SIGNATURES, FDC)?.payload ?? never()) ?? never()
+    const first =
+      decodeSignedResult(frame(MIXED_SIGNATURES, FTSO_PROTOCOL)?.payload ?? never()) ?? never()
+    const second =
+      decodeSignedResult(frame(MIXED_SIGNATURES, FDC_PROTOCOL)?.payload ?? never()) ?? never()
     expect(first.recovery).toBe(0)
     expect(second.message).toBeUndefined()
     expect(second.recovery).toBe(1)
@@ -383,7 +392,7 @@ describe('signatures', () => {
     const merkleRoot = `0x${Buffer.from(first.message ?? [])
       .toString('hex')
       .slice(12)}` as const
-    const result = { protocol: FTSO, round: 836_730, isSecureRandom: true, merkleRoot }
+    const result = { protocol: FTSO_PROTOCOL, round: 836_730, isSecureRandom: true, merkleRoot }
     expect(recoverSigner(first, digestsOf(result, 14).legacy)).toBe(
       '0x5635db9B68e39721af87c758DeAb3b9F4704E96e',
     )
@@ -409,7 +418,9 @@ describe('signatures', () => {
   })
 
   test('a signature recovers its signer under its own digest only', () => {
-    const signed = decodeSigned(frame(CHAIN_BOUND_SIGNATURES, FTSO)?.payload ?? never()) ?? never()
+    const signed =
+      decodeSignedResult(frame(CHAIN_BOUND_SIGNATURES, FTSO_PROTOCOL)?.payload ?? never()) ??
+      never()
     const signer = '0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F'
     const { chainBound, legacy } = digestsOf(ftso, 14)
     expect(recoverSigner(signed, chainBound)).toBe(signer)
@@ -421,7 +432,8 @@ describe('signatures', () => {
     expect(recoverSigner(signed, flipped.chainBound)).toBe(
       '0xDE352cc446e8a095EA31D67Bd08Ba28c41ba76d8',
     )
-    const other = decodeSigned(frame(CHAIN_BOUND_SIGNATURES, FDC)?.payload ?? never()) ?? never()
+    const other =
+      decodeSignedResult(frame(CHAIN_BOUND_SIGNATURES, FDC_PROTOCOL)?.payload ?? never()) ?? never()
     expect(recoverSigner(other, digestsOf(fdc, 14).chainBound)).toBe(signer)
     expect(decodeBitVote(other.unsigned)).toEqual({ count: 10, bits: 0x10bn })
   })
@@ -432,8 +444,8 @@ describe('signatures', () => {
     const full = new Uint8Array(64).fill(255)
     expect(recoverSigner({ signature: full, recovery: 0 }, legacy)).toBeUndefined()
     expect(recoverSigner({ signature: full, recovery: 200 }, legacy)).toBeUndefined()
-    expect(decodeSigned(new Uint8Array(65))).toBeUndefined()
-    expect(decodeSigned(new Uint8Array(80).fill(9))).toBeUndefined()
+    expect(decodeSignedResult(new Uint8Array(65))).toBeUndefined()
+    expect(decodeSignedResult(new Uint8Array(80).fill(9))).toBeUndefined()
   })
 })
 
@@ -472,11 +484,11 @@ describe('silence of fast updates', () => {
     [1.2, 2520],
     [1, 3024],
   ])('with blocks every %f s, 1 % of an epoch is the right number of blocks', (blockSeconds, blocks) => {
-    expect(onePercentOfEpoch(302_400, blockSeconds)).toBe(blocks)
+    expect(blocksInOnePercentOfEpoch(302_400, blockSeconds)).toBe(blocks)
   })
 
   test('decodes the sample size from fixed point', () => {
-    expect(sampleSize(0x01800000000000000000000000000000n)).toBe(1.5)
+    expect(updatesPerBlockOf(0x01800000000000000000000000000000n)).toBe(1.5)
   })
 })
 

@@ -1,7 +1,7 @@
 import { Address } from '#src/kernel/units.ts'
 import type { EpochClock } from './epochs.ts'
 import type { BitVote } from './fdc.ts'
-import type { FDC, FTSO, SubmitFunction } from './framing.ts'
+import type { FDC_PROTOCOL, FTSO_PROTOCOL, SubmitFunction } from './framing.ts'
 import type { JudgedSignatures } from './judged-signatures.ts'
 import type { ProtocolFrames, RoundEvidence, SentFrame } from './round-evidence.ts'
 
@@ -78,7 +78,9 @@ export interface RoundContext {
   readonly clock: EpochClock
   readonly evidence: RoundEvidence
   readonly requests: readonly string[]
-  readonly signed: Readonly<Record<typeof FTSO | typeof FDC, ReadonlyMap<number, JudgedSignatures>>>
+  readonly signed: Readonly<
+    Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, ReadonlyMap<number, JudgedSignatures>>
+  >
   readonly consensus: BitVote | undefined
   /** Number of feeds, see `countFeeds`; undefined without a reveal that matches its commit. */
   readonly feedCount: number | undefined
@@ -98,7 +100,7 @@ export type FdcCheck =
   | 'fdcMismatch'
   | 'fdcGrace'
 
-export function bad(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdict {
+export function badVerdict(values: NonNullable<RoundCheckVerdict['values']>): RoundCheckVerdict {
   return { verdict: 'bad', values }
 }
 

@@ -202,14 +202,14 @@ async function readPolicy(
       ),
     ] as const
     const answers = await readViews(client, multicallAddress, questions, block)
-    const found = voters.of(answers[2])
+    const votersOfEpoch = voters.of(answers[2])
     const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
       (question, i) => question.of(answers[3 + i]),
     )
     const startRound = start.of(answers[0])
-    if (!found || !submits || !signatures || !policies || startRound === undefined) continue
-    if (found[0].length === 0) continue
-    const total = found[1].reduce((sum, weight) => sum + weight, 0)
+    if (!votersOfEpoch || !submits || !signatures || !policies || startRound === undefined) continue
+    if (votersOfEpoch[0].length === 0) continue
+    const total = votersOfEpoch[1].reduce((sum, weight) => sum + weight, 0)
     const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
     const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
     return {
@@ -218,12 +218,12 @@ async function readPolicy(
       weightSum: sum,
       weightSumWithKeys: sumWithKeys === 0 ? sum : sumWithKeys,
       fixedAt: fixedAt === 0n ? null : Number(fixedAt),
-      providers: found[0].map((voter, place) => ({
+      providers: votersOfEpoch[0].map((voter, place) => ({
         voter,
         submit: submits[place] ?? voter,
         submitSignatures: signatures[place] ?? voter,
         signingPolicy: policies[place] ?? voter,
-        weight: found[1][place] ?? 0,
+        weight: votersOfEpoch[1][place] ?? 0,
       })),
     }
   }

@@ -4,7 +4,7 @@ import { type ContractView, contractView, readViews } from '#src/chain/contract-
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
-import { sampleSize } from '../protocol/silence.ts'
+import { updatesPerBlockOf } from '../protocol/silence.ts'
 import {
   BALANCE_ABI,
   ENTITY_MANAGER_ACCOUNTS_ABI,
@@ -110,7 +110,7 @@ export async function readStates(
     }
     return {
       registration: endTs === 0n ? null : { epoch: next, openedAt: new Date(Number(endTs) * 1000) },
-      sampleSize: fixedPoint === undefined ? null : sampleSize(fixedPoint),
+      sampleSize: fixedPoint === undefined ? null : updatesPerBlockOf(fixedPoint),
       feedCount: feeds.of(feedsAnswer)?.length ?? null,
       submissionWindow: window.of(windowAnswer) ?? null,
       providers,
@@ -150,16 +150,16 @@ async function readEntities(
   ])
   const answers = await readViews(client, multicall, questions, block)
   return rows.map(({ voter, addresses, nodes }, index) => {
-    const found = addresses.of(answers[2 * index])
+    const ownAddresses = addresses.of(answers[2 * index])
     return {
       voter,
       addresses:
-        found === undefined
+        ownAddresses === undefined
           ? null
           : {
-              submit: found.submitAddress,
-              submitSignatures: found.submitSignaturesAddress,
-              signingPolicy: found.signingPolicyAddress,
+              submit: ownAddresses.submitAddress,
+              submitSignatures: ownAddresses.submitSignaturesAddress,
+              signingPolicy: ownAddresses.signingPolicyAddress,
             },
       nodeIds: nodes.of(answers[2 * index + 1]) ?? null,
     }

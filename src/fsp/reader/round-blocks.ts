@@ -70,20 +70,25 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
         ...block,
         seen: transactionsTo(block.transactions, places.called),
       }))
-      const found = await Promise.all(
+      const blockResults = await Promise.all(
         seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
-          const own = z
+          const watchedTransactions = z
             .array(BlockTransaction)
             .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
           const events = readEvents(logsOf.get(ref.number) ?? [], seen)
           try {
-            const calls = await readCalls(own.data ?? [], ref, places.called, signal)
+            const calls = await readCalls(
+              watchedTransactions.data ?? [],
+              ref,
+              places.called,
+              signal,
+            )
             const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
             return {
               ref,
               number: ref.number,
               at: ref.at.getTime() / 1000,
-              isSure: isSure && own.success && events !== undefined,
+              isSure: isSure && watchedTransactions.success && events !== undefined,
               submissions: seen.filter(
                 ({ hash, isSubmission }) => isSubmission && !failed.has(hash),
               ),
@@ -98,7 +103,7 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
       )
       // If receipts of a block are unavailable, the blocks before it are returned.
       const blocks: ProtocolBlock[] = []
-      for (const block of found) {
+      for (const block of blockResults) {
         if (!(block instanceof AppError)) blocks.push(block)
         else if (blocks.length === 0) throw block
         else break

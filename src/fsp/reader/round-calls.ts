@@ -132,12 +132,12 @@ export function createCallReader(endpoints: Endpoints): CallReader {
     const wanted = new Set(hashes)
     if (wanted.size > 1) {
       const all = await endpoints.ask((client) => readBlockReceipts(client, ref), signal)
-      const found = new Map(
+      const receipts = new Map(
         all
           ?.filter(({ transactionHash }) => wanted.has(transactionHash))
           .map((receipt) => [receipt.transactionHash, receipt]),
       )
-      if (found.size === wanted.size) return found
+      if (receipts.size === wanted.size) return receipts
     }
     const apart = hashes.map((hash) =>
       endpoints.ask(async (client) => {

@@ -2,7 +2,7 @@ import { type Abi, decodeEventLog, type Hex, toEventSelector } from 'viem'
 import { z } from 'zod'
 import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
-import { decodeUpdate, feedsIn, type SignedUpdate } from '../protocol/fast-update.ts'
+import { decodeUpdate, feedsCovered, type SignedUpdate } from '../protocol/fast-update.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'
 import { ROUND_EVENTS_ABI } from './provider-abi.ts'
 
@@ -132,7 +132,7 @@ export function protocolEventsIn(
           signingPolicy: signingPolicyAddress,
           tx: log.transactionHash,
           sender: call?.isSubmission === true ? z.decode(Address, call.from) : null,
-          feedsSent: update === undefined ? null : feedsIn(update),
+          feedsSent: update === undefined ? null : feedsCovered(update),
         },
       ]
     }),

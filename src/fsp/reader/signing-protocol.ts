@@ -137,7 +137,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
   async function askRegistries<T>(
     client: RpcClient,
     view: ContractView<T>,
-    isAnswer: (found: T) => boolean,
+    isAnswer: (answer: T) => boolean,
     block: number | 'latest',
   ): Promise<T | undefined> {
     const targets = await contracts.all(client, REGISTRY)
@@ -146,7 +146,7 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const answers = await readBatch(client, calls, { multicallAddress, block })
     return answers
       .map((answer) => view.of(answer))
-      .find((found) => found !== undefined && isAnswer(found))
+      .find((answer) => answer !== undefined && isAnswer(answer))
   }
 
   async function readEpoch(client: RpcClient, block: BlockRef): Promise<number | undefined> {
@@ -175,13 +175,13 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       address,
       BigInt(epoch),
     ])
-    const found = await askRegistries(
+    const registered = await askRegistries(
       client,
       registeredView,
       (isRegistered) => isRegistered,
       'latest',
     )
-    return found === true
+    return registered === true
   }
 
   return {
@@ -199,14 +199,15 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
           const voters = await askRegistries(
             client,
             votersView,
-            (found) => found.length > 0,
+            (voters) => voters.length > 0,
             block.number,
           )
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
         },
-        (found) => found !== undefined && expected.every((voter) => found.voters.includes(voter)),
+        (answer) =>
+          answer !== undefined && expected.every((voter) => answer.voters.includes(voter)),
         signal,
       )
       const last = answer ?? heard.at(-1)
@@ -220,14 +221,14 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       endpoints.ask(async (client) => {
         const functionName = 'getRegisteredVotersAndNormalisedWeights'
         const votersView = contractView(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
-        const found = await askRegistries(
+        const registeredVoters = await askRegistries(
           client,
           votersView,
           ([voters]) => voters.length > 0,
           block.number,
         )
-        if (found === undefined) return undefined
-        const [voters, weights] = found
+        if (registeredVoters === undefined) return undefined
+        const [voters, weights] = registeredVoters
         return new Map(voters.map((voter, index) => [voter, weights[index] ?? 0]))
       }, signal),
 
@@ -272,8 +273,8 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const { isSure } = await endpoints.askForMost(
         async (client) => {
           const answers = await ask(client, MANAGER, views, block.number)
-          for (const [index, one] of views.entries()) {
-            const answer = one.of(answers?.[index])
+          for (const [index, view] of views.entries()) {
+            const answer = view.of(answers?.[index])
             if (answer !== undefined) heard[index] = instant(answer[0]) ?? heard[index] ?? null
           }
         },

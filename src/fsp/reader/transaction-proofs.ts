@@ -44,10 +44,10 @@ export async function readTransactionProof(
       params: [hash],
     })
     if (answer === null) return undefined
-    const found = Mined.safeParse(answer)
-    if (!found.success || found.data.hash.toLowerCase() !== hash.toLowerCase())
+    const mined = Mined.safeParse(answer)
+    if (!mined.success || mined.data.hash.toLowerCase() !== hash.toLowerCase())
       throw new EndpointError(`transaction ${hash} is malformed`)
-    const { blockNumber, blockHash, transactionIndex, from, to, input } = found.data
+    const { blockNumber, blockHash, transactionIndex, from, to, input } = mined.data
     return {
       hash,
       block: Number(blockNumber),

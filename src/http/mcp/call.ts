@@ -26,12 +26,12 @@ export async function callTool(
   app: App,
   toolCaller: ToolCaller,
   name: string,
-  given: Arguments,
+  args: Arguments,
 ): Promise<CallToolResult> {
   try {
     const tool = findTool(name)
     if (tool === undefined) throw new AppError('not_found', 'not_found')
-    return textResult(await answerOf(app, toolCaller, tool, given))
+    return textResult(await answerOf(app, toolCaller, tool, args))
   } catch (error) {
     const { body, retryAfterSeconds } = reportProblem(app, error, toolCaller)
     const seconds = retryAfterSeconds !== undefined && { retryAfterSeconds }
@@ -43,11 +43,11 @@ async function answerOf(
   app: App,
   { caller, locale, limits }: ToolCaller,
   tool: ToolEntry,
-  given: Arguments,
+  args: Arguments,
 ): Promise<unknown> {
   const { operation } = tool
-  const { confirmation, idempotencyKey, ...input } = given
-  refuseUnknown(tool, given)
+  const { confirmation, idempotencyKey, ...input } = args
+  refuseUnknown(tool, args)
   const raw = {
     params: textsOf(pick(input, tool.params)),
     query: textsOf(pick(input, tool.query)),
@@ -92,7 +92,7 @@ async function run(
  *
  * @throws AppError invalid `validation_failed`
  */
-function refuseUnknown({ operation, params, query }: ToolEntry, given: Arguments): void {
+function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments): void {
   const known = [
     ...params,
     ...query,
@@ -100,16 +100,16 @@ function refuseUnknown({ operation, params, query }: ToolEntry, given: Arguments
     ...(operation.idempotent === true ? ['idempotencyKey'] : []),
     'confirmation',
   ]
-  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  const unknown = Object.keys(args).filter((name) => !known.includes(name))
   const errors = [
-    ...inputErrors(given),
+    ...inputErrors(args),
     ...unknown.map((name) => ({ pointer: `/${name}`, code: 'unknown' })),
   ]
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 
-function pick(given: Arguments, names: readonly string[]): Arguments | undefined {
-  const picked = Object.entries(given).filter(([name]) => names.includes(name))
+function pick(args: Arguments, names: readonly string[]): Arguments | undefined {
+  const picked = Object.entries(args).filter(([name]) => names.includes(name))
   return picked.length === 0 ? undefined : Object.fromEntries(picked)
 }
 
@@ -117,9 +117,9 @@ function pick(given: Arguments, names: readonly string[]): Arguments | undefined
  * Converts numbers to text, because models send numbers where the schemas of path and query expect
  * text.
  */
-function textsOf(given: Arguments | undefined): Arguments | undefined {
-  if (given === undefined) return undefined
-  const texts = Object.entries(given).map(([name, value]) => [
+function textsOf(args: Arguments | undefined): Arguments | undefined {
+  if (args === undefined) return undefined
+  const texts = Object.entries(args).map(([name, value]) => [
     name,
     typeof value === 'number' ? String(value) : value,
   ])

@@ -1,6 +1,6 @@
 import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
-import { assetOf, symbolOf, unitsFor, usdRateOf } from '#src/billing/topups/rules.ts'
+import { paymentAssetOf, symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -46,7 +46,7 @@ const PLACE = {
 
 /** One payment asset, as an example for all. */
 const PAID_IN_FLR = {
-  asset: assetOf('FLR'),
+  asset: paymentAssetOf('FLR'),
   place: { payTo: story.PAY_TO, token: undefined },
   available: true,
   silent: false,
@@ -89,14 +89,14 @@ const pricing = (publicUrl: string) => ({
     maxSlotsPerWallet: prices.SLOTS_MAX,
     durationDiscounts: prices.DURATION_DISCOUNTS,
     volumeDiscounts: prices.VOLUME_DISCOUNTS,
-    uiDurations: prices.UI_DURATIONS,
+    uiDurations: prices.OFFERED_PERIODS,
     types: WATCH_TYPES.map(({ name }) => name),
     signalDefinitions: { [TYPE]: [signal()] },
   },
 })
 
 function token(key: prices.PaymentTokenKey): JsonObject {
-  const { decimals, bonusBps } = assetOf(key)
+  const { decimals, bonusBps } = paymentAssetOf(key)
   return {
     symbol: symbolOf(key, story.SERVICE_TOKEN),
     address: story.TOKENS[key],
@@ -108,10 +108,10 @@ function token(key: prices.PaymentTokenKey): JsonObject {
 }
 
 function termsOf(key: prices.AssetKey): JsonObject {
-  const { capPerTopup, holdingsCap } = assetOf(key)
+  const { capPerTopup, holdingsCap } = paymentAssetOf(key)
   return {
     available: true,
-    amountPer1000Credits: String(unitsFor(1000, usdRateOf(key, story.PRICES[key]))),
+    amountPer1000Credits: String(unitsForCredits(1000, usdRateOf(key, story.PRICES[key]))),
     capPerTopup: capPerTopup && String(capPerTopup),
     holdingsCap: holdingsCap && String(holdingsCap),
     paused: false,

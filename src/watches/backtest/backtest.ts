@@ -155,7 +155,7 @@ async function replayHistory(
       for (const { at } of part) {
         const isAfterGap = last !== undefined && isGap(history.gapMs, last, at)
         if (isAfterGap) gaps.add('has_holes')
-        if (!history.isSeenApart) markKnown(isAfterGap ? at : (last ?? at), at)
+        if (!history.hasSeenTimes) markKnown(isAfterGap ? at : (last ?? at), at)
         first ??= at
         last = at
       }
@@ -182,7 +182,7 @@ async function replayHistory(
   const isCut = gaps.has('too_much') || gaps.has('chain_unavailable')
   const end = history.keeps === 'changes' && !isCut ? to : last
   if (end !== undefined) replay.end(end)
-  if (end !== undefined && last !== undefined && !history.isSeenApart) markKnown(last, end)
+  if (end !== undefined && last !== undefined && !history.hasSeenTimes) markKnown(last, end)
   if (last !== undefined && !isCut && isGap(history.gapMs, last, to)) gaps.add('has_holes')
   if (startsLater(from, first)) gaps.add('starts_later')
   if (first === undefined && gaps.size === 0) gaps.add('no_data')

@@ -112,7 +112,9 @@ const CASES: Readonly<Record<string, Case>> = {
       startsAt: fc.constant(START_MS / 1000),
       rewardEpoch: fc.constant(453),
       addresses: fc.constant(null),
-      checks: fc.option(fc.record(Object.fromEntries(ROUND_CHECKS.map((one) => [one, verdict])))),
+      checks: fc.option(
+        fc.record(Object.fromEntries(ROUND_CHECKS.map((check) => [check, verdict]))),
+      ),
       anchors: fc.constant({ hits: 3, possible: 4 }),
       policy: fc.constant(null),
       registration: fc.constant(null),
@@ -206,16 +208,16 @@ describe('a backtest', () => {
   test.each(
     REGISTRY.map((type) => [type.name, type] as const),
   )('of %s gives the same alerts as live evaluation of the same history', (name, type) => {
-    const one = CASES[name]
-    if (one === undefined) throw new Error(`no histories of ${name}`)
+    const cases = CASES[name]
+    if (cases === undefined) throw new Error(`no histories of ${name}`)
     let alerts = 0
-    const property = fc.property(historyOf(one, type), (history) => {
+    const property = fc.property(historyOf(cases, type), (history) => {
       const { steps, cooldownSeconds, chunk, tailMinutes } = history
       const watch: EvaluatedWatch = {
         id: 0,
         wallet: PROVIDER,
         label: '',
-        settings: one.settings,
+        settings: cases.settings,
         signals: type.signals.map(({ id }) => ({ id, enabled: true })),
         recipientIds: null,
         minSeverity: 'info',
@@ -224,8 +226,8 @@ describe('a backtest', () => {
         states: [],
       }
       const end = (steps.at(-1)?.at.getTime() ?? START_MS) + tailMinutes * MINUTE_MS
-      const expected = live(type, one.target, watch, steps, end)
-      const replay = startReplay(type, one.target, watch, 1000)
+      const expected = live(type, cases.target, watch, steps, end)
+      const replay = startReplay(type, cases.target, watch, 1000)
       for (let start = 0; start < steps.length; start += chunk) {
         replay.add(steps.slice(start, start + chunk))
       }

@@ -152,14 +152,14 @@ describe('evaluating a watch', () => {
 })
 
 test('a recovery has the worst severity of its episode, from the state', () => {
-  const look = (one: number, states: readonly StoredState[]) =>
+  const look = (position: number, states: readonly StoredState[]) =>
     evaluateWatch(type, {}, { ...watch, states }, {
-      position: one,
-      at: new Date(one * 1000),
-      level: [1, 2, 1, 0][one - 1] ?? 0,
+      position,
+      at: new Date(position * 1000),
+      level: [1, 2, 1, 0][position - 1] ?? 0,
     } as Level)
   let states: readonly StoredState[] = []
-  for (const one of [1, 2, 3]) states = look(one, states).states
+  for (const position of [1, 2, 3]) states = look(position, states).states
   expect(look(4, states).candidates).toMatchObject([
     { event: 'level.good', isRecovery: true, episodeSeverity: 'critical' },
   ])
@@ -208,8 +208,10 @@ describe('watches that are folded together', () => {
         for (const { levels: past, cooldownSeconds, recovers, enabled } of watches) {
           const signals = [{ id: 'level', enabled, recovery: { enabled: recovers } }]
           const over = { cooldownSeconds, signals }
-          const one = { ...watch, ...over, states: fold(past, over).states }
-          expect(foldTogether(one)).toEqual(foldWatch(type, {}, one, observations))
+          const changedWatch = { ...watch, ...over, states: fold(past, over).states }
+          expect(foldTogether(changedWatch)).toEqual(
+            foldWatch(type, {}, changedWatch, observations),
+          )
         }
       }),
     )

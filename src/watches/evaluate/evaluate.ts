@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { memoized } from '#src/kernel/memo.ts'
+import { memoized } from '#src/kernel/memoized.ts'
 import type { WatchType } from '../define.ts'
 import {
   completeSignals,
@@ -69,10 +69,10 @@ function choicesOf(
   const read =
     choicesByType.get(type) ??
     memoized(REMEMBERED_CHOICES, (text) => {
-      const own: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
+      const choices: Pick<EvaluatedWatch, 'settings' | 'signals'> = JSON.parse(text)
       return {
-        settings: z.decode(type.settings, own.settings),
-        signals: completeSignals(type.signals, own.signals),
+        settings: z.decode(type.settings, choices.settings),
+        signals: completeSignals(type.signals, choices.signals),
       }
     })
   choicesByType.set(type, read)
@@ -136,7 +136,7 @@ export function startFolding(
     // Candidates of one observation are in the order of the signals.
     const fired = folds
       .flatMap(({ folded }) => folded.candidates)
-      .toSorted((one, other) => one.place - other.place)
+      .toSorted((a, b) => a.place - b.place)
     const deferrals = folds.flatMap(({ folded }) => folded.deferredUntil?.getTime() ?? [])
     return {
       settings,

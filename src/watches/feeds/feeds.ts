@@ -118,8 +118,8 @@ export function createFeedFacts({
       return asked.map((query) => {
         if (query === undefined) return undefined
         const { value, decimals } = query.now
-        const found = oldest.next().value
-        return { now: query.now, oldest: found ?? { value, decimals, at: block.at } }
+        const oldestPoint = oldest.next().value
+        return { now: query.now, oldest: oldestPoint ?? { value, decimals, at: block.at } }
       })
     },
 

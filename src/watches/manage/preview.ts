@@ -9,7 +9,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
 import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
 import type { WatchFacts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
@@ -52,7 +52,7 @@ export async function previewTarget(
     })
   }
   const parsed = type.target.safeParse(input.target, { reportInput: true })
-  if (!parsed.success) throw validationErrors(parsed.error, '/target')
+  if (!parsed.success) throw toValidationError(parsed.error, '/target')
   const target = await resolveTarget(deps, type, parsed.data)
   await requireOnChain(deps, type, target)
   return {
@@ -79,9 +79,9 @@ async function requireOnChain(
 ): Promise<void> {
   const settings = type.settings.safeParse(suggestedSettings(type.form))
   if (!settings.success) return
-  const found =
+  const fieldErrors =
     (await undefinedIfUnavailable(() => type.check({ chain }, target, settings.data))) ?? []
-  const errors = found.filter(({ pointer }) => pointer.startsWith('/target'))
+  const errors = fieldErrors.filter(({ pointer }) => pointer.startsWith('/target'))
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }
 

@@ -8,29 +8,29 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 import {
-  cutPage,
   PAGE_LIMIT_DEFAULT,
   type Page,
   type PageQuery,
   readCursor,
-} from '#src/kernel/query.ts'
+  toPage,
+} from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
 import type { NewWatch, Watch, WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
 import { getWatchType } from '../types/index.ts'
+import { resolveTarget } from './preview.ts'
+import { checkSignals, mergeSignals, targetKey } from './rules.ts'
+import { fitWatchesToSlots, type SlotListener } from './slots.ts'
 import {
-  checkOnChain,
+  checkTargetOnChain,
   keySettingsOf,
   mergeSettings,
   muteColumns,
   requestObservation,
   resetBaseline,
-  wakeObserver,
-} from './changes.ts'
-import { resolveTarget } from './preview.ts'
-import { checkSignals, mergeSignals, targetKey } from './rules.ts'
-import { fitWatches, type SlotListener } from './slots.ts'
+  wakeLedgerJudge,
+} from './watch-changes.ts'
 import { SignalChoices, toWatch } from './watch-view.ts'
 
 /** Name that binds a cursor to this list. */
@@ -49,7 +49,7 @@ export async function listWatches(
 ): Promise<Page<Watch>> {
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
-  const page = cutPage(rows, limit, LIST, ({ id }) => [id])
+  const page = toPage(rows, limit, LIST, ({ id }) => [id])
   return { ...page, data: page.data.map((row) => toWatch(row, deps.clock.now())) }
 }
 
@@ -82,7 +82,7 @@ export async function checkNewWatch(
   const canonicalTarget = await resolveTarget(deps, type, input.target)
   const errors = [
     ...checkSignals(type.signals, input.signals ?? []),
-    ...(await checkOnChain(deps, type, canonicalTarget, input.settings)),
+    ...(await checkTargetOnChain(deps, type, canonicalTarget, input.settings)),
   ]
   refuse(errors)
   return { canonicalTarget }
@@ -118,7 +118,7 @@ export async function createWatch(
       target,
       keySettings: keySettings,
     })
-    await wakeObserver(tx, type, caller.wallet)
+    await wakeLedgerJudge(tx, type, caller.wallet)
     return store.insertWatch(tx, {
       wallet: caller.wallet,
       type: type.name,
@@ -183,7 +183,7 @@ async function checkSettings(
   requireUpdatable(row, input)
   const type = getWatchType(row.type)
   const settings = mergeSettings(type, row, input.changes.settings)
-  refuse(await checkOnChain(deps, type, z.decode(type.target, row.target), settings))
+  refuse(await checkTargetOnChain(deps, type, z.decode(type.target, row.target), settings))
   return z.encode(type.settings, settings)
 }
 
@@ -246,7 +246,7 @@ async function applyChanges(
         ? row.targetId
         : await requestObservation(tx, type, row, { settings, wallet: caller.wallet })
     await resetBaseline(tx, type, { ...row, targetId }, { status: changes.status, before, after })
-    await wakeObserver(tx, type, caller.wallet)
+    await wakeLedgerJudge(tx, type, caller.wallet)
     return true
   })
 }
@@ -274,7 +274,7 @@ export async function deleteWatch(
     await store.leaveTarget(tx, targetId)
     await slots.releaseSlot(tx, wallet)
     const capacity = await slots.countSlots({ ...deps, db: tx }, wallet, now)
-    await fitWatches(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
+    await fitWatchesToSlots(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
   })
 }
 

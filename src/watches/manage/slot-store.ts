@@ -60,7 +60,7 @@ export async function listSuspendedWallets(
 }
 
 /** Labels of the running watches beyond the wallet's first `capacity`, oldest first. */
-export async function listLabelsBeyond(
+export async function listLabelsBeyondCapacity(
   db: Db,
   wallet: Address,
   capacity: number,

@@ -34,7 +34,7 @@ export interface SlotListener {
  * and calls the listener. A resumed watch starts with a new baseline where no episode is open. Idempotent.
  * The wallet's slots must be locked.
  */
-export async function fitWatches(
+export async function fitWatchesToSlots(
   { notices }: { readonly notices: SlotListener },
   tx: Db,
   changed: ChangedCapacity,
@@ -58,7 +58,7 @@ function labelsOf(rows: readonly slotStore.FittedWatch[]): readonly string[] {
 
 /** Labels of the wallet's running watches that would be suspended at a capacity. */
 export function listLabelsToSuspend(db: Db, wallet: Address, capacity: number): Promise<string[]> {
-  return slotStore.listLabelsBeyond(db, wallet, capacity)
+  return slotStore.listLabelsBeyondCapacity(db, wallet, capacity)
 }
 
 /** Number of wallets that one query reads. */
@@ -68,7 +68,7 @@ const WALLETS_PER_READ = 100
  * Fits the watches of every wallet whose slots have changed. Where billing is disabled, all suspended
  * watches resume.
  */
-export async function fitChangedWallets(
+export async function fitWalletsWithChangedSlots(
   deps: {
     readonly db: Db
     readonly clock: Clock
@@ -80,7 +80,7 @@ export async function fitChangedWallets(
   signal: AbortSignal,
 ): Promise<void> {
   const fit = async (tx: Db, changed: ChangedCapacity) => {
-    const { suspended, resumed } = await fitWatches(deps, tx, changed)
+    const { suspended, resumed } = await fitWatchesToSlots(deps, tx, changed)
     if (suspended.length + resumed.length === 0) return
     const { wallet, capacity } = changed
     const counts = { suspended: suspended.length, resumed: resumed.length }
@@ -91,7 +91,7 @@ export async function fitChangedWallets(
 }
 
 async function resumeFree(
-  deps: Parameters<typeof fitChangedWallets>[0],
+  deps: Parameters<typeof fitWalletsWithChangedSlots>[0],
   adjust: (tx: Db, changed: ChangedCapacity) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -25,7 +25,7 @@ import {
   createPassProgress,
   type GroupProgress,
   type PassProgress,
-  readGroups,
+  readSliceGroups,
   type SliceGroup,
 } from './slice-progress.ts'
 
@@ -59,13 +59,13 @@ export interface PassDeps extends Omit<ObserveDeps, 'progress'> {
  *
  * @throws AppError upstream when no target could be read; database errors
  */
-export async function observeSlices(given: PassDeps, signal: AbortSignal): Promise<void> {
-  const slices = given.slices.hold()
-  const progress = createPassProgress({ db: given.db, slices })
-  const tip = await store.findPublishedBlock(given.db)
+export async function observeSlices(passDeps: PassDeps, signal: AbortSignal): Promise<void> {
+  const slices = passDeps.slices.hold()
+  const progress = createPassProgress({ db: passDeps.db, slices })
+  const tip = await store.findPublishedBlock(passDeps.db)
   if (tip === undefined) return
   try {
-    await observeTypes({ ...given, slices, progress }, tip, signal)
+    await observeTypes({ ...passDeps, slices, progress }, tip, signal)
   } finally {
     await progress.write()
   }
@@ -74,7 +74,7 @@ export async function observeSlices(given: PassDeps, signal: AbortSignal): Promi
 async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   let observed = 0
-  const groupsOf = await readGroups(deps.db, deps.slices.held())
+  const groupsOf = await readSliceGroups(deps.db, deps.slices.held())
   for (const type of CHAIN_WATCH_TYPES) {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return

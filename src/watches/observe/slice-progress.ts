@@ -32,7 +32,7 @@ const WRITE_AFTER_MS = 100
  * @returns function that groups the slices of a type by the block up to which they were observed. A slice counts as
  * observed at least up to the block of its type, because the previous release observed whole types.
  */
-export async function readGroups(
+export async function readSliceGroups(
   db: Db,
   held: readonly number[],
 ): Promise<(type: string) => readonly SliceGroup[]> {
@@ -42,12 +42,12 @@ export async function readGroups(
   ])
   return (type) => {
     const whole = wholes.find((cursor) => cursor.type === type)
-    const own = new Map(
+    const cursorOfSlice = new Map(
       cursors.flatMap((cursor) =>
         cursor.type === type ? cursor.slices.map((slice) => [slice, cursor] as const) : [],
       ),
     )
-    return groupsOf(held, (slice) => furthest(own.get(slice), whole))
+    return groupsOf(held, (slice) => furthest(cursorOfSlice.get(slice), whole))
   }
 }
 
@@ -80,11 +80,11 @@ function furthest(
 
 /** Progress of a pass that is not written yet. */
 export interface PassProgress {
-  /** Adds progress of a group; it replaces what is not written yet, except a block if it has none. */
+  /** Adds progress of a group. It replaces unwritten progress of the group; without a new block the earlier block stays. */
   add(seen: store.ObservedSlices): void
   /** Writes the progress of the slices that this process still holds, if the oldest waits for long. */
   writeSoon(): Promise<void>
-  /** Writes it at once. */
+  /** Writes the progress at once. */
   write(): Promise<void>
 }
 

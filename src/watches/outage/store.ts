@@ -88,15 +88,15 @@ async function list(
       left join signal_states s on s.watch_id = w.id and s.signal = ${OUTAGE_STATE_KEY}
     where w.type = ${type} and w.id > ${after} and ${condition}
     order by w.id limit ${limit}`)
-  const watches = rows.flatMap((found) => {
-    const watch = ChainOutageRow.safeParse(found)
+  const watches = rows.flatMap((row) => {
+    const watch = ChainOutageRow.safeParse(row)
     if (!watch.success) {
-      onUnreadable(found.id, watch.error)
+      onUnreadable(row.id, watch.error)
       return []
     }
     // A state that cannot be parsed counts as missing; the next notification replaces it.
-    const states = StoredStates.safeParse(found.states)
-    if (!states.success) onUnreadable(found.id, states.error)
+    const states = StoredStates.safeParse(row.states)
+    if (!states.success) onUnreadable(row.id, states.error)
     return [{ ...watch.data, state: states.data?.[0] }]
   })
   return { watches, lastId: rows.at(-1)?.id }

@@ -19,6 +19,6 @@ export const BALANCE_EXAMPLE = {
 }
 
 /** Symbol and decimals to show until the asset is first observed. */
-export function unseenAsset({ asset }: { readonly asset: string }) {
+export function unobservedAsset({ asset }: { readonly asset: string }) {
   return { symbol: asset === 'FLR' ? asset : shortAddress(asset), decimals: 18 }
 }

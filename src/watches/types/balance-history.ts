@@ -47,7 +47,7 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
     }
     const gaps = new Set<HistoryGap>(['sampled_balances'])
     if (start > first.number) gaps.add('no_archive')
-    const found = new Map<number, PastBalance>()
+    const balances = new Map<number, PastBalance>()
     await forEachConcurrently(spread(start, last.number), AT_ONCE, async (number) => {
       const block = number === last.number ? last : await chain.blockAt(number, signal)
       const balanceUnits = await chain.pastBalance(target, number, signal)
@@ -55,9 +55,15 @@ export const balanceHistory: History<Target, unknown, PastBalance> = {
       // block.
       if (balanceUnits === undefined) gaps.add('no_archive')
       if (block === undefined || typeof balanceUnits !== 'bigint') return
-      found.set(number, { position: number, at: block.at, balanceUnits, ...info, movement: null })
+      balances.set(number, {
+        position: number,
+        at: block.at,
+        balanceUnits,
+        ...info,
+        movement: null,
+      })
     })
-    const observations = [...found.values()].toSorted((a, b) => a.position - b.position)
+    const observations = [...balances.values()].toSorted((a, b) => a.position - b.position)
     yield { observations, gaps: [...gaps] }
   },
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { creditsBalance, creditsThreshold } from './credits-balance.ts'
+import { creditsBalance, evaluateCreditsBalance } from './credits-balance.ts'
 
 const nextRenewal = null
 
@@ -12,7 +12,7 @@ function balance(balanceCredits: number, position = 1) {
 }
 
 const judge = (balanceCredits: number, limit: number) =>
-  creditsThreshold({}, balance(balanceCredits), { settings: { limit } })
+  evaluateCreditsBalance({}, balance(balanceCredits), { settings: { limit } })
 
 const watch: EvaluatedWatch = {
   id: 1,
@@ -55,7 +55,7 @@ describe('credits-threshold', () => {
   test('has the balance, the limit, and the next renewal if there is one', () => {
     const at = new Date('2026-12-20T12:00:00.000Z')
     const observation = { ...balance(420), nextRenewal: { at, credits: 1500 } }
-    const { firings } = creditsThreshold({}, observation, { settings: { limit: 500 } })
+    const { firings } = evaluateCreditsBalance({}, observation, { settings: { limit: 500 } })
     expect(firings).toEqual([
       {
         event: LOW,

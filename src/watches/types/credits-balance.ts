@@ -25,7 +25,7 @@ const Threshold = z.object({
  * Fires when the credits are below the limit; recovers at or above the limit. Judges the first balance,
  * too.
  */
-export function creditsThreshold(
+export function evaluateCreditsBalance(
   _previous: State,
   { balanceCredits, nextRenewal }: CreditsObservation,
   { settings: { limit } }: Pick<WatchView<EmptyTarget, Settings>, 'settings'>,
@@ -69,7 +69,7 @@ const creditsThresholdSignal = defineSignal<EmptyTarget, Settings, CreditsObserv
   state: State,
   data: Threshold.meta({ id: 'CreditsThresholdData' }),
   initial: {},
-  evaluate: creditsThreshold,
+  evaluate: evaluateCreditsBalance,
   present: presentThreshold,
   examples: {
     'credits.low-balance': {

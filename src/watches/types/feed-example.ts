@@ -22,7 +22,7 @@ export const PRICE_EXAMPLE = {
 /** Placeholder for the price before the first observation. */
 const UNSEEN_PRICE = { value: 1n, decimals: 0 }
 /** 100 percent: the maximum fall of a price. */
-export const PERCENT_ALL = 100
+export const WHOLE_PERCENT = 100
 /** Number of decimals with which percentages are converted to whole numbers (bigint). */
 export const PERCENT_DECIMALS = 6
 /** Additional decimals of the price before a move, so that its rounding is not visible. */
@@ -37,8 +37,8 @@ function priceBefore(
   percent: number,
   direction: 'any' | 'up' | 'down',
 ): z.output<typeof Price> {
-  const isFall = direction === 'down' || (direction === 'any' && percent < PERCENT_ALL)
-  const all = parseUnits(`${PERCENT_ALL}`, PERCENT_DECIMALS)
+  const isFall = direction === 'down' || (direction === 'any' && percent < WHOLE_PERCENT)
+  const all = parseUnits(`${WHOLE_PERCENT}`, PERCENT_DECIMALS)
   const move = parseUnits(`${percent}`, PERCENT_DECIMALS)
   const part = isFall ? all - move : all + move
   const scaled = value * 10n ** BigInt(MORE_DECIMALS) * all

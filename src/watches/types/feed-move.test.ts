@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { evaluateWatch } from '../evaluate/evaluate.ts'
 import type { EvaluatedWatch, StoredState } from '../model.ts'
-import { feedMove, priceMove } from './feed-move.ts'
+import { evaluatePriceMove, feedMove } from './feed-move.ts'
 
 const START = new Date('2026-11-20T12:00:00Z').getTime()
 const at = (seconds: number) => new Date(START + seconds * 1000)
@@ -17,7 +17,9 @@ interface Seen {
 /** Observations: the oldest price inside the window, of those so far. */
 function observations(seen: readonly Seen[], windowSeconds: number) {
   return seen.map(({ seconds, value, decimals = 5 }, index) => {
-    const inside = seen.slice(0, index + 1).find((one) => one.seconds >= seconds - windowSeconds)
+    const inside = seen
+      .slice(0, index + 1)
+      .find((point) => point.seconds >= seconds - windowSeconds)
     const oldest = inside ?? { seconds, value, decimals }
     return {
       position: index + 1,
@@ -44,9 +46,9 @@ function settingsOf({ percent = 5, windowSeconds = 3600, direction = 'any' }: Ch
 /** Folds observations through the signal alone. */
 function fold(seen: readonly Seen[], choice: Choice = {}) {
   const settings = settingsOf(choice)
-  let state: Parameters<typeof priceMove>[0] = { baseline: null, firedAt: null }
+  let state: Parameters<typeof evaluatePriceMove>[0] = { baseline: null, firedAt: null }
   return observations(seen, settings.windowSeconds).flatMap((observation) => {
-    const outcome = priceMove(state, observation, { settings })
+    const outcome = evaluatePriceMove(state, observation, { settings })
     state = outcome.state
     return outcome.firings.map(({ severity, data }) => ({
       seconds: observation.at,
@@ -177,9 +179,9 @@ describe('price-move (evaluation rule 2)', () => {
         const settings = settingsOf({ windowSeconds: 300 })
         const all = observations(seen, settings.windowSeconds)
         const count = (looks: typeof all) => {
-          let state: Parameters<typeof priceMove>[0] = { baseline: null, firedAt: null }
+          let state: Parameters<typeof evaluatePriceMove>[0] = { baseline: null, firedAt: null }
           return looks.flatMap((look) => {
-            const outcome = priceMove(state, look, { settings })
+            const outcome = evaluatePriceMove(state, look, { settings })
             state = outcome.state
             return outcome.firings
           }).length

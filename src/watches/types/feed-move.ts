@@ -6,9 +6,9 @@ import { Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineWatchType, type Prefilter } from '../define.ts'
 import type { SignalForm } from '../form.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
-import { exampleMove, PERCENT_ALL, PERCENT_DECIMALS, PRICE_EXAMPLE } from './feed-example.ts'
+import { exampleMove, PERCENT_DECIMALS, PRICE_EXAMPLE, WHOLE_PERCENT } from './feed-example.ts'
 import { feedHistory } from './feed-history.ts'
-import { decimalOf, movePercent, Price, PricePoint, toCommonDecimals } from './feed-prices.ts'
+import { decimalTextOf, movePercent, Price, PricePoint, toCommonDecimals } from './feed-prices.ts'
 
 const PERCENT_MIN = 0.01
 const PERCENT_MAX = 1000
@@ -76,7 +76,7 @@ const PriceMoveData = z.object({
  *
  * The first price only sets the baseline, and earlier prices do not count.
  */
-export function priceMove(
+export function evaluatePriceMove(
   previous: State,
   observation: Observation,
   { settings }: Pick<WatchView<Target, Settings>, 'settings'>,
@@ -96,8 +96,8 @@ export function priceMove(
   const data = z.encode(PriceMoveData, {
     feed: observation.feed,
     feedId: observation.feedId,
-    fromPrice: decimalOf(from),
-    toPrice: decimalOf(price),
+    fromPrice: decimalTextOf(from),
+    toPrice: decimalTextOf(price),
     movePercent: movePercent(from, price),
     thresholdPercent: settings.percent,
     windowSeconds: settings.windowSeconds,
@@ -173,9 +173,9 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
         ...(goesDown && { down: Math.min(summary.down ?? percent, percent) }),
       }
     }
-    const price = Number(decimalOf(baseline))
-    const above = price * (1 + percent / PERCENT_ALL)
-    const below = price * (1 - percent / PERCENT_ALL)
+    const price = Number(decimalTextOf(baseline))
+    const above = price * (1 + percent / WHOLE_PERCENT)
+    const below = price * (1 - percent / WHOLE_PERCENT)
     return {
       ...summary,
       dueAt: due(baseline.at, 1),
@@ -185,7 +185,7 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
   },
   isQuiet({ up, down, above, below, dueAt }, { at, price, oldest }) {
     if (dueAt !== null && at >= dueAt) return false
-    const now = Number(decimalOf(price))
+    const now = Number(decimalTextOf(price))
     if (above !== null && now >= above * (1 - ROUNDING)) return false
     if (below !== null && now <= below * (1 + ROUNDING)) return false
     const isReached = (percent: number | null, direction: 'up' | 'down') =>
@@ -194,8 +194,8 @@ const prefilter: Prefilter<Settings, Observation, Summary> = {
   },
 }
 
-function least(one: Date | null, other: Date): Date {
-  return one === null || other < one ? other : one
+function least(time: Date | null, otherTime: Date): Date {
+  return time === null || otherTime < time ? otherTime : time
 }
 
 function presentPriceMove(_event: string, data: JsonObject): Presentation {
@@ -203,12 +203,12 @@ function presentPriceMove(_event: string, data: JsonObject): Presentation {
   return {
     facts: {
       feed: { kind: 'name', text: moved.feed },
-      move: { kind: 'percent', value: moved.movePercent / PERCENT_ALL, signed: true },
+      move: { kind: 'percent', value: moved.movePercent / WHOLE_PERCENT, signed: true },
       window: { kind: 'duration', seconds: moved.windowSeconds },
       priceThen: { kind: 'price', value: moved.fromPrice, symbol: 'USD' },
       priceNow: { kind: 'price', value: moved.toPrice, symbol: 'USD' },
       since: { kind: 'instant', at: moved.fromTime },
-      limit: { kind: 'percent', value: moved.thresholdPercent / PERCENT_ALL },
+      limit: { kind: 'percent', value: moved.thresholdPercent / WHOLE_PERCENT },
     },
     fields: ['priceThen', 'priceNow', 'limit'],
   }
@@ -217,7 +217,9 @@ function presentPriceMove(_event: string, data: JsonObject): Presentation {
 /** Data of an example: the smallest move that fires and ends at the last observed price. */
 function ownExample(watch: ExampleWatch<Target, Settings, Observation>): JsonObject {
   const { baseline, now } = exampleMove(watch)
-  return priceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? PRICE_EXAMPLE
+  return (
+    evaluatePriceMove({ baseline, firedAt: null }, now, watch).firings[0]?.data ?? PRICE_EXAMPLE
+  )
 }
 
 const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
@@ -229,7 +231,7 @@ const priceMoveSignal = defineSignal<Target, Settings, Observation, State>({
   state: State,
   data: PriceMoveData.meta({ id: 'PriceMoveData' }),
   initial: { baseline: null, firedAt: null },
-  evaluate: priceMove,
+  evaluate: evaluatePriceMove,
   present: presentPriceMove,
   examples: { 'feed-move.threshold': PRICE_EXAMPLE },
   ownExample,
@@ -276,15 +278,15 @@ const form: SignalForm<Target, Settings, Observation> = {
   facts: ({ target: { feed }, settings, observation }) => ({
     feed: { kind: 'name', text: observation?.feed ?? feedName(feed) ?? feed },
     ...(settings && {
-      percent: { kind: 'percent', value: settings.percent / PERCENT_ALL },
+      percent: { kind: 'percent', value: settings.percent / WHOLE_PERCENT },
       window: { kind: 'duration', seconds: settings.windowSeconds },
     }),
     ...(observation && {
-      price: { kind: 'price', value: decimalOf(observation.price), symbol: 'USD' },
+      price: { kind: 'price', value: decimalTextOf(observation.price), symbol: 'USD' },
       time: { kind: 'instant', at: observation.updatedAt },
       move: {
         kind: 'percent',
-        value: movePercent(observation.oldest, observation.price) / PERCENT_ALL,
+        value: movePercent(observation.oldest, observation.price) / WHOLE_PERCENT,
         signed: true,
       },
       since: { kind: 'instant', at: observation.oldest.at },
@@ -301,8 +303,8 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
   keySettings: { schema: KeySettings, of: ({ windowSeconds }) => ({ windowSeconds }) },
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const windows = requests.map(({ target, keySettings }) => ({ ...target, ...keySettings }))
-    const found = await facts.feedWindows(windows, upTo, signal, fence)
-    return found.map((window) => {
+    const feedWindows = await facts.feedWindows(windows, upTo, signal, fence)
+    return feedWindows.map((window) => {
       if (window === undefined) return undefined
       const { now, oldest } = window
       const price = { value: now.value, decimals: now.decimals }
@@ -316,17 +318,17 @@ export const feedMove = defineWatchType<Target, Settings, Observation, KeySettin
       const values = { nearest: nearestFeeds(list, feedName(feed) ?? feed).join(', ') }
       return [{ pointer: '/target/feed', code: 'feed', values }]
     }
-    if (direction !== 'down' || percent < PERCENT_ALL) return []
-    const values = { maximum: PERCENT_ALL - PERCENT_MIN }
+    if (direction !== 'down' || percent < WHOLE_PERCENT) return []
+    const values = { maximum: WHOLE_PERCENT - PERCENT_MIN }
     return [{ pointer: '/settings/percent', code: 'too_big', values }]
   },
   async resolve({ chain }, target) {
     const list = await chain.feedList()
-    const found = list && findFeed(list, target.feed)
-    if (list === undefined || found === undefined) return target
+    const feed = list && findFeed(list, target.feed)
+    if (list === undefined || feed === undefined) return target
     // A name that two categories share identifies neither feed.
-    const isOnly = list.feeds.filter(({ name }) => name === found.name).length === 1
-    return { feed: isOnly ? found.name : found.id }
+    const isOnly = list.feeds.filter(({ name }) => name === feed.name).length === 1
+    return { feed: isOnly ? feed.name : feed.id }
   },
   defaultLabel: ({ feed }) => feedName(feed) ?? feed,
   form: form,

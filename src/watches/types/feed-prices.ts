@@ -9,10 +9,10 @@ export type Price = z.output<typeof Price>
 export const PricePoint = Price.extend({ at: Instant })
 
 /** Converts two prices to the larger of their numbers of decimals. */
-export function toCommonDecimals(one: Price, other: Price): readonly [bigint, bigint] {
-  const decimals = Math.max(one.decimals, other.decimals)
+export function toCommonDecimals(a: Price, b: Price): readonly [bigint, bigint] {
+  const decimals = Math.max(a.decimals, b.decimals)
   const scaled = (price: Price) => price.value * 10n ** BigInt(decimals - price.decimals)
-  return [scaled(one), scaled(other)]
+  return [scaled(a), scaled(b)]
 }
 
 /** Relative move in percent, 4 decimals. */
@@ -23,7 +23,7 @@ export function movePercent(from: Price, to: Price): number {
 }
 
 /** A price as decimal text. */
-export function decimalOf({ value, decimals }: Price): string {
+export function decimalTextOf({ value, decimals }: Price): string {
   if (decimals <= 0) return `${value * 10n ** BigInt(-decimals)}`
   const digits = value.toString().padStart(decimals + 1, '0')
   const fraction = digits.slice(-decimals).replace(/0+$/, '')

@@ -10,7 +10,7 @@ const Names = z.enum([
 ])
 
 /** The names of the own coin that this process accepts, if the schema is that of the names. */
-export function acceptedNames(schema: z.core.$ZodType): readonly string[] | undefined {
+export function acceptedCoinNames(schema: z.core.$ZodType): readonly string[] | undefined {
   return schema === Names ? [...new Set([servedChain().symbol, OWN])] : undefined
 }
 

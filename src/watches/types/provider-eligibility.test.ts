@@ -44,7 +44,7 @@ function observationOf({ registered, eligible }: Seen, index: number) {
 /** Folds observations through a watch whose states are stored between them. */
 function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start = 0) {
   let states: readonly StoredState[] = over.states ?? []
-  const candidates = seen.flatMap((one, index) => {
+  const candidates = seen.flatMap((observation, index) => {
     const stored = states.map((state) => ({
       ...state,
       state: JSON.parse(JSON.stringify(state.state)),
@@ -54,7 +54,7 @@ function fold(seen: readonly Seen[], over: Partial<EvaluatedWatch> = {}, start =
       providerEligibility,
       { provider },
       watch,
-      observationOf(one, start + index),
+      observationOf(observation, start + index),
     )
     states = outcome.states
     return outcome.candidates
@@ -147,10 +147,9 @@ describe('provider-status (evaluation rule 3)', () => {
     const isOver = providerEligibility.signals[0]?.episodes?.isOver
     if (!unregistered || !ineligible || !recovery) throw new Error('too few alerts')
     expect(recovery.data).toMatchObject({ recovered: ['registered'] })
-    expect([unregistered, ineligible].map((one) => isOver?.(recovery.data, one))).toEqual([
-      true,
-      false,
-    ])
+    expect(
+      [unregistered, ineligible].map((observation) => isOver?.(recovery.data, observation)),
+    ).toEqual([true, false])
   })
 
   test('recovers only after an alert', () => {
@@ -177,7 +176,9 @@ describe('provider-status (evaluation rule 3)', () => {
         const first = fold(seen.slice(0, cut))
         const second = fold(seen.slice(cut), { states: first.states }, Math.min(cut, seen.length))
         expect([...first.candidates, ...second.candidates].map(key)).toEqual(whole)
-        const twice = seen.flatMap((one, index) => (index === cut ? [one, one] : [one]))
+        const twice = seen.flatMap((observation, index) =>
+          index === cut ? [observation, observation] : [observation],
+        )
         expect(fold(twice).candidates.map(({ event }) => event)).toEqual(
           fold(seen).candidates.map(({ event }) => event),
         )
@@ -188,8 +189,8 @@ describe('provider-status (evaluation rule 3)', () => {
   test('creates no alert and no recovery while eligibility is unknown', () => {
     fc.assert(
       fc.property(fc.array(anySeen), fc.func(fc.boolean()), (seen, isHidden) => {
-        const hidden = seen.map((one, index) =>
-          isHidden(index) ? { ...one, eligible: null } : one,
+        const hidden = seen.map((observation, index) =>
+          isHidden(index) ? { ...observation, eligible: null } : observation,
         )
         const count = (looks: readonly Seen[]) =>
           events(...looks).filter((event) => event === 'provider.eligibility-lost').length

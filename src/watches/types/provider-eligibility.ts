@@ -7,7 +7,7 @@ import { defineSignal, type Evaluation, type Firing } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
-  providerFacts,
+  providerDisplayValues,
   providerLabel,
   providerName,
   resolveProvider,
@@ -200,12 +200,12 @@ const providerStatusSignal = defineSignal<ProviderTarget, Settings, Observation,
     },
     'provider.recovered': { ...example, recovered: ['registered'] },
   },
-  ownExample: ({ target, event, example: given, observation, at }) => {
+  ownExample: ({ target, event, example: typicalData, observation, at }) => {
     const seen = observation && dataOf({ ...observation, at }, [])
-    const { lost, passes, failures } = Status.parse(given)
+    const { lost, passes, failures } = Status.parse(typicalData)
     const isEligibility = event === LOSSES.eligible
     return {
-      ...(seen ?? { ...given, providerName: null }),
+      ...(seen ?? { ...typicalData, providerName: null }),
       provider: target.provider,
       ...(lost && { lost, [lost]: false }),
       ...(isEligibility && { passes, failures }),
@@ -248,15 +248,15 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
   everySeconds: 60,
   async observe({ facts }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)
-    const found = await facts.providers(voters, upTo, signal)
+    const statuses = await facts.providers(voters, upTo, signal)
     return requests.map(({ target }, index) => {
-      const status = found[index]
+      const status = statuses[index]
       return status && [observationOf(target, status, { position: upTo.number, at: upTo.at })]
     })
   },
   history: {
     keeps: 'changes',
-    isSeenApart: true,
+    hasSeenTimes: true,
     async *read({ facts }, { target, from, to }) {
       const [statuses, seenAt] = await Promise.all([
         facts.providerHistory(target.provider, { from, to }),
@@ -279,7 +279,7 @@ export const providerEligibility = defineWatchType<ProviderTarget, Settings, Obs
     target: PROVIDER_FIELDS,
     settings: [],
     facts: ({ target, observation }) => ({
-      ...providerFacts(target.provider),
+      ...providerDisplayValues(target.provider),
       ...(observation && {
         epoch: { kind: 'identifier', value: observation.rewardEpochId },
         registered: yesOrNo(observation.registered),

@@ -30,6 +30,6 @@ export function providerName(provider: Address, name: string | null): DisplayVal
 export const PROVIDER_FIELDS = [{ key: 'provider', kind: 'provider' }] as const
 
 /** Display values of the provider in the texts of its watches. */
-export function providerFacts(provider: Address) {
+export function providerDisplayValues(provider: Address) {
   return { provider: { kind: 'address', address: provider } } as const
 }

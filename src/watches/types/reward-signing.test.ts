@@ -41,7 +41,7 @@ function voteAt(vote: VoteCourse, ended: number, hour: number, isKnown: boolean)
   const is = (time: number | null) => time !== null && ended + time <= hour
   const isConcluded = is(vote.concluded)
   const hasSigned = is(vote.signed) && !(isConcluded && vote.other === true)
-  const time = (one: number | null) => (is(one) && one !== null ? at(ended + one) : null)
+  const time = (hours: number | null) => (is(hours) && hours !== null ? at(ended + hours) : null)
   return {
     openedAt: time(vote.opened),
     concludedAt: time(vote.concluded),
@@ -281,7 +281,7 @@ const course = (epoch: number, ended: number) =>
 const courses = fc.tuple(course(451, 0), course(452, 84), course(453, 168))
 const hours = fc
   .uniqueArray(fc.integer({ min: -4, max: 240 * 2 }), { minLength: 1, maxLength: 80 })
-  .map((all) => all.map((one) => one / 2).toSorted((a, b) => a - b))
+  .map((all) => all.map((half) => half / 2).toSorted((a, b) => a - b))
 
 describe('any course of votes', () => {
   test('recovers only after an alert, and raises each event once', () => {
@@ -310,8 +310,9 @@ describe('any course of votes', () => {
             continue
           }
           const over = [...open].filter(
-            ([, one]) =>
-              one.vote === vote && (one.epoch === epoch || (one.isMissed && one.epoch < epoch)),
+            ([, opened]) =>
+              opened.vote === vote &&
+              (opened.epoch === epoch || (opened.isMissed && opened.epoch < epoch)),
           )
           expect(over).not.toEqual([])
           for (const [key] of over) open.delete(key)

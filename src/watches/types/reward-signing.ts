@@ -8,21 +8,21 @@ import { defineSignal } from '../signal.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
-  providerFacts,
+  providerDisplayValues,
   providerLabel,
   resolveProvider,
 } from './provider-target.ts'
 import { rewardHistory } from './reward-history.ts'
 import {
+  endsAlerts,
+  evaluateRewardVotes,
   FIRST_ALERT_AFTER_MS,
-  isAnswered,
   ObservedEpoch,
   type ObservedVote,
   REMINDER_AFTER_MS,
   REMINDER_GAP_MS,
   RewardVoteObservation,
   RewardVoteState,
-  rewardSigningStatus,
   SigningData,
   voteData,
 } from './reward-votes.ts'
@@ -64,7 +64,7 @@ const prefilter: Prefilter<Settings, RewardVoteObservation, Summary> = {
 
 function hasMore(state: RewardVoteState, observation: RewardVoteObservation): boolean {
   const later = { ...observation, position: observation.position + 1 }
-  return rewardSigningStatus(state, later).firings.length > 0
+  return evaluateRewardVotes(state, later).firings.length > 0
 }
 
 function after(time: Date, ms: number): Date {
@@ -158,11 +158,11 @@ const rewardSigningSignal = defineSignal<
   },
   canBeCritical: true,
   firesOnce: true,
-  episodes: { by: ['rewardEpochId', 'vote'], isOver: isAnswered },
+  episodes: { by: ['rewardEpochId', 'vote'], isOver: endsAlerts },
   state: RewardVoteState,
   data: SigningData.meta({ id: 'RewardSigningData' }),
   initial: { epochs: null, since: null, position: 0 },
-  evaluate: rewardSigningStatus,
+  evaluate: evaluateRewardVotes,
   present: presentSigning,
   claim: (json, { event, block }) => {
     const {
@@ -193,10 +193,10 @@ const rewardSigningSignal = defineSignal<
       weightSignedPercent: 49.3,
     },
   },
-  ownExample: ({ target, example: given, observation }) => {
+  ownExample: ({ target, example: typicalData, observation }) => {
     const last = observation?.epochs.at(-1)
-    if (last === undefined) return { ...given, provider: target.provider }
-    const { vote, publishedAt, concludedAt } = SigningData.parse(given)
+    if (last === undefined) return { ...typicalData, provider: target.provider }
+    const { vote, publishedAt, concludedAt } = SigningData.parse(typicalData)
     const seen = SigningData.parse(voteData(target.provider, last, vote))
     return z.encode(SigningData, {
       ...seen,
@@ -238,9 +238,9 @@ export const rewardSigning = defineWatchType<
   everySeconds: 60,
   async observe({ facts, fence }, requests, { upTo }, signal) {
     const voters = requests.map(({ target }) => target.provider)
-    const found = await facts.votes(voters, upTo, signal, fence)
+    const votesOfProviders = await facts.votes(voters, upTo, signal, fence)
     return requests.map(({ target }, index) => {
-      const votes = found[index]
+      const votes = votesOfProviders[index]
       if (votes === undefined) return undefined
       const { rewardEpochId, epochs } = votes
       return [{ position: upTo.number, at: upTo.at, ...target, rewardEpochId, epochs: [...epochs] }]
@@ -256,7 +256,7 @@ export const rewardSigning = defineWatchType<
     facts: ({ target, observation }) => {
       const last = observation?.epochs.at(-1)
       return {
-        ...providerFacts(target.provider),
+        ...providerDisplayValues(target.provider),
         ...(observation && {
           epoch: { kind: 'identifier', value: last?.rewardEpochId ?? observation.rewardEpochId },
           uptime: statusOf(last?.uptime),

@@ -101,12 +101,12 @@ export const SigningData = z.object({
 /**
  * Fires for votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
  * after the publication (rewards), again twelve hours after the publication, and when a vote is concluded
- * without the signature. Recovers with each signature that ends alerts, see `isAnswered`.
+ * without the signature. Recovers with each signature that ends alerts, see `endsAlerts`.
  *
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
  * alerts, one of each event; further events follow with the next observation.
  */
-export function rewardSigningStatus(
+export function evaluateRewardVotes(
   previous: RewardVoteState,
   observation: RewardVoteObservation,
 ): Evaluation<RewardVoteState> {
@@ -149,7 +149,7 @@ export function rewardSigningStatus(
  *
  * @param last the last of the vote's alerts
  */
-export function isAnswered(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
+export function endsAlerts(signature: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean {
   const [signed, alerted] = [SigningData.parse(signature), SigningData.parse(last.data)]
   if (signed.vote !== alerted.vote) return false
   if (signed.rewardEpochId === alerted.rewardEpochId) return true
@@ -180,7 +180,7 @@ function findAnswer(
 
 /**
  * Whether a signature ends alerts about an epoch.
- * @see isAnswered
+ * @see endsAlerts
  */
 function endsWith(state: EpochState, { kind, epoch }: Signed): boolean {
   const stage = state[kind]

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { balanceChange, walletBalance } from './wallet-balance.ts'
+import { evaluateBalanceChange, walletBalance } from './wallet-balance.ts'
 
 const target = { address: '0x3f12B8ac9D2e7f4B6a1C5D8E0F9A7B3c2d1ea91C', asset: 'FLR' } as const
 
@@ -20,7 +20,7 @@ function observation(balanceUnits: bigint, position = 1, movement: Movement = nu
 
 function look(before: bigint | null, after: bigint, threshold = '1', direction = 'any') {
   const settings = z.decode(walletBalance.settings, { threshold, direction })
-  return balanceChange({ balanceUnits: before }, observation(after), { target, settings })
+  return evaluateBalanceChange({ balanceUnits: before }, observation(after), { target, settings })
 }
 
 const FLR = 10n ** 18n
@@ -106,7 +106,7 @@ describe('balance-change', () => {
     } as const
     const settings = z.decode(walletBalance.settings, { threshold: '1' })
     const evaluate = (before: bigint) =>
-      balanceChange({ balanceUnits: before }, observation(90n * FLR, 1, movement), {
+      evaluateBalanceChange({ balanceUnits: before }, observation(90n * FLR, 1, movement), {
         target,
         settings,
       }).firings[0]?.data
@@ -132,7 +132,7 @@ describe('balance-change', () => {
       const seen = observation(change + FLR * FLR, 1, moved)
       const before = { balanceUnits: FLR * FLR }
       const view = { target, settings: { ...settings, threshold: '0.000001' } }
-      const data = balanceChange(before, seen, view).firings[0]?.data
+      const data = evaluateBalanceChange(before, seen, view).firings[0]?.data
       if (change === 0n) return expect(data).toBeUndefined()
       expect(data?.['usd']).toMatch(usd)
     })

@@ -9,7 +9,7 @@ import { type BlockSpan, defineWatchType, type ObservationSources } from '../def
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { usdCents } from '../usd-value.ts'
 import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
-import { BALANCE_EXAMPLE, unseenAsset } from './balance-example.ts'
+import { BALANCE_EXAMPLE, unobservedAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
 import { WalletAsset } from './own-coin.ts'
 
@@ -64,7 +64,7 @@ type State = z.output<typeof State>
  * direction: outgoing amounts are a warning, incoming ones info. The first observation only sets the
  * baseline.
  */
-export function balanceChange(
+export function evaluateBalanceChange(
   previous: State,
   observation: Observation,
   { target, settings }: Pick<WatchView<Target, Settings>, 'target' | 'settings'>,
@@ -115,14 +115,17 @@ function ownExample({
   observation,
   at,
 }: ExampleWatch<Target, Settings, Observation>) {
-  const { symbol, decimals } = observation ?? unseenAsset(target)
+  const { symbol, decimals } = observation ?? unobservedAsset(target)
   const threshold = parseUnits(settings.threshold, decimals)
   const known = { position: 0, ...observation, at, symbol, decimals, movement: null }
   const after = observation?.balanceUnits ?? threshold
   const isUp = settings.direction === 'up'
   const before = isUp ? after : after + threshold
   const next = { ...known, balanceUnits: isUp ? after + threshold : after }
-  const [firing] = balanceChange({ balanceUnits: before }, next, { target, settings }).firings
+  const [firing] = evaluateBalanceChange({ balanceUnits: before }, next, {
+    target,
+    settings,
+  }).firings
   return firing?.data ?? BALANCE_EXAMPLE
 }
 
@@ -133,7 +136,7 @@ const balanceChangeSignal = defineSignal({
   state: State,
   data: BalanceChangeData.meta({ id: 'BalanceChangeData' }),
   initial: { balanceUnits: null },
-  evaluate: balanceChange,
+  evaluate: evaluateBalanceChange,
   present: presentBalanceChange,
   examples: { 'wallet-balance.moved': BALANCE_EXAMPLE },
   ownExample,

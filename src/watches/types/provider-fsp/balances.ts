@@ -12,7 +12,7 @@ import {
   type ParameterValues,
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Whole FLR below which an address counts as low. */
@@ -34,7 +34,7 @@ const WARNING_WEI = parseEther(String(MINIMUM_FLR.default))
 export const LOW_LIMITS_WEI = [CRITICAL_WEI, WARNING_WEI] as const
 
 /** Severity of a low balance by the default limits; undefined if it is not low. */
-export function lowSeverity(balanceWei: bigint): 'warning' | 'critical' | undefined {
+export function lowBalanceSeverity(balanceWei: bigint): 'warning' | 'critical' | undefined {
   if (balanceWei <= CRITICAL_WEI) return 'critical'
   return balanceWei < WARNING_WEI ? 'warning' : undefined
 }
@@ -118,7 +118,7 @@ const lowExample = {
 export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservation, LowState>({
   id: 'balance-low',
   group: 'transactions',
-  events: eventsOf('balance-low'),
+  events: signalEvents('balance-low'),
   defaultEnabled: false,
   parameters: [MINIMUM_FLR],
   canBeCritical: true,
@@ -211,7 +211,7 @@ export const rewardsUnclaimed = defineSignal<
 >({
   id: 'rewards-unclaimed',
   group: 'transactions',
-  events: eventsOf('rewards-unclaimed'),
+  events: signalEvents('rewards-unclaimed'),
   defaultEnabled: false,
   state: WaitingState,
   data: Unclaimed.meta({ id: 'UnclaimedRewardsData' }),

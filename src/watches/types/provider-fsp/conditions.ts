@@ -4,7 +4,7 @@ import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** The minimal conditions of a reward epoch, judged over the last rounds with evidence. */
@@ -60,7 +60,7 @@ function lowRate(
   if (kept.length < ROUNDS_MIN) {
     return { state: { kept, isLow: previous.isLow }, phase: 'unknown', firings: [] }
   }
-  const rate = shareOf(kept)
+  const rate = fulfilledShare(kept)
   const isLow = rate < MINIMUM
   const data = z.encode(Rate, {
     provider: observation.provider,
@@ -75,7 +75,7 @@ function lowRate(
 }
 
 /** Ratio of fulfilled to possible cases. */
-export function shareOf(counts: readonly (readonly [number, number])[]): number {
+export function fulfilledShare(counts: readonly (readonly [number, number])[]): number {
   const hits = counts.reduce((sum, [hit]) => sum + hit, 0)
   return hits / counts.reduce((sum, [, possible]) => sum + possible, 0)
 }
@@ -116,7 +116,7 @@ function rateSignal(condition: RateCondition, rate: number) {
   return defineSignal<ProviderTarget, unknown, ProviderObservation, RateState>({
     id: condition.id,
     group: 'registration',
-    events: eventsOf(condition.id),
+    events: signalEvents(condition.id),
     defaultEnabled: false,
     state: RateState,
     data: Rate,
@@ -197,8 +197,8 @@ function lowUptime(
     }),
   )
   const rates = Object.entries(kept).flatMap(([nodeId, counts]) => {
-    const polls = counts.reduce((sum, [, one]) => sum + one, 0)
-    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: shareOf(counts) }]
+    const polls = counts.reduce((sum, [, polled]) => sum + polled, 0)
+    return polls < POLLS_MIN ? [] : [{ nodeId, polls, rate: fulfilledShare(counts) }]
   })
   const worst = rates.toSorted((a, b) => a.rate - b.rate)[0]
   if (worst === undefined) {
@@ -239,7 +239,7 @@ const uptimeExample = {
 export const mcUptime = defineSignal<ProviderTarget, unknown, ProviderObservation, NodesState>({
   id: 'mc-uptime',
   group: 'registration',
-  events: eventsOf('mc-uptime'),
+  events: signalEvents('mc-uptime'),
   defaultEnabled: false,
   state: NodesState,
   data: Uptime.meta({ id: 'UptimeData' }),
@@ -318,7 +318,7 @@ export const validatorNotListed = defineSignal<
 >({
   id: 'validator-not-listed',
   group: 'registration',
-  events: eventsOf('validator-not-listed'),
+  events: signalEvents('validator-not-listed'),
   defaultEnabled: false,
   canBeCritical: true,
   state: ListedState,

@@ -1,6 +1,6 @@
 import type { SignalDefinition } from '../../signal.ts'
 
 /** The events of a signal of this type, named after it. */
-export function eventsOf(id: string): SignalDefinition['events'] {
+export function signalEvents(id: string): SignalDefinition['events'] {
   return { alerts: [`fsp.${id}`], recovery: `fsp.${id}.recovered` }
 }

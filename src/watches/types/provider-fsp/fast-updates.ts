@@ -11,7 +11,7 @@ import {
   type ParameterValues,
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Parameter: probability below which a silence causes an alert. */
@@ -261,7 +261,7 @@ function updateClaim(data: z.output<typeof Silence>): EvidenceClaim | UnprovenRe
 export const fastUpdates = defineSignal<ProviderTarget, unknown, ProviderObservation, State>({
   id: 'fast-updates',
   group: 'fast-updates',
-  events: eventsOf('fast-updates'),
+  events: signalEvents('fast-updates'),
   parameters: [PROBABILITY, WARNING_ENABLED],
   canBeCritical: true,
   state: State,

@@ -5,7 +5,7 @@ import { defineWatchType } from '../../define.ts'
 import {
   PROVIDER_FIELDS,
   ProviderTarget,
-  providerFacts,
+  providerDisplayValues,
   providerLabel,
   resolveProvider,
 } from '../provider-target.ts'
@@ -76,7 +76,7 @@ export const providerFsp = defineWatchType<
     target: PROVIDER_FIELDS,
     settings: [],
     facts: ({ target, observation }) => ({
-      ...providerFacts(target.provider),
+      ...providerDisplayValues(target.provider),
       ...(observation && {
         round: { kind: 'identifier', value: observation.round },
         ...Object.fromEntries(

@@ -10,7 +10,7 @@ import {
   type ParameterValues,
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** Minutes from the opening of registration to the alert. */
@@ -125,7 +125,7 @@ export const registration = defineSignal<
 >({
   id: 'registration',
   group: 'registration',
-  events: eventsOf('registration'),
+  events: signalEvents('registration'),
   parameters: [MINUTES],
   // Every observation is judged, also those between two round ends.
   judges: () => true,
@@ -229,7 +229,7 @@ const membershipExample = {
 export const notInPolicy = defineSignal<ProviderTarget, unknown, ProviderObservation, PolicyState>({
   id: 'not-in-policy',
   group: 'registration',
-  events: eventsOf('not-in-policy'),
+  events: signalEvents('not-in-policy'),
   canBeCritical: true,
   state: PolicyState,
   data: Membership.meta({ id: 'PolicyMembershipData' }),

@@ -9,7 +9,7 @@ export const PROVIDER_EXAMPLE = {
 } as const
 
 /** An alert and a recovery of a signal about voting rounds. */
-export function examplesOf(signal: {
+export function roundSignalExamples(signal: {
   readonly id: string
   readonly isStreak: boolean
   readonly example: JsonObject

@@ -18,10 +18,10 @@ import {
   type Signal,
 } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { roundClaim } from './round-claim.ts'
-import { examplesOf } from './round-examples.ts'
-import { isDuty, isSilence, isSilentRound } from './silence.ts'
+import { roundSignalExamples } from './round-examples.ts'
+import { isDuty, isLongSilence, isSilentRound } from './silence.ts'
 
 /** Number of bad voting rounds in a row before an alert. */
 const ROUNDS: Parameter = {
@@ -123,7 +123,7 @@ export interface RoundSignal {
 export function roundSignal(
   signal: RoundSignal,
 ): Signal<ProviderTarget, unknown, ProviderObservation, StreakState> {
-  const events = eventsOf(signal.id)
+  const events = signalEvents(signal.id)
   return defineSignal<ProviderTarget, unknown, ProviderObservation, StreakState>({
     id: signal.id,
     group: signal.group,
@@ -140,7 +140,7 @@ export function roundSignal(
     atEnd: dataAtEnd,
     present: (event, data) => present(signal, event, data),
     claim: (data) => roundClaim(signal.checks, data),
-    examples: examplesOf(signal),
+    examples: roundSignalExamples(signal),
     ownExample: (watch) => ownExample(signal, watch),
   })
 }
@@ -246,7 +246,7 @@ function severityOf(
   rounds: number,
 ): Severity {
   const isLong = signal.isStreak && streak >= 2 * rounds && signal.isMild?.(check) !== true
-  const isTotal = signal.checks.some(isDuty) && isSilence(silent, rounds)
+  const isTotal = signal.checks.some(isDuty) && isLongSilence(silent, rounds)
   return isLong || isTotal || signal.isCritical?.(check) ? 'critical' : signal.severity
 }
 

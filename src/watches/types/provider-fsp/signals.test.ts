@@ -91,11 +91,11 @@ function checks(
 function fold(
   signal: FspSignal,
   observations: readonly ProviderObservation[],
-  given: ParameterValues = {},
+  values: ParameterValues = {},
 ): { readonly notified: string[]; readonly steps: Evaluation<unknown>[] } {
   const parameters = {
     ...Object.fromEntries(signal.parameters.map((parameter) => [parameter.key, parameter.default])),
-    ...given,
+    ...values,
   }
   let state = signal.initial
   let open: string | undefined
@@ -124,7 +124,7 @@ function fold(
 }
 
 function find(id: string): FspSignal {
-  const signal = SIGNALS.find((one) => one.id === id)
+  const signal = SIGNALS.find((signal) => signal.id === id)
   if (signal === undefined) throw new Error(`no signal ${id}`)
   return signal
 }
@@ -326,7 +326,7 @@ test('a mismatch of one protocol does not recover with a signature of the other'
 test.each(
   STREAKS,
 )('%s has the first bad round with its start, and the number of rounds up to the last', (id) => {
-  const signal = SIGNALS.find((one) => one.id === id)
+  const signal = SIGNALS.find((signal) => signal.id === id)
   const event = `fsp.${id}`
   const data = signal?.examples[event] ?? {}
   const facts = signal?.present(event, data).facts ?? {}
@@ -829,11 +829,11 @@ describe('every signal', () => {
   }
 
   test.each(
-    SIGNALS.map((one) => [one.id, one] as const),
+    SIGNALS.map((signal) => [signal.id, signal] as const),
   )('%s recovers only after an alert', (_id, signal) => {
     fc.assert(
       fc.property(history, (steps) => {
-        const kinds = fold(signal, asObservations(steps)).notified.map((one) => one.split(' ')[1])
+        const kinds = fold(signal, asObservations(steps)).notified.map((line) => line.split(' ')[1])
         expect(kinds[0]).not.toBe('recovered')
         expect(kinds.join(' ')).not.toContain('recovered recovered')
       }),
@@ -842,14 +842,14 @@ describe('every signal', () => {
   })
 
   test.each(
-    SIGNALS.map((one) => [one.id, one] as const),
+    SIGNALS.map((signal) => [signal.id, signal] as const),
   )('%s: rounds without evidence never make an alert or a recovery', (_id, signal) => {
     fc.assert(
       fc.property(history, fc.nat({ max: 30 }), (steps, place) => {
         const seen = asObservations(steps)
         const without = fold(signal, seen).notified.length
-        const blank = seen.map((one, i) =>
-          i === place ? observation(one.round - FIRST_ROUND) : one,
+        const blank = seen.map((observed, i) =>
+          i === place ? observation(observed.round - FIRST_ROUND) : observed,
         )
         const { steps: judged, notified } = fold(signal, blank)
         expect(judged[place]?.firings ?? []).toEqual([])
@@ -860,7 +860,7 @@ describe('every signal', () => {
   })
 
   test.each(
-    SIGNALS.map((one) => [one.id, one] as const),
+    SIGNALS.map((signal) => [signal.id, signal] as const),
   )('%s presents its examples', (_id, signal) => {
     for (const [event, data] of Object.entries(signal.examples)) {
       const { facts, fields } = signal.present(event, data)

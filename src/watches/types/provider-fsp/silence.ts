@@ -38,6 +38,6 @@ export function isDuty(name: RoundCheck): boolean {
  *
  * @param rounds bad rounds in a row before an alert
  */
-export function isSilence(silent: number, rounds: number): boolean {
+export function isLongSilence(silent: number, rounds: number): boolean {
   return silent >= Math.max(rounds, ROUNDS_MIN)
 }

@@ -4,7 +4,7 @@ import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
-import { eventsOf } from './events.ts'
+import { signalEvents } from './events.ts'
 import { PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** `data` of both events of `tx-failed`. */
@@ -112,7 +112,7 @@ const failedExample = {
 export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservation, FailedState>({
   id: 'tx-failed',
   group: 'transactions',
-  events: eventsOf('tx-failed'),
+  events: signalEvents('tx-failed'),
   state: FailedState,
   data: Failed.meta({ id: 'FailedTransactionData' }),
   initial: NOTHING_FAILED,

@@ -48,7 +48,7 @@ export function isVerbHandled(verb: Verb): boolean {
 }
 
 /** Whether a press with this data has a handler. */
-export function isHandled(data: string): boolean {
+export function isButtonHandled(data: string): boolean {
   const press = unpacked(data)
   return press !== undefined && isVerbHandled(press.verb)
 }

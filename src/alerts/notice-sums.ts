@@ -1,5 +1,5 @@
 /** Adds up notices of one kind, and rewords notices that arrive after the end they announce. Pure. */
-import { creditsWithUsd, missingText, renewalOfferText } from '#src/billing/price-text.ts'
+import { creditsWithUsd, missingCreditsText, renewalOfferText } from '#src/billing/price-text.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { factsOf, type NoticeFacts } from '#src/channels/notice-facts.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
@@ -21,7 +21,7 @@ type Notices = readonly [Envelope, ...Envelope[]]
  * renewal, and slots whose renewal lacks credits, are two kinds. Suspended watches stay separate if watches
  * also run again in the same message.
  */
-export function addedUp(t: Translate, notices: Notices): Notices {
+export function addUpNotices(t: Translate, notices: Notices): Notices {
   const isAgain = notices.some(({ message }) => message.event === RESUMED)
   const [first, ...others] = Map.groupBy(
     notices.map((notice, index) => ({ notice, index })),
@@ -139,7 +139,7 @@ function bodyOf(t: Translate, event: string, facts: NoticeFacts): string | undef
     return [stops, ...offers, ...again].join('\n')
   }
   const count = renewal?.missingCredits ?? 0
-  const missing = missingText(t, { price, count })
+  const missing = missingCreditsText(t, { price, count })
   return `${missing}\n${stopsText(t, watches, 'notices:slots-end.stopsIfShort')}`
 }
 
@@ -158,7 +158,7 @@ function linesOf(notices: readonly Envelope[]): string {
 }
 
 /** Rewords a notice whose announced end is over. */
-export function asOf(t: Translate, notice: Envelope, now: Date): Envelope {
+export function rewordEnded(t: Translate, notice: Envelope, now: Date): Envelope {
   const facts = factsOf(notice)
   if (facts?.endsAt == null || new Date(facts.endsAt) > now) return notice
   const { event } = notice.message

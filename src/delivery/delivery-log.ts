@@ -3,12 +3,12 @@ import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
-import { type Page, readCursor, writeCursor } from '#src/kernel/query.ts'
+import { type Page, readCursor, writeCursor } from '#src/kernel/pagination.ts'
 import { ID_MAX, INSTANT_MS_MAX } from '#src/kernel/units.ts'
-import * as store from './log-store.ts'
+import * as store from './delivery-log-store.ts'
 
 /** One message to a recipient and its result. */
-export type LogEntry = store.LogRow
+export type DeliveryLogEntry = store.DeliveryLogRow
 
 /** List that a cursor of the log is bound to. */
 const LIST = 'deliveries'
@@ -26,7 +26,7 @@ export async function listDeliveryLog(
     readonly limit: number
     readonly cursor?: string | undefined
   },
-): Promise<Page<LogEntry>> {
+): Promise<Page<DeliveryLogEntry>> {
   const { recipientId, limit, cursor } = input
   // Rows of one instant are sorted by their ids, but a cursor holds only the instant, so it also counts the
   // rows of it already listed.
@@ -54,10 +54,10 @@ export function countFailures(
   recipientId: number,
 ): Promise<number> {
   const since = new Date(deps.clock.now().getTime() - DAY_MS)
-  return store.countFailed(deps.db, { wallet: caller.wallet, recipientId }, since)
+  return store.countFailedDeliveries(deps.db, { wallet: caller.wallet, recipientId }, since)
 }
 
 /** Deletes all sent and unsent messages of these recipients. */
-export function forgetMessages(tx: Db, recipientIds: readonly number[]): Promise<void> {
+export function deleteMessagesOfRecipients(tx: Db, recipientIds: readonly number[]): Promise<void> {
   return store.deleteDeliveriesOfRecipients(tx, recipientIds)
 }

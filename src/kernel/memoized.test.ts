@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoized } from './memo.ts'
+import { memoized } from './memoized.ts'
 
 function counted(max: number) {
   const computed: string[] = []

@@ -5,10 +5,10 @@ import type { Db } from '#src/db/connection.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import * as store from './outage-store.ts'
+import * as store from './channel-outage-store.ts'
 import { isUnanswered } from './rules.ts'
 import type { AttemptResult, SendTaskResult } from './send-task.ts'
-import type { ChannelOutage } from './sending.ts'
+import type { ChannelOutage } from './sending-state.ts'
 
 /** Interval between early tries of an unanswered delivery while a channel is down. */
 const PROBE_MS = 30_000
@@ -20,18 +20,17 @@ const FAILED_HOSTS = 2
 const RANDOM_STEPS = 2 ** 32
 
 /** Detects outages of a channel from the results of its attempts. */
-export interface OutageWatch {
+export interface OutageDetector {
   /**
-   * Finds unanswered deliveries before the first attempt of this process. Their destinations count as
-   * failed, so that the deliveries are resumed after the first success, as if the process had seen the
-   * outage begin.
+   * Reads the unanswered deliveries of earlier runs, before the first attempt of this process. Their
+   * destinations count as failed, so that the deliveries are resumed after the first success.
    */
-  recall(): Promise<void>
+  loadUnanswered(): Promise<void>
   /**
    * Records the result of an attempt. @param of `hasAnswered`: whether the destination responded to the
    * previous attempt
    */
-  note(
+  recordAttempt(
     attemptResult: AttemptResult,
     of: { readonly partitionKey: string; readonly hasAnswered: boolean },
   ): void
@@ -45,36 +44,36 @@ export interface OutageWatch {
 }
 
 /** Creates the detector of a channel. Its state is in `outage`. */
-export function watchOutage(
+export function createOutageDetector(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Logger },
   { key, isOneService = false }: ServiceChannel,
   outage: ChannelOutage,
-): OutageWatch {
+): OutageDetector {
   const isUnavailable = () => isOneService || outage.failed.size >= FAILED_HOSTS
   return {
-    async recall() {
-      if (outage.isRecalled) return
+    async loadUnanswered() {
+      if (outage.areUnansweredLoaded) return
       const partitions = await store.listUnansweredPartitions(db, key)
       for (const partitionKey of partitions) outage.failed.add(partitionKey)
-      outage.isWaking = partitions.length > 0
-      outage.isRecalled = true
+      outage.isResuming = partitions.length > 0
+      outage.areUnansweredLoaded = true
     },
-    note(attemptResult, { partitionKey, hasAnswered }) {
+    recordAttempt(attemptResult, { partitionKey, hasAnswered }) {
       if (attemptResult.kind === 'delivered') {
-        if (isUnavailable()) outage.isWaking = true
+        if (isUnavailable()) outage.isResuming = true
         // Clearing an empty set allocates another one.
         if (outage.failed.size > 0) outage.failed.clear()
       } else if (attemptResult.kind === 'failed' && isUnanswered(attemptResult.error)) {
         if (hasAnswered) outage.failed.add(partitionKey)
-        if (isUnavailable()) outage.isWaking = false
+        if (isUnavailable()) outage.isResuming = false
       }
     },
     async resume(batch) {
       const isWorking = batch.some(({ attemptResult }) => attemptResult.kind === 'delivered')
-      if (!isWorking || !outage.isWaking) return false
+      if (!isWorking || !outage.isResuming) return false
       try {
         const isMore = await store.resumeUnanswered(db, key, clock.now())
-        if (!isMore) outage.isWaking = false
+        if (!isMore) outage.isResuming = false
       } catch (error) {
         log.warn({ channel: key, error: loggableError(error) }, 'deliveries could not be resumed')
       }

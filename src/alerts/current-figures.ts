@@ -17,7 +17,7 @@ import * as store from './store.ts'
  *
  * @param known the recoveries of these alerts, if they are read already
  */
-export async function asOfNow(
+export async function withCurrentFigures(
   db: Db,
   rows: readonly AlertRow[],
   known?: ReadonlyMap<number, AlertRow>,
@@ -43,7 +43,7 @@ export async function asOfNow(
  * Figures of an alert that is open or has recovered for the messages that show it; undefined for another alert, or one
  * that cannot be rendered.
  */
-export function figuresOf(row: AlertRow, reader: Reader): CurrentFigures | undefined {
+export function currentFiguresOf(row: AlertRow, reader: Reader): CurrentFigures | undefined {
   if (!isOpenEpisode(row) && !(row.isEpisode && hasRecovered(row))) return undefined
   try {
     const current = recordedFromRow(row)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cutPage, readCursor, writeCursor } from './query.ts'
+import { readCursor, toPage, writeCursor } from './pagination.ts'
 import { ID_MAX, INSTANT_MS_MAX } from './units.ts'
 
 const rows = Array.from({ length: 11 }, (_, index) => ({ id: index + 1 }))
@@ -10,7 +10,7 @@ describe('cursors', () => {
   test('are read as the position that they were made from', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 2 ** 47 }), { minLength: 1, maxLength: 2 }), (numbers) => {
-        const page = cutPage([0, 1], 1, { type: 'x' }, () => numbers)
+        const page = toPage([0, 1], 1, { type: 'x' }, () => numbers)
         expect(
           readCursor(
             page.nextCursor ?? '',
@@ -23,12 +23,12 @@ describe('cursors', () => {
   })
 
   test('have at most 24 characters, so that they fit a button', () => {
-    const page = cutPage([0, 1], 1, {}, () => [Date.UTC(2120, 0), 2_147_483_647])
+    const page = toPage([0, 1], 1, {}, () => [Date.UTC(2120, 0), 2_147_483_647])
     expect(page.nextCursor?.length).toBeLessThanOrEqual(24)
   })
 
   test('are valid for their own filter only', () => {
-    const { nextCursor } = cutPage(rows, 10, { type: 'a' }, keys)
+    const { nextCursor } = toPage(rows, 10, { type: 'a' }, keys)
     expect(() => readCursor(nextCursor ?? '', [100], { type: 'b' })).toThrow('validation_failed')
   })
 
@@ -56,8 +56,8 @@ describe('cursors', () => {
 
 describe('a page', () => {
   test('has a next cursor exactly when there is more', () => {
-    expect(cutPage(rows, 10, {}, keys).nextCursor).not.toBeNull()
-    expect(cutPage(rows, 11, {}, keys).nextCursor).toBeNull()
-    expect(cutPage([], 10, {}, keys)).toEqual({ data: [], nextCursor: null })
+    expect(toPage(rows, 10, {}, keys).nextCursor).not.toBeNull()
+    expect(toPage(rows, 11, {}, keys).nextCursor).toBeNull()
+    expect(toPage([], 10, {}, keys)).toEqual({ data: [], nextCursor: null })
   })
 })

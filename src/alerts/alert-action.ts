@@ -7,11 +7,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { listForNotification } from '#src/watches/notification-view.ts'
 import type { ActionTarget } from './acknowledge-store.ts'
+import { logEach } from './log-lines.ts'
 import { episodeProperties, isMuted, isOpenEpisode } from './rules.ts'
 import * as store from './store.ts'
-import { logEach } from './trail.ts'
 
-export interface ActDeps {
+export interface AlertActionDeps {
   readonly db: Db
   readonly clock: Clock
   readonly log: Logger
@@ -43,7 +43,7 @@ export interface ActionResult extends ActedAlert {
 export type FindAlerts = (tx: Db) => Promise<readonly Pick<store.AlertRow, 'id'>[]>
 
 /** What an action does. */
-export interface Act {
+export interface AlertAction {
   /** For the log. */
   readonly what: string
   /** Changes one alert and its episode. Returns the ids of the alerts that it changed. */
@@ -53,13 +53,13 @@ export interface Act {
 }
 
 /** Acts on one alert. @throws AppError not_found */
-export async function actOn(
-  deps: ActDeps,
+export async function applyToAlert(
+  deps: AlertActionDeps,
   caller: Caller,
   id: number,
-  act: Act,
+  act: AlertAction,
 ): Promise<ActionResult> {
-  const [acted] = await actOnEach(deps, caller, async () => [{ id }], act)
+  const [acted] = await applyToAlerts(deps, caller, async () => [{ id }], act)
   if (acted === undefined) throw new AppError('not_found', 'not_found')
   return acted
 }
@@ -70,11 +70,11 @@ export async function actOn(
  *
  * @throws AppError not_found when one is not of the wallet
  */
-export async function actOnEach(
-  deps: ActDeps,
+export async function applyToAlerts(
+  deps: AlertActionDeps,
   caller: Caller,
   find: FindAlerts,
-  { what, change, afterAll }: Act,
+  { what, change, afterAll }: AlertAction,
 ): Promise<readonly ActionResult[]> {
   return await transact(deps.db, async (tx) => {
     const at = deps.clock.now()
@@ -123,7 +123,7 @@ async function requireAlerts(
  * @throws AppError not_found
  */
 export async function alertStatus(
-  deps: Pick<ActDeps, 'db' | 'clock'>,
+  deps: Pick<AlertActionDeps, 'db' | 'clock'>,
   caller: Caller,
   id: number,
 ): Promise<ActedAlert> {
@@ -133,7 +133,7 @@ export async function alertStatus(
 }
 
 async function statusesOf(
-  { db, clock }: Pick<ActDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<AlertActionDeps, 'db' | 'clock'>,
   rows: readonly store.AlertRow[],
 ): Promise<readonly ActedAlert[]> {
   const watches = await listForNotification(

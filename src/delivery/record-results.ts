@@ -11,16 +11,16 @@ import {
 } from '#src/recipients/destinations.ts'
 import type { LastSuccesses } from '#src/recipients/last-successes.ts'
 import * as due from './due-store.ts'
+import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
 import * as messages from './message-store.ts'
 import { RETAINED_DAYS } from './model.ts'
 import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
 import * as retained from './retained-store.ts'
-import { afterFailure, destinationOutcomesOf, isUnanswered, RETRY_SECONDS } from './rules.ts'
+import { destinationOutcomesOf, isUnanswered, RETRY_SECONDS, stateAfterFailure } from './rules.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 import * as store from './store.ts'
-import { logFieldsOfEach, logUnrecorded } from './trail.ts'
 
 const RANDOM_STEPS = 2 ** 32
 
@@ -109,7 +109,7 @@ async function recordTogether(deps: ResultDeps, all: readonly SendTaskResult[]):
     if (outcomes.length === 0) return { stopped: [], madeDue }
     await notifyTopicsGone(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
-    await retainUnsent(deps, tx, off)
+    await retainUnsentAndNotify(deps, tx, off)
     return { stopped: off, madeDue }
   })
   for (const { id, channel, statusReason } of stopped) {
@@ -119,7 +119,7 @@ async function recordTogether(deps: ResultDeps, all: readonly SendTaskResult[]):
 }
 
 /** Retains unsent deliveries of destinations that have just been switched off, and notifies of it. */
-export async function retainUnsent(
+export async function retainUnsentAndNotify(
   deps: { readonly clock: Clock; readonly notices: SwitchedOffListener },
   tx: Db,
   off: readonly StoppedDestination[],
@@ -155,7 +155,7 @@ async function releaseUndone(
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
     } else await messages.markMessageGone(db, change.id)
   }
-  if (rows.length > 0) await due.releaseAborted(db, rows)
+  if (rows.length > 0) await due.releaseAbortedDeliveries(db, rows)
 }
 
 /** Outcomes of the destination that follow from the result. */
@@ -168,7 +168,7 @@ function outcomesIn({ task, at, attemptResult }: SendTaskResult) {
     : []
 }
 
-function finishedRows(result: SendTaskResult): store.FinishedRow[] {
+function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
   const { task, isTest, at, attemptResult, wasUnanswered = false } = result
   // One random value for all, so that deliveries that failed together are retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
@@ -204,7 +204,7 @@ function finishedRows(result: SendTaskResult): store.FinishedRow[] {
         return { ...plain, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
         const { error } = attemptResult
-        const next = afterFailure(error, { attempt, isTest, random, now: at, plannedAt })
+        const next = stateAfterFailure(error, { attempt, isTest, random, now: at, plannedAt })
         const about = { statusCode: error.statusCode ?? null, error: error.reason }
         const stillUnanswered = isUnanswered(error)
         return {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { CHANNEL_KEYS, type Channels } from '#src/channels/index.ts'
-import { createSending } from './sending.ts'
+import { createSendingState } from './sending-state.ts'
 
-const limits = { room: 8, initialLimit: 2, limitMax: 4 }
+const limits = { capacity: 8, initialLimit: 2, limitMax: 4 }
 const channels = Object.fromEntries(CHANNEL_KEYS.map((key) => [key, { key, limits }]))
 
 describe('wake', () => {
@@ -19,7 +19,7 @@ describe('wake', () => {
   })
 
   test('is remembered by a worker that claims meanwhile', async () => {
-    const sending = createSending(channels as unknown as Channels)
+    const sending = createSendingState(channels as unknown as Channels)
     const { waker } = sending.of('webhook')
     waker.reset()
     sending.wake('webhook')
@@ -29,7 +29,7 @@ describe('wake', () => {
 
 /** A state all of whose workers pause for an hour. */
 function pausing() {
-  const sending = createSending(channels as unknown as Channels)
+  const sending = createSendingState(channels as unknown as Channels)
   const asleep = new Set(CHANNEL_KEYS)
   for (const key of CHANNEL_KEYS) {
     const end = () => asleep.delete(key)

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { chooseAmong, idsOf } from './choice.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { Candidate } from './due-store.ts'
+import type { DueDelivery } from './due-store.ts'
+import { idsOfDeliveries, selectDeliveries } from './selection.ts'
 
-const ROOM = 80
-/** Recipients without history may take three quarters of the room. */
+const CAPACITY = 80
+/** Recipients without history may take three quarters of the capacity. */
 const PLACES = 60
 const WINDOW = 256
 
-function candidate(number: number, over: Partial<Candidate> = {}): Candidate {
+function candidate(number: number, over: Partial<DueDelivery> = {}): DueDelivery {
   return {
     id: `id ${number}`,
     recipientId: number,
@@ -26,35 +26,43 @@ const window = Array.from({ length: WINDOW }, (_, number) => candidate(number))
 
 /** Ids that a process with nothing in progress takes. */
 function choose(
-  front: readonly Candidate[],
+  front: readonly DueDelivery[],
   {
-    isShared = false,
+    areOthersClaiming = false,
     newest = [],
-  }: { readonly isShared?: boolean; readonly newest?: readonly Candidate[] } = {},
+  }: { readonly areOthersClaiming?: boolean; readonly newest?: readonly DueDelivery[] } = {},
 ): readonly string[] {
-  const limits = { room: ROOM, initialLimit: 8, limitMax: PLACES }
-  const by = { limiter: createConcurrencyLimiter(limits), inHand: new Set<string>(), isEach: true }
-  return idsOf(chooseAmong({ front, newest, backlog: [] }, { ...by, isShared }).taken)
+  const limits = { capacity: CAPACITY, initialLimit: 8, limitMax: PLACES }
+  const options = {
+    limiter: createConcurrencyLimiter(limits),
+    claimedIds: new Set<string>(),
+    isSentSeparately: true,
+  }
+  return idsOfDeliveries(
+    selectDeliveries({ front, newest, backlog: [] }, { ...options, areOthersClaiming }).selected,
+  )
 }
 
 describe('a process that claims alone', () => {
   test('takes the oldest deliveries', () => {
-    expect(choose(window)).toEqual(idsOf(window.slice(0, PLACES)))
+    expect(choose(window)).toEqual(idsOfDeliveries(window.slice(0, PLACES)))
   })
 
   test('takes the newest of a long queue with a part of its places, and the oldest with the others', () => {
     const newest = Array.from({ length: PLACES }, (_, number) => candidate(WINDOW + number))
     const chosen = choose(window, { newest })
-    const ofNewest = chosen.filter((id) => idsOf(newest).includes(id))
-    expect(ofNewest).toEqual(idsOf(newest.slice(0, ROOM / 4)))
+    const ofNewest = chosen.filter((id) => idsOfDeliveries(newest).includes(id))
+    expect(ofNewest).toEqual(idsOfDeliveries(newest.slice(0, CAPACITY / 4)))
     expect(chosen).toHaveLength(PLACES)
-    expect(chosen.slice(ofNewest.length)).toEqual(idsOf(window.slice(0, PLACES - ofNewest.length)))
+    expect(chosen.slice(ofNewest.length)).toEqual(
+      idsOfDeliveries(window.slice(0, PLACES - ofNewest.length)),
+    )
   })
 })
 
 describe('processes that claim at the same time', () => {
   test('choose different ones of the deliveries that all of them read', () => {
-    const chosen = [1, 2, 3, 4].map(() => choose(window, { isShared: true }))
+    const chosen = [1, 2, 3, 4].map(() => choose(window, { areOthersClaiming: true }))
     expect(chosen.map(({ length }) => length)).toEqual([PLACES, PLACES, PLACES, PLACES])
     // By chance 168; without the order at random 64.
     expect(new Set(chosen.flat()).size).toBeGreaterThan(2 * PLACES)
@@ -64,8 +72,8 @@ describe('processes that claim at the same time', () => {
     const urgent = Array.from({ length: 10 }, (_, number) =>
       candidate(WINDOW + number, { urgency: 2 }),
     )
-    const chosen = choose([...window, ...urgent], { isShared: true })
-    expect(chosen.slice(0, 10).toSorted()).toEqual(idsOf(urgent).toSorted())
+    const chosen = choose([...window, ...urgent], { areOthersClaiming: true })
+    expect(chosen.slice(0, 10).toSorted()).toEqual(idsOfDeliveries(urgent).toSorted())
   })
 
   test('take one of each recipient before the second of another', () => {
@@ -73,13 +81,16 @@ describe('processes that claim at the same time', () => {
     const many = Array.from({ length: 100 }, (_, number) =>
       candidate(WINDOW + number, { recipientId: WINDOW, partitionKey: 'flood' }),
     )
-    const chosen = choose([...many, ...few], { isShared: true })
-    expect(chosen.slice(0, 21)).toEqual(expect.arrayContaining([...idsOf(few)]))
+    const chosen = choose([...many, ...few], { areOthersClaiming: true })
+    expect(chosen.slice(0, 21)).toEqual(expect.arrayContaining([...idsOfDeliveries(few)]))
   })
 
   test('take only the first delivery of a key', () => {
-    const keyed = window.map((one, number) => ({ ...one, orderKey: `key ${number % 8}` }))
-    const chosen = choose(keyed, { isShared: true })
-    expect(chosen.toSorted()).toEqual(idsOf(keyed.slice(0, 8)).toSorted())
+    const keyed = window.map((candidate, number) => ({
+      ...candidate,
+      orderKey: `key ${number % 8}`,
+    }))
+    const chosen = choose(keyed, { areOthersClaiming: true })
+    expect(chosen.toSorted()).toEqual(idsOfDeliveries(keyed.slice(0, 8)).toSorted())
   })
 })

@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { DeliveryStatus } from './model.ts'
 import { DELIVERY_STATE_COLUMNS, DELIVERY_STATE_JOIN } from './store.ts'
 
-export interface LogRow extends Record<string, unknown> {
+export interface DeliveryLogRow extends Record<string, unknown> {
   readonly id: string
   /** Title of the message, in the language it was sent in. */
   readonly title: string
@@ -26,12 +26,12 @@ export async function listDeliveryLog(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number },
   page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },
-): Promise<LogRow[]> {
+): Promise<DeliveryLogRow[]> {
   const { until, skip, limit } = page
   // The condition is omitted instead of comparing with null, so that PostgreSQL's cached plan starts at the
   // instant.
   const isOnPage = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
-  return await db.execute<LogRow>(sql`
+  return await db.execute<DeliveryLogRow>(sql`
     select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
       ${DELIVERY_STATE_COLUMNS}
     from deliveries d ${DELIVERY_STATE_JOIN}
@@ -55,7 +55,7 @@ export async function findLastTest(
 }
 
 /** Number of deliveries to a recipient since an instant that failed, temporarily or permanently. */
-export async function countFailed(
+export async function countFailedDeliveries(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number },
   since: Date,

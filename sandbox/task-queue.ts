@@ -1,5 +1,5 @@
 /** Creates a function that runs tasks one after another; one that fails does not stop the next. */
-export function createTurns(): <T>(run: () => Promise<T>) => Promise<T> {
+export function createTaskQueue(): <T>(run: () => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve()
   return (run) => {
     const mine = turn.then(run)

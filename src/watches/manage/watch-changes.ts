@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { validationErrors } from '#src/kernel/validation.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
 import type { WatchType } from '../define.ts'
 import { completeSignals, type SignalChoice, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
@@ -36,12 +36,12 @@ export function mergeSettings(
 ): unknown {
   const merged = { ...z.record(z.string(), z.unknown()).parse(row.settings), ...changes }
   const parsed = type.settings.safeParse(merged, { reportInput: true })
-  if (!parsed.success) throw validationErrors(parsed.error, '/settings')
+  if (!parsed.success) throw toValidationError(parsed.error, '/settings')
   return parsed.data
 }
 
 /** Validates a new or changed watch against the chain. Finds no errors while the chain does not answer. */
-export async function checkOnChain(
+export async function checkTargetOnChain(
   deps: { readonly chain: FspChain },
   type: WatchType,
   target: unknown,
@@ -87,7 +87,7 @@ export async function requestObservation(
 }
 
 /** Wakes the job that judges ledgers, for a watch of the ledger. Watches of the chain are observed at every tick anyway. */
-export async function wakeObserver(tx: Db, type: WatchType, wallet: Address): Promise<void> {
+export async function wakeLedgerJudge(tx: Db, type: WatchType, wallet: Address): Promise<void> {
   if (type.reads === 'ledger') await store.notifyLedgerJudge(tx, wallet)
 }
 

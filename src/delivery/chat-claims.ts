@@ -44,7 +44,7 @@ interface Claimed {
 }
 
 /** Claims the next message of each of these recipients. */
-export async function claimChats(
+export async function claimChatMessages(
   deps: ClaimDeps,
   channel: ServiceChannel,
   recipientIds: readonly number[],
@@ -52,12 +52,12 @@ export async function claimChats(
 ): Promise<Claimed> {
   const { db } = deps
   if (recipientIds.length === 0) return { tasks: [], obsolete: [], changed: false }
-  const scene = await readSituations(deps, channel, recipientIds, context.now)
+  const situations = await readSituations(deps, channel, recipientIds, context.now)
   const planned: Planned[] = []
-  const blocked = [...scene.behind]
+  const blocked = [...situations.behind]
   const postponed: DeliveryPlan['postponed'][number][] = []
   for (const recipientId of recipientIds) {
-    const plan = planNext(scene.situationOf(recipientId))
+    const plan = planNext(situations.situationOf(recipientId))
     if (plan.next !== undefined) planned.push({ ...plan.next, recipientId })
     blocked.push(...plan.blocked)
     postponed.push(...plan.postponed)
@@ -66,16 +66,16 @@ export async function claimChats(
   for (const { ids, until } of postponed) {
     await chatStore.postponeDeliveries(db, ids, { until, now: context.now })
   }
-  const { tasks, obsolete } = await take(deps, channel.key, planned, scene, context)
+  const { tasks, obsolete } = await claimPlanned(deps, channel.key, planned, situations, context)
   const changed = blocked.length + postponed.length + tasks.length + obsolete.length > 0
   return { tasks, obsolete, changed }
 }
 
-async function take(
+async function claimPlanned(
   deps: ClaimDeps,
   channel: ChannelKey,
   planned: readonly Planned[],
-  scene: RecipientSituations,
+  situations: RecipientSituations,
   context: ClaimContext,
 ): Promise<{ readonly tasks: readonly SendTask[]; readonly obsolete: readonly SendTask[] }> {
   if (planned.length === 0) return { tasks: [], obsolete: [] }
@@ -85,7 +85,7 @@ async function take(
   const targetOf = (plan: Planned) =>
     plan.how === 'join' ? leased.find(({ id }) => id === plan.messageId) : undefined
   const possible = planned.filter((plan) => plan.how !== 'join' || targetOf(plan) !== undefined)
-  const claimed = await chatStore.claimRows(
+  const claimed = await chatStore.claimDeliveries(
     db,
     possible.flatMap(({ ids }) => ids),
     context,
@@ -106,11 +106,11 @@ async function take(
       const dropped = all.filter(({ id }) => over.has(id))
       if (dropped.length > 0) obsolete.push({ ...taskOf(channel, dropped), envelope: null })
       if (rows.length === 0) continue
-      const built = await build(deps, channel, { plan: plan, rows, target }, scene, context)
+      const built = await build(deps, channel, { plan, rows, target }, situations, context)
       tasks.push(...built)
     } else {
       // Another worker claimed some of them; the next plan takes that into account.
-      if (all.length > 0) await due.releaseAborted(db, all.map(toAttempt))
+      if (all.length > 0) await due.releaseAbortedDeliveries(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
@@ -152,7 +152,7 @@ async function build(
     readonly rows: readonly due.ClaimedRow[]
     readonly target: messages.SentMessage | undefined
   },
-  scene: RecipientSituations,
+  situations: RecipientSituations,
   context: ClaimContext,
 ): Promise<SendTask[]> {
   const { plan, rows, target } = taken
@@ -167,14 +167,14 @@ async function build(
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
     const others = rows.filter((row) => row !== alone)
-    if (others.length > 0) await due.releaseAborted(db, others.map(toAttempt))
+    if (others.length > 0) await due.releaseAbortedDeliveries(db, others.map(toAttempt))
     return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
   }
   if (target !== undefined && plan.how === 'join') {
     return joinTask(deps, channel, target, parts, plan.form)
   }
   const recoveries = 'ends' in plan && plan.ends ? await recoveriesIn(db, plan.ends) : []
-  return sendTask(channel, [...recoveries, ...parts], parts, plan, scene)
+  return sendTask(channel, [...recoveries, ...parts], parts, plan, situations)
 }
 
 type ReadRow = Omit<due.ClaimedRow, 'envelope'> & { readonly envelope: Envelope }
@@ -197,7 +197,7 @@ function sendTask(
   parts: readonly ShownPart[],
   rows: readonly ReadRow[],
   plan: PlannedMessage,
-  scene: RecipientSituations,
+  situations: RecipientSituations,
 ): SendTask[] {
   const [first] = rows
   if (first === undefined) return []
@@ -206,7 +206,9 @@ function sendTask(
   const isMany = kind === 'rollup' || parts.length > 1
   const envelope = isMany ? groupEnvelope(kind, first.id, parts) : first.envelope
   const names = new Set(
-    rows.map(({ envelope: { answers } }) => answers && scene.nameOf(recipientId, answers)),
+    rows.map(
+      ({ envelope: { answers } }) => answers && situations.messageIdOf(recipientId, answers),
+    ),
   )
   const [answersMessageId] = names
   const { message } = first.envelope

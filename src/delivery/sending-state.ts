@@ -1,4 +1,4 @@
-/** State of sending in a process, which is kept between runs. */
+/** What a process remembers of sending between two runs of `deliverDue`. */
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
@@ -7,35 +7,35 @@ import type { SendTaskResult } from './send-task.ts'
 export interface SendingState {
   /** Last reading of the clock, with the time of a monotonic clock. */
   time: { readonly now: Date; readonly ms: number } | undefined
-  of(channel: ChannelKey): ChannelSending
+  of(channel: ChannelKey): ChannelSendingState
   /** Wakes the worker of a channel, even while it sends. Wakes all workers if the channel is unknown. */
   wake(channel: string): void
 }
 
 /** State of one channel. */
-export interface ChannelSending {
+export interface ChannelSendingState {
   readonly limiter: ConcurrencyLimiter
   /** Ends the pause of the channel's worker. */
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
-  readonly inHand: Set<string>
+  readonly claimedIds: Set<string>
   /** Results that could not be recorded; recording is repeated while their leases last. */
   readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
   readonly backlog: RecipientScan
   /** Progress of the scan over outdated messages. */
   readonly stale: RecipientScan
-  /** Time of the last check for very long queues, by a monotonic clock. */
-  tidiedAt: number
+  /** Time of the last look for very long queues, by a monotonic clock. */
+  queueCheckedAt: number
   /** Whether new deliveries were notified since the newest were last read. */
   isNotified: boolean
-  /** Time of the last claim that lost deliveries to another process, by a monotonic clock. */
-  lostAt: number
+  /** Time of the last claim in which another process had claimed a selected delivery first, by a monotonic clock. */
+  claimLostAt: number
   readonly outage: ChannelOutage
 }
 
 export interface UnrecordedResult {
-  readonly ended: SendTaskResult
+  readonly result: SendTaskResult
   /** Times of the next try to record the result and of its lease's end, by a monotonic clock. */
   readonly nextAt: number
   readonly until: number
@@ -57,47 +57,47 @@ export interface RecipientScan {
   quiet: boolean
 }
 
-/** State of the outage detection. */
+/** What the detector of outages of a channel remembers. */
 export interface ChannelOutage {
   /** Partitions that responded before and have not responded since the last success. */
   readonly failed: Set<string>
   /**
    * Whether unanswered deliveries of earlier runs or processes were looked up, or need not be looked up.
    */
-  isRecalled: boolean
+  areUnansweredLoaded: boolean
   /** Whether unanswered deliveries are being resumed, because an attempt succeeded after an outage. */
-  isWaking: boolean
+  isResuming: boolean
   /** Time of the last early try, or of the first check. */
   probedAt: Date | undefined
 }
 
 /**
- * Number of recipients of the first step of a round, and the maximum to which it grows while nothing is
+ * Number of recipients of the first step of a scan, and the maximum to which it grows while nothing is
  * found.
  */
 export const SCAN_STEP_RECIPIENTS = { first: 32, max: 256 } as const
 
 /** Creates an empty state. */
-export function createSending(channels: Channels): SendingState {
+export function createSendingState(channels: Channels): SendingState {
   const all = new Map(
-    CHANNEL_KEYS.map((key): [ChannelKey, ChannelSending] => {
+    CHANNEL_KEYS.map((key): [ChannelKey, ChannelSendingState] => {
       const { limits, groupsOf, isOneService = false } = channels[key]
       return [
         key,
         {
           limiter: createConcurrencyLimiter(limits, groupsOf),
           waker: createWaker(),
-          inHand: new Set(),
+          claimedIds: new Set(),
           unrecorded: [],
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
-          tidiedAt: Number.NEGATIVE_INFINITY,
+          queueCheckedAt: Number.NEGATIVE_INFINITY,
           isNotified: true,
-          lostAt: Number.NEGATIVE_INFINITY,
+          claimLostAt: Number.NEGATIVE_INFINITY,
           outage: {
             failed: new Set(),
-            isRecalled: isOneService,
-            isWaking: isOneService,
+            areUnansweredLoaded: isOneService,
+            isResuming: isOneService,
             probedAt: undefined,
           },
         },

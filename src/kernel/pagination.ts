@@ -29,7 +29,7 @@ const PAGE_LIMIT_MAX = 250
 export const PAGE_LIMIT_DEFAULT = 50
 
 /** The parameters `limit` and `cursor` of every list. */
-export const pageQuery = {
+export const pageQueryFields = {
   limit: textInteger(1, PAGE_LIMIT_MAX)
     .optional()
     .meta({ description: 'operations:field.pageLimit' }),
@@ -43,7 +43,7 @@ export interface PageQuery {
 }
 
 /** Schema of one page of a list. */
-export function pageOf<Row extends z.ZodType>(row: Row) {
+export function pageSchema<Row extends z.ZodType>(row: Row) {
   return z.object({
     data: z.array(row),
     nextCursor: z.string().nullable().meta({ description: 'operations:field.nextCursor' }),
@@ -62,7 +62,7 @@ export interface Page<Row> {
  * @param keys returns the whole numbers that identify the last row of the page, after which the next page
  * starts
  */
-export function cutPage<Row>(
+export function toPage<Row>(
   rows: readonly Row[],
   limit: number,
   filter: unknown,

@@ -7,7 +7,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
-import { inMessages, noticesTogether } from './notices-together.ts'
+import { joinNotices, splitIntoMessages } from './joined-notices.ts'
 
 const t = translator('en')
 const AS = { deliveryId: 'id', now: new Date('2026-12-20T12:00:00.000Z') }
@@ -20,13 +20,13 @@ function noticeOf(title: string, buttons: readonly MessageButton[], severity: Se
 const labelsOf = ({ buttons = [] }: Envelope) => buttons.flat().map(({ label }) => label)
 
 test('one notice stays as it is', () => {
-  const one = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
-  expect(noticesTogether(t, [one], AS)).toEqual({ ...one, deliveryId: 'id' })
+  const notice = noticeOf('A', [{ label: 'Menu', act: packed('home') }])
+  expect(joinNotices(t, [notice], AS)).toEqual({ ...notice, deliveryId: 'id' })
 })
 
 test('several have the content of all, the worst first', () => {
   const parts = [noticeOf('A', []), noticeOf('B', [], 'warning'), noticeOf('C', [])] as const
-  const { message, deliveryId, buttons } = noticesTogether(t, parts, AS)
+  const { message, deliveryId, buttons } = joinNotices(t, parts, AS)
   expect(deliveryId).toBe('id')
   expect(message.title).toBe('B · 2 more messages')
   expect(message.body).toBe(
@@ -41,12 +41,12 @@ function countedOf(
   facts: Partial<NoticeFacts> & { readonly count: number },
   body = 'In a sentence.',
 ): Envelope {
-  const one = noticeOf(`${event} ${facts.count}`, [])
+  const notice = noticeOf(`${event} ${facts.count}`, [])
   return {
-    ...one,
+    ...notice,
     data: { facts: { endsAt: null, stopping: null, ...facts } },
     timezone: 'UTC',
-    message: { ...one.message, event: `notice.${event}`, body },
+    message: { ...notice.message, event: `notice.${event}`, body },
   }
 }
 
@@ -54,9 +54,9 @@ const NOV_20 = new Date('2026-11-20T12:00:00.000Z')
 const DEC_27 = '2026-12-27T12:00:00.000Z'
 
 test('slots that end on one day are added up, with the watches of all', () => {
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['FLR/USD'] })
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['FLR/USD'] })
   const two = countedOf('slots-end', { count: 2, endsAt: DEC_27, stopping: ['Alpha', 'FLR/USD'] })
-  const { message } = noticesTogether(t, [one, two], AS)
+  const { message } = joinNotices(t, [notice, two], AS)
   expect(message.title).toBe('3 slots end on Dec 27, 2026')
   expect(message.body).toBe(
     'Without renewal, these watches will be suspended: \u2068Alpha\u2069 and \u2068FLR/USD\u2069.',
@@ -66,7 +66,7 @@ test('slots that end on one day are added up, with the watches of all', () => {
     endsAt: '2026-12-29T12:00:00.000Z',
     stopping: [],
   })
-  expect(noticesTogether(t, [one, other], AS).message.title).toBe('slots-end 1 · 1 more message')
+  expect(joinNotices(t, [notice, other], AS).message.title).toBe('slots-end 1 · 1 more message')
 })
 
 test('renewals of one day are added up, with their whole price', () => {
@@ -77,7 +77,7 @@ test('renewals of one day are added up, with their whole price', () => {
       renewal: { credits: count * 500, missingCredits: 0 },
       balanceCredits,
     })
-  const { message } = noticesTogether(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
+  const { message } = joinNotices(t, [ahead(1, 9000), ahead(2, 8000)], { ...AS, now: NOV_20 })
   expect(message.title).toBe('Auto-renew on Dec 27, 2026: 3 slots · 1,500 credits (1.50\u00a0USD)')
   expect(message.body).toBe(
     'You have 8,000 credits (8\u00a0USD).\n' +
@@ -93,7 +93,7 @@ test('renewed slots are added up, with what was paid for all of them', () => {
       renewal: { credits: count * 500, missingCredits: 0 },
       balanceCredits,
     })
-  expect(noticesTogether(t, [renewed(1, 1500), renewed(2, 500)], AS).message).toMatchObject({
+  expect(joinNotices(t, [renewed(1, 1500), renewed(2, 500)], AS).message).toMatchObject({
     title: '3 slots renewed until Dec 27, 2026 · 1,500 credits (1.50\u00a0USD)',
     body: 'Left: 500 credits (0.50\u00a0USD).',
   })
@@ -110,13 +110,13 @@ test('renewals that lack credits are added up, with all that is missing', () => 
     })
   const ends = countedOf('slots-end', { count: 4, endsAt: DEC_27, stopping: [] })
   const parts = [short(['Alpha']), short(['Alpha', 'Beta'])] as const
-  expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message).toMatchObject({
+  expect(joinNotices(t, parts, { ...AS, now: NOV_20 }).message).toMatchObject({
     title: '2 slots end on Dec 27, 2026',
     body:
       'Renewal costs 1,000 credits (1\u00a0USD); you are 600 credits (0.60\u00a0USD) short.\n' +
       'If renewal fails, these watches will be suspended: \u2068Alpha\u2069 and \u2068Beta\u2069.',
   })
-  const { title } = noticesTogether(t, [...parts, ends], { ...AS, now: NOV_20 }).message
+  const { title } = joinNotices(t, [...parts, ends], { ...AS, now: NOV_20 }).message
   expect(title).toBe('2 slots end on Dec 27, 2026 · 1 more message')
 })
 
@@ -129,7 +129,7 @@ test('slots that end have the price of auto-renew, added up for each duration', 
       offers: [{ credits, periods }],
     })
   const parts = [ends(500, 1), ends(1350, 3), ends(1000, 1)] as const
-  expect(noticesTogether(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
+  expect(joinNotices(t, parts, { ...AS, now: NOV_20 }).message.body).toBe(
     'No watch will be suspended: your other slots are enough.\n' +
       'With auto-renew: 1,500 credits (1.50\u00a0USD) every 30 days.\n' +
       'With auto-renew: 1,350 credits (1.35\u00a0USD) every 90 days.\n' +
@@ -141,7 +141,7 @@ test('slots that end have the price of auto-renew, added up for each duration', 
 test('slots whose renewals are of an earlier version of the service are listed', () => {
   const ends = (count: number) =>
     countedOf('slots-end', { count, endsAt: DEC_27 }, `Costs ${count}.`)
-  const { title, body } = noticesTogether(t, [ends(1), ends(2)], AS).message
+  const { title, body } = joinNotices(t, [ends(1), ends(2)], AS).message
   expect(title).toBe('slots-end 1 · 1 more message')
   expect(body).toBe('▪️ slots-end 1\nCosts 1.\n\n▪️ slots-end 2\nCosts 2.')
 })
@@ -149,34 +149,34 @@ test('slots whose renewals are of an earlier version of the service are listed',
 test('suspended watches are added up beside a receipt, unless some run again', () => {
   const suspended = (label: string) => countedOf('suspended', { count: 1 }, `${label}.\nKept.`)
   const renewed = countedOf('renewed', { count: 1, endsAt: DEC_27 }, 'Paid.')
-  const { title, body } = noticesTogether(t, [suspended('A'), renewed, suspended('B')], AS).message
+  const { title, body } = joinNotices(t, [suspended('A'), renewed, suspended('B')], AS).message
   expect(title).toBe('2 watches suspended · 1 more message')
   expect(body).toBe('▪️ 2 watches suspended\nA.\nB.\nKept.\n\n▪️ renewed 1\nPaid.')
   const again = countedOf('resumed', { count: 1 })
-  expect(noticesTogether(t, [suspended('A'), again, suspended('A')], AS).message.title).toBe(
+  expect(joinNotices(t, [suspended('A'), again, suspended('A')], AS).message.title).toBe(
     'suspended 1 · 2 more messages',
   )
 })
 
 test('a reminder that is sent after the end says that the end is over', () => {
   const late = { ...AS, now: new Date(DEC_27) }
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
   const over = 'The term of 1 slot ended on Dec 27, 2026'
   const delayed = 'This message was delayed. Your current slots are listed under Slots.'
-  expect(noticesTogether(t, [one], late).message).toMatchObject({ title: over, body: delayed })
-  expect(noticesTogether(t, [one, one], late).message.title).toBe(
+  expect(joinNotices(t, [notice], late).message).toMatchObject({ title: over, body: delayed })
+  expect(joinNotices(t, [notice, notice], late).message.title).toBe(
     'The term of 2 slots ended on Dec 27, 2026',
   )
   const trial = countedOf('trial-ends', { count: 1, endsAt: DEC_27 })
-  expect(noticesTogether(t, [trial, one], late).message.body).toBe(
+  expect(joinNotices(t, [trial, notice], late).message.body).toBe(
     `▪️ Your trial has ended\n${delayed}\n\n▪️ ${over}\n${delayed}`,
   )
 })
 
 test('facts that are no facts leave the notice as it is', () => {
-  const one = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
-  const broken = { ...one, data: { facts: { count: 'x', endsAt: 'soon' } } }
-  const { title, body } = noticesTogether(t, [broken, one], { ...AS, now: new Date(0) }).message
+  const notice = countedOf('slots-end', { count: 1, endsAt: DEC_27, stopping: ['A'] })
+  const broken = { ...notice, data: { facts: { count: 'x', endsAt: 'soon' } } }
+  const { title, body } = joinNotices(t, [broken, notice], { ...AS, now: new Date(0) }).message
   expect(title).toBe('slots-end 1 · 1 more message')
   expect(body).toContain('▪️ slots-end 1\nIn a sentence.')
 })
@@ -187,15 +187,15 @@ test('buttons with one label for several subjects lead to the list of them, and 
       { label: 'It was me', act: packed('close') },
       { label: 'Remove…', act: packed('rec.delete', { id }) },
     ])
-  expect(labelsOf(noticesTogether(t, [linked(7), linked(8)], AS))).toEqual(['Recipients'])
+  expect(labelsOf(joinNotices(t, [linked(7), linked(8)], AS))).toEqual(['Recipients'])
   const other = noticeOf('Credits', [{ label: 'Slots', act: packed('slots') }])
-  expect(labelsOf(noticesTogether(t, [linked(7), other], AS))).toEqual(['Remove…', 'Slots'])
+  expect(labelsOf(joinNotices(t, [linked(7), other], AS))).toEqual(['Remove…', 'Slots'])
 })
 
 test('links with one label for several subjects lead to the menu of the bot', () => {
   const linked = (id: number) =>
     noticeOf(`Chat ${id}`, [{ label: 'Remove…', url: `https://t.me/watchdog_bot?start=r${id}` }])
-  expect(noticesTogether(t, [linked(7), linked(8)], AS).buttons).toEqual([
+  expect(joinNotices(t, [linked(7), linked(8)], AS).buttons).toEqual([
     [{ label: 'Menu', url: 'https://t.me/watchdog_bot?start=menu' }],
   ])
 })
@@ -205,15 +205,15 @@ test('no message of several notices is cut, and none is lost or moved', () => {
   fc.assert(
     fc.property(lengths, (all) => {
       const rows = all.map((length, index) => {
-        const one = noticeOf(`N${index}`, [])
+        const notice = noticeOf(`N${index}`, [])
         const body = `${'x'.repeat(length)} end of ${index}.`
-        return { index, envelope: { ...one, message: { ...one.message, body } } }
+        return { index, envelope: { ...notice, message: { ...notice.message, body } } }
       })
-      const messages = inMessages(rows)
+      const messages = splitIntoMessages(rows)
       expect(messages.flat()).toEqual(rows)
       for (const [first, ...others] of messages) {
         const envelopes = others.map(({ envelope }) => envelope)
-        const { plain } = alertView(noticesTogether(t, [first.envelope, ...envelopes], AS))
+        const { plain } = alertView(joinNotices(t, [first.envelope, ...envelopes], AS))
         for (const { index } of [first, ...others]) expect(plain).toContain(`end of ${index}.`)
       }
     }),

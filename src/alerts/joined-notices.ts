@@ -3,7 +3,7 @@ import { packed } from '#src/actions/codec.ts'
 import type { Envelope, EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { rankOf } from '#src/channels/wording.ts'
 import type { Translate } from '#src/i18n/translate.ts'
-import { addedUp, asOf } from './notices-added.ts'
+import { addUpNotices, rewordEnded } from './notice-sums.ts'
 
 const CLOSE = packed('close')
 /** Maximum number of notices in one message. */
@@ -12,21 +12,25 @@ const NOTICES_MAX = 8
 const CHARACTERS_MAX = 3000
 
 /** Distributes notices over messages, in order, so that none is cut. */
-export function inMessages<Row extends { readonly envelope: Envelope }>(
+export function splitIntoMessages<Row extends { readonly envelope: Envelope }>(
   rows: readonly Row[],
 ): readonly (readonly [Row, ...Row[]])[] {
   const messages: [Row, ...Row[]][] = []
   let length = 0
   for (const row of rows) {
     const { title, body } = row.envelope.message
-    const own = title.length + body.length
+    const noticeLength = title.length + body.length
     const last = messages.at(-1)
-    if (last === undefined || last.length >= NOTICES_MAX || length + own > CHARACTERS_MAX) {
+    if (
+      last === undefined ||
+      last.length >= NOTICES_MAX ||
+      length + noticeLength > CHARACTERS_MAX
+    ) {
       messages.push([row])
-      length = own
+      length = noticeLength
     } else {
       last.push(row)
-      length += own
+      length += noticeLength
     }
   }
   return messages
@@ -39,17 +43,17 @@ export function inMessages<Row extends { readonly envelope: Envelope }>(
  * A button that occurs once stays. Several buttons with the same label are replaced by one button that
  * opens the recipients or slots. No button deletes the message.
  */
-export function noticesTogether(
+export function joinNotices(
   t: Translate,
   notices: readonly [Envelope, ...Envelope[]],
   { deliveryId, now }: { readonly deliveryId: string; readonly now: Date },
 ): Envelope {
-  const [oldest, ...later] = addedUp(t, notices)
+  const [oldest, ...later] = addUpNotices(t, notices)
   const worst = later.reduce(
     (envelope, other) => (rankOf(other.message) > rankOf(envelope.message) ? other : envelope),
     oldest,
   )
-  if (notices.length === 1) return { ...asOf(t, oldest, now), deliveryId }
+  if (notices.length === 1) return { ...rewordEnded(t, oldest, now), deliveryId }
   const all = [worst, ...[oldest, ...later].filter((notice) => notice !== worst)]
   const buttons = buttonsOf(t, all)
   return {
@@ -59,7 +63,7 @@ export function noticesTogether(
       ...worst.message,
       ...textOf(
         t,
-        all.map((notice) => asOf(t, notice, now).message),
+        all.map((notice) => rewordEnded(t, notice, now).message),
       ),
     },
     buttons: buttons.length === 0 ? [] : [buttons],

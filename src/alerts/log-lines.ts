@@ -1,6 +1,6 @@
 /**
  * The log lines of an alert, each with `alertId`, written after the commit of the reported change.
- * `delivery/trail.ts` has the log lines of its messages.
+ * `delivery/log-lines.ts` has the log lines of its messages.
  *
  * Until then only the logged values are kept, as JSON outside of the heap: one transaction may write a hundred
  * thousand alerts.
@@ -67,8 +67,8 @@ export function logNotified(
 ): void {
   const rowsOf = Map.groupBy(rows, keyOf)
   const lines = notifications.map(({ alertId, kind, isEscalation = false, isRecovery }) => {
-    const own = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
-    const deliveries = own.map(({ id, recipientId, channel, status }) => ({
+    const ownRows = rowsOf.get(keyOf({ alertId, envelope: { kind } })) ?? []
+    const deliveries = ownRows.map(({ id, recipientId, channel, status }) => ({
       ...{ deliveryId: id, recipientId, channel, status },
     }))
     return { alertId, kind, isEscalation, isRecovery, deliveries }

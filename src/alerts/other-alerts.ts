@@ -4,11 +4,11 @@ import * as delivery from '#src/delivery/service.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { recoveryRoleOf } from '#src/watches/events.ts'
-import { asOfNow } from './current.ts'
+import { withCurrentFigures } from './current-figures.ts'
 import type { ReadDeps } from './history.ts'
 import { messageStates } from './message-state.ts'
-import { lengthOf, outagesOf } from './outage-times.ts'
-import { listPart } from './part-store.ts'
+import { outageSeconds, readOutages } from './outage-times.ts'
+import { listAlertPart } from './part-store.ts'
 import { messageOf } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
@@ -38,12 +38,12 @@ export interface OtherAlert {
  * Alerts of an alert's watch within a day before and after it that were meant for the same recipient, newest
  * first.
  */
-export async function listAround(
+export async function listAlertsAround(
   { db }: Pick<ReadDeps, 'db'>,
   row: store.AlertRow,
   recipientId: number,
 ): Promise<readonly store.AlertRow[]> {
-  const { rows } = await listPart(db, row.wallet, dayAround(row), undefined, READ_MAX)
+  const { rows } = await listAlertPart(db, row.wallet, dayAround(row), undefined, READ_MAX)
   const others = rows.filter(({ event }) => !recoveryRoleOf(event).isRecovery)
   return await meantFor(db, row, others, recipientId)
 }
@@ -59,7 +59,7 @@ export interface AlertsTogether {
  * Alerts of the same time and recipient that can recover and had not recovered before `openSince`, newest first: all
  * that may belong to one outage, up to a bound.
  */
-export async function listTogether(
+export async function listAlertsOfOneOutage(
   { db }: Pick<ReadDeps, 'db'>,
   row: store.AlertRow,
   recipientId: number,
@@ -67,9 +67,9 @@ export async function listTogether(
 ): Promise<AlertsTogether> {
   const selection = { ...dayAround(row), openSince }
   const rows: store.AlertRow[] = []
-  let after: store.AlertPlace | undefined
+  let after: store.AlertCursor | undefined
   for (let parts = 0; parts < PARTS_MAX && rows.length < TOGETHER_MAX; parts += 1) {
-    const part = await listPart(db, row.wallet, selection, after, TOGETHER_MAX - rows.length)
+    const part = await listAlertPart(db, row.wallet, selection, after, TOGETHER_MAX - rows.length)
     rows.push(...part.rows)
     after = part.next
     if (after === undefined) break
@@ -105,18 +105,18 @@ export async function describeOthers(
   rows: readonly store.AlertRow[],
   reader: Reader,
 ): Promise<readonly OtherAlert[]> {
-  const shown = await asOfNow(deps.db, rows.slice(0, SHOWN_MAX))
+  const shown = await withCurrentFigures(deps.db, rows.slice(0, SHOWN_MAX))
   const states = await messageStates(
     deps,
     shown.map(({ id }) => id),
   )
-  const outages = await outagesOf(deps.db, shown)
-  return shown.flatMap((one): OtherAlert[] => {
+  const outages = await readOutages(deps.db, shown)
+  return shown.flatMap((row): OtherAlert[] => {
     try {
-      const message = messageOf(deps, one, reader)
-      const state = states.get(one.id) ?? {}
-      const outage = outages.get(one.id) ?? { from: one.firedAt, to: null }
-      return [{ message, state, startedAt: outage.from, recoveredAfter: lengthOf(outage) }]
+      const message = messageOf(deps, row, reader)
+      const state = states.get(row.id) ?? {}
+      const outage = outages.get(row.id) ?? { from: row.firedAt, to: null }
+      return [{ message, state, startedAt: outage.from, recoveredAfter: outageSeconds(outage) }]
     } catch {
       return []
     }

@@ -1,9 +1,9 @@
-/** Recoveries, by what their recipients got of the alerts: messages that were sent, deferred or never meant for them. */
+/** The earlier deliveries of an episode to each recipient of its recovery: sent, deferred, or none. */
 import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 
 /** The parts of a notification that its recipients' earlier deliveries depend on. */
-interface Follower {
+interface FollowUp {
   readonly watch: { readonly wallet: string }
   readonly isRecovery: boolean
   /** The alert that the notification follows. */
@@ -12,27 +12,27 @@ interface Follower {
   readonly episode?: readonly number[]
 }
 
-export interface DeferredAlerts {
+export interface EpisodeDeliveries {
   /**
    * Whether a recovery concerns a recipient: an alert of its episode was recorded for it. All do where nothing is known
    * about the episode, whose deliveries may be deleted.
    */
-  concerns(recovery: Follower, recipientId: number): boolean
+  concerns(recovery: FollowUp, recipientId: number): boolean
   /** Whether no separate message was sent to the recipient about the alert that a recovery ends. */
-  wasDeferred(recovery: Follower, recipientId: number): boolean
+  wasDeferred(recovery: FollowUp, recipientId: number): boolean
   /** Time of the summary, if everything about the episode still waits for a summary to the recipient. */
-  deferredUntil(recovery: Follower, recipientId: number): Date | undefined
+  deferredUntil(recovery: FollowUp, recipientId: number): Date | undefined
 }
 
 /** Reads the deliveries of the alerts that these recoveries end. */
-export async function readDeferred(
+export async function readEpisodeDeliveries(
   tx: Db,
-  notifications: readonly Follower[],
-): Promise<DeferredAlerts> {
+  notifications: readonly FollowUp[],
+): Promise<EpisodeDeliveries> {
   const recoveries = notifications.filter(({ isRecovery }) => isRecovery)
   const answered = recoveries.flatMap(({ answers }) => answers?.alertId ?? [])
   const episodes = recoveries.flatMap(({ episode = [] }) => episode)
-  const unnotified = await delivery.listUnnotified(tx, [...new Set(answered)])
+  const unnotified = await delivery.listUnnotifiedRecipients(tx, [...new Set(answered)])
   const wallets = [...new Set(recoveries.map(({ watch }) => watch.wallet))]
   const deferred = await delivery.listDeferred(tx, wallets, [...new Set(episodes)])
   const known = new Map(deferred.map((row) => [`${row.alertId} ${row.recipientId}`, row]))

@@ -1,0 +1,54 @@
+/** Moves deliveries into the backlogs of their recipients that hold up others. */
+import type { ChannelKey } from '#src/channels/index.ts'
+import type { Db } from '#src/db/connection.ts'
+import { SEVERITIES } from '#src/kernel/display-values.ts'
+import * as due from './due-store.ts'
+import { type DeliverySelection, idsOfDeliveries } from './selection.ts'
+import type { ChannelSendingState } from './sending-state.ts'
+
+/** Minimum interval between two looks at long queues: a look reads up to `LONG_QUEUE_MIN` deliveries of each urgency. */
+const QUEUE_CHECK_MS = 5000
+
+/** Urgencies of which a claim has read as many deliveries outside backlogs as it may. */
+export function crowdedUrgencies(front: readonly due.DueDelivery[]): readonly number[] {
+  return SEVERITIES.map((_severity, urgency) => urgency).filter(
+    (level) => front.filter(({ urgency }) => urgency === level).length >= due.OLDEST_READ_MAX,
+  )
+}
+
+/**
+ * Moves the deliveries of recipients that do not answer if they fill what a claim reads; and, from time to time, those
+ * that hold up a long queue. The others stay: moving a delivery costs nearly as much as recording its result.
+ *
+ * @param claim `front`: the deliveries outside backlogs that the claim has read
+ * @returns whether any were moved
+ */
+export async function moveStuckToBacklog(
+  { db, claimsDb }: { readonly db: Db; readonly claimsDb: Db },
+  channel: ChannelKey,
+  sending: ChannelSendingState,
+  claim: {
+    readonly front: readonly due.DueDelivery[]
+    readonly selection: DeliverySelection
+    readonly now: Date
+  },
+): Promise<boolean> {
+  const { front, selection, now } = claim
+  const crowded = crowdedUrgencies(front)
+  const unanswered = selection.withoutPlace.filter(
+    ({ backlog, urgency, recipientId }) =>
+      !backlog && crowded.includes(urgency) && sending.limiter.isSuspect(recipientId),
+  )
+  await due.moveToBacklog(db, idsOfDeliveries(unanswered))
+  const stuck = sending.limiter.stuck()
+  const mayBeLong = crowded.length + stuck.partitions.length + stuck.recipients.length > 0
+  if (!mayBeLong || performance.now() - sending.queueCheckedAt < QUEUE_CHECK_MS)
+    return unanswered.length > 0
+  // Set before the look: a look that always fails then fails only one claim in `QUEUE_CHECK_MS`.
+  sending.queueCheckedAt = performance.now()
+  const inTheWay = await due.listStuckInLongQueues(claimsDb, channel, { stuck, now })
+  await due.moveToBacklog(db, inTheWay)
+  // If most of them hold up the queue, the next claim looks at the deliveries behind them.
+  if (inTheWay.length >= due.LONG_QUEUE_MIN / 2) sending.queueCheckedAt = Number.NEGATIVE_INFINITY
+  return unanswered.length + inTheWay.length > 0
+}
