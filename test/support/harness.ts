@@ -35,7 +35,7 @@ export async function serviceOnly(
 ) {
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
-  const given = { databaseUrl: database.url, log, clock, slices: everySlice(), pace: NO_PACE }
+  const given = { databaseUrl: database.nearUrl, log, clock, slices: everySlice(), pace: NO_PACE }
   const service = createApp(config, given)
   await service.server.register(registerPages, { app: service.app })
   const close = async () => {
