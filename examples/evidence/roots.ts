@@ -47,8 +47,16 @@ function encoded(one: Fields): Buffer | undefined {
   return typed(type, [...items, v, number(one['r']), number(one['s'])])
 }
 
+/** Senders that were computed before: several steps of a check read the same blocks. */
+const senders = new WeakMap<Fields, string | undefined>()
+
 /** Who signed a transaction; undefined for an unknown type, and for a chain whose transactions have no signatures. */
 export function senderOf(one: Fields): string | undefined {
+  if (!senders.has(one)) senders.set(one, recoverSender(one))
+  return senders.get(one)
+}
+
+function recoverSender(one: Fields): string | undefined {
   const parts = unsigned(one)
   if (parts === undefined) return undefined
   const { type, items } = parts
