@@ -70,7 +70,7 @@ async function startServer(): Promise<{ url: string; nearUrl: string; stop(): Pr
     durable: false,
     hasSocket: true,
   })
-  await speedUpLogins(embedded.url)
+  await tune(embedded.url)
   return {
     url: embedded.url,
     nearUrl: embedded.socketUrl ?? embedded.url,
@@ -81,13 +81,18 @@ async function startServer(): Promise<{ url: string; nearUrl: string; stop(): Pr
   }
 }
 
-/** Stores the password with one iteration of its hash. A run opens ten thousand connections, each with 4,096 by default. */
-async function speedUpLogins(url: string): Promise<void> {
+/**
+ * Stores the password with one iteration of its hash, because a run opens thousands of connections, each with 4,096 by
+ * default. Databases of tests live too short for autovacuum, which would change plans in the middle of a test.
+ */
+async function tune(url: string): Promise<void> {
   const admin = connect(url, { max: 1 })
   await admin.sql.begin(async (sql) => {
     await sql`set local scram_iterations = 1`
     await sql.unsafe(`alter role current_user password '${new URL(url).password}'`)
   })
+  await admin.sql`alter system set autovacuum = off`
+  await admin.sql`select pg_reload_conf()`
   await admin.close()
 }
 
