@@ -79,7 +79,13 @@ describe('the configuration', () => {
   })
 
   test('takes one database server or several', () => {
-    for (const hosts of ['one', 'one:5432', 'one:5432,two:5433', 'one,two,three']) {
+    for (const hosts of [
+      'one',
+      'one:5432',
+      'one:5432,two:5433',
+      'one,two,three',
+      '%2Frun%2Fpg:5432',
+    ]) {
       const url = `postgres://user:word@${hosts}/watchdog?sslmode=require`
       expect(loadConfig({ ...complete, DATABASE_URL: url }).database.url).toBe(url)
     }

@@ -25,7 +25,10 @@ const secretKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
   .transform((text) => Buffer.from(text, 'base64'))
-/** One server or several, as in libpq: `postgres://user@first:5432,second:5432/watchdog`. */
+/**
+ * One server or several, as in libpq: `postgres://user@first:5432,second:5432/watchdog`. The folder of a Unix socket is
+ * percent-encoded: `postgres://user@%2Frun%2Fpostgresql/watchdog`.
+ */
 const databaseUrl = z
   .string()
   .refine(

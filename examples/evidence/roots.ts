@@ -52,8 +52,16 @@ function encoded(fields: Fields): Buffer | undefined {
   return typed(type, [...items, v, number(fields['r']), number(fields['s'])])
 }
 
+/** Senders that were computed before: several steps of a check read the same blocks. */
+const senders = new WeakMap<Fields, string | undefined>()
+
 /** Who signed a transaction; undefined for an unknown type, and for a chain whose transactions have no signatures. */
 export function senderOf(fields: Fields): string | undefined {
+  if (!senders.has(fields)) senders.set(fields, recoverSender(fields))
+  return senders.get(fields)
+}
+
+function recoverSender(fields: Fields): string | undefined {
   const parts = unsigned(fields)
   if (parts === undefined) return undefined
   const { type, items } = parts

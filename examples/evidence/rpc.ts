@@ -3,6 +3,7 @@
  * the header against its hash, one endpoint against the others.
  */
 import { setTimeout as wait } from 'node:timers/promises'
+import { eachAtOnce } from './each-at-once.ts'
 import { keccak } from './keccak.ts'
 import { hasHash, receiptsRoot, senderOf, transactionsRoot } from './roots.ts'
 
@@ -50,7 +51,6 @@ export interface LogFilter {
 
 /** Public endpoints of Flare answer for at most 30 blocks. */
 const LOG_BLOCKS = 30
-const AT_ONCE = 8
 const TIMEOUT_MS = 30_000
 const TRIES = 4
 const PAUSE_MS = 500
@@ -75,6 +75,7 @@ export interface Rpc {
 /** Creates the client of these endpoints. */
 export function createRpc(urls: readonly string[]): Rpc {
   const known = new Map<number, Promise<Block>>()
+  const answers = new Map<string, Promise<unknown>>()
   const receiptsOf = new Map<number, Promise<readonly Fields[] | undefined>>()
   let [proven, unproven] = [0, 0]
   const taken = new Set<string>()
@@ -92,13 +93,24 @@ export function createRpc(urls: readonly string[]): Rpc {
       }
     }
   }
-  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+  /** Asks once what stays as it is: all but the newest block, and what is asked of it. */
+  function call(method: string, params: readonly unknown[]): Promise<unknown> {
+    if (method === 'eth_blockNumber' || params.includes('latest')) return askAll(method, params)
+    const key = JSON.stringify([method, params])
+    const answer = answers.get(key) ?? askAll(method, params)
+    answers.set(key, answer)
+    const forget = () => answers.delete(key)
+    answer.then((found) => found ?? forget(), forget)
+    return answer
+  }
+
+  async function askAll(method: string, params: readonly unknown[]): Promise<unknown> {
     const asked = method === 'eth_blockNumber' ? urls.slice(0, 1) : urls
-    const answers = await Promise.all(asked.map((url) => ask(url, method, params)))
-    if (new Set(answers.map((answer) => JSON.stringify(matterOf(method, answer)))).size > 1) {
+    const said = await Promise.all(asked.map((url) => ask(url, method, params)))
+    if (new Set(said.map((answer) => JSON.stringify(matterOf(method, answer)))).size > 1) {
       throw new Unchecked(`the endpoints contradict each other about ${method}`)
     }
-    return answers[0]
+    return said[0]
   }
 
   async function readBlock(number: number): Promise<Block> {
@@ -330,21 +342,4 @@ function bloomTest({ addresses, topics }: LogFilter): (bloom: Buffer) => boolean
   const wanted = [addresses, ...topics].flatMap((some) => (some ? [some.map(bitsOf)] : []))
   const has = (bloom: Buffer, bit: number) => ((bloom[255 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1
   return (bloom) => wanted.every((any) => any.some((bits) => bits.every((bit) => has(bloom, bit))))
-}
-
-/** Runs some at a time, and returns the results in order. */
-export async function eachAtOnce<In, Out>(
-  items: readonly In[],
-  run: (item: In) => Promise<Out>,
-): Promise<Out[]> {
-  const results: Out[] = []
-  let next = 0
-  const work = async () => {
-    for (let at = next; at < items.length; at = next) {
-      next = at + 1
-      results[at] = await run(items[at] as In)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return results
 }

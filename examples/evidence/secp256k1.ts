@@ -83,6 +83,9 @@ function toNumber(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 }
 
+/** Signers by digest, signature and recovery: several steps of a check read the same transaction. */
+const known = new Map<string, string | undefined>()
+
 /**
  * Address that signed a digest, in lower case; undefined for an invalid signature.
  *
@@ -93,6 +96,12 @@ export function recoverSigner(
   signature: Uint8Array,
   recovery: number,
 ): string | undefined {
+  const key = `${Buffer.concat([digest, signature]).toString('hex')} ${recovery}`
+  if (!known.has(key)) known.set(key, recover(digest, signature, recovery))
+  return known.get(key)
+}
+
+function recover(digest: Uint8Array, signature: Uint8Array, recovery: number): string | undefined {
   const [r, s] = [toNumber(signature.subarray(0, 32)), toNumber(signature.subarray(32, 64))]
   if (recovery < 0 || recovery > 3 || r === 0n || s === 0n || r >= N || s >= N) return undefined
   const x = recovery >= 2 ? r + N : r

@@ -1,4 +1,5 @@
-import { type Hex, hexToBytes, keccak256, size } from 'viem'
+import { type Hex, hexToBytes, size } from 'viem'
+import { keccakBytes } from './keccak.ts'
 
 const BLOOM_BYTES = 256
 
@@ -12,7 +13,7 @@ const BLOOM_BYTES = 256
 export function mayContainEvent(bloom: Hex, value: Hex): boolean {
   if (size(bloom) !== BLOOM_BYTES) return true
   const bits = hexToBytes(bloom)
-  const hash = hexToBytes(keccak256(value))
+  const hash = keccakBytes(hexToBytes(value))
   return [0, 2, 4].every((at) => {
     const bit = (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) % (BLOOM_BYTES * 8)
     const byte = bits[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0

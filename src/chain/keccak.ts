@@ -9,6 +9,11 @@ export function keccak256(bytes: Uint8Array): Hex {
   return `0x${hasher.init().update(bytes).digest()}`
 }
 
+/** Keccak-256 of bytes in hexadecimal. */
+export function keccakOfHex(hex: Hex): Hex {
+  return keccak256(Buffer.from(hex.slice(2), 'hex'))
+}
+
 /** Keccak-256 of bytes, as bytes. */
 export function keccakBytes(bytes: Uint8Array): Uint8Array {
   return hasher.init().update(bytes).digest('binary')

@@ -1,4 +1,5 @@
-import { type Hex, keccak256, toRlp } from 'viem'
+import { type Hex, toRlp } from 'viem'
+import { keccakOfHex } from './keccak.ts'
 
 /**
  * Root of the Merkle-Patricia trie of values by index, as in a block header.
@@ -9,8 +10,8 @@ export function trieRootOf(values: readonly Hex[]): Hex {
   const leaves = values.map(
     (value, index): Leaf => ({ path: nibblesOf(toRlp(rlpNumber(BigInt(index)))), value }),
   )
-  if (leaves.length === 0) return keccak256(toRlp('0x'))
-  return keccak256(toRlp(nodeOf(leaves, 0) as Parameters<typeof toRlp>[0]))
+  if (leaves.length === 0) return keccakOfHex(toRlp('0x'))
+  return keccakOfHex(toRlp(nodeOf(leaves, 0) as Parameters<typeof toRlp>[0]))
 }
 
 /** A number in RLP: without leading zeros, empty for 0. */
@@ -50,7 +51,7 @@ function nodeOf(leaves: readonly Leaf[], depth: number): Item {
 /** Reference to a node: its hash, or the node itself if it is shorter than a hash. */
 function refTo(node: Item): Item {
   const encoded = toRlp(node as Parameters<typeof toRlp>[0])
-  return encoded.length < 2 + 2 * 32 ? node : keccak256(encoded)
+  return encoded.length < 2 + 2 * 32 ? node : keccakOfHex(encoded)
 }
 
 function pathOf(nibbles: readonly number[], isLeaf: boolean): Hex {

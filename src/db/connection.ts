@@ -167,10 +167,17 @@ function openClient(
     fetch_types: false,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     ...(hasSeveralHosts(url) && SEVERAL_HOSTS),
+    ...socketOf(url),
     ...more,
     onnotice: () => undefined,
     connection: { application_name: 'flare-watchdog', TimeZone: 'UTC', ...limits },
   })
+}
+
+/** The folder of a Unix socket in place of a host, percent-encoded as in libpq, which postgres.js does not decode. */
+function socketOf(url: string): { readonly host?: string } {
+  const [, folder] = /^\w+:\/\/(?:[^/?@]*@)?(%2F[^/?:]*)/i.exec(url) ?? []
+  return folder === undefined ? {} : { host: decodeURIComponent(folder) }
 }
 
 function hasSeveralHosts(url: string): boolean {

@@ -72,7 +72,7 @@ afterEach(async () => {
   await rm(base, { recursive: true, force: true })
 })
 
-async function start(options: { port?: number; durable?: boolean } = {}) {
+async function start(options: { port?: number; durable?: boolean; hasSocket?: boolean } = {}) {
   const database = await startEmbedded({ dataDir, sharedDir, logger, durable: false, ...options })
   started.push(database)
   return database
@@ -169,6 +169,14 @@ describe('an embedded database', () => {
     await once(free, 'close')
     await started[0]?.stop()
     expect(new URL((await start({ port: address.port })).url).port).toBe(String(address.port))
+  })
+
+  test('is reached through a Unix socket, too, if it has one', async () => {
+    await prepare()
+    const { url, socketUrl } = await start({ hasSocket: true })
+    const client = 'select inet_client_addr() is null as "isLocal"'
+    expect(await query(socketUrl ?? '', client)).toEqual([{ isLocal: true }])
+    expect(await query(url, client)).toEqual([{ isLocal: false }])
   })
 
   test('refuses a second service on the same data directory, and leaves the first one running', async () => {

@@ -36,7 +36,7 @@ export async function serviceOnly(
   const database = await freshDatabase()
   const config = loadConfig(testEnvironment(over))
   const serviceParts = {
-    databaseUrl: database.url,
+    databaseUrl: database.nearUrl,
     log,
     clock,
     slices: everySlice(),

@@ -103,7 +103,7 @@ export async function watchWorld(
     /** Restarts the service: only stored state remains. */
     restart: () => {
       const config = loadConfig(testEnvironment(environment))
-      const databaseUrl = only.database.url
+      const databaseUrl = only.database.nearUrl
       const other = createApp(config, { databaseUrl, log: options.log ?? silentLogger, clock })
       others.push(other)
       running = other.app

@@ -1,5 +1,4 @@
 import { Composer, InputFile } from 'grammy'
-import qrcode from 'qrcode'
 import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
@@ -38,6 +37,7 @@ import { findTopupOfChat, linkOf } from './find-topup.ts'
 import { historyHandlers } from './history.ts'
 import { TOPUP_CHECKS } from './live.ts'
 import type { SlotPurchase } from './purchase-view.ts'
+import { qrPicture } from './qr-picture.ts'
 import { followTopup, TOPUP_MESSAGE_KINDS } from './topups.ts'
 import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
 
@@ -283,7 +283,7 @@ onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
   if (topup.status !== 'draft') return showTopup(ctx, handle)
   const chatId = ctx.knownChat.id
   const kind = TOPUP_MESSAGE_KINDS.qr
-  const png = await qrcode.toBuffer(topup.pageQr, QR_OPTIONS)
+  const png = await qrPicture(topup.pageQr)
   const { html, rows } = qrCaption(ctx.reader, topup)
   const sent = await ctx.api.sendPhoto(chatId, new InputFile(png, 'payment.png'), {
     caption: html,
@@ -295,8 +295,6 @@ onPress(composer, 'topup.qr', PRIVATE, async (ctx, { handle }) => {
   }
   await followTopup(ctx.app, { chatId, messageId: sent.message_id, kind }, { topup, ...shown })
 })
-
-const QR_OPTIONS = { type: 'png', errorCorrectionLevel: 'M', margin: 4, width: 640 } as const
 
 async function forget(ctx: BotContext, messageId: number): Promise<void> {
   await deleteLive(ctx.app.db, { chatId: ctx.knownChat.id, messageId })

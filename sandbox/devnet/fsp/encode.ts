@@ -7,7 +7,6 @@ import {
   encodePacked,
   type Hex,
   hexToBytes,
-  keccak256,
   numberToHex,
   pad,
   parseAbiParameters,
@@ -15,6 +14,7 @@ import {
   slice,
   stringToHex,
 } from 'viem'
+import { keccakOfHex } from '#src/chain/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** Protocols whose data is sent through Submission. */
@@ -66,7 +66,7 @@ const COMMIT = parseAbiParameters('address, uint32, uint256, bytes')
 
 /** Hash that a provider commits. */
 export function commitHash(submitAddress: Address, round: number, reveal: Reveal): Hash {
-  return keccak256(
+  return keccakOfHex(
     encodeAbiParameters(COMMIT, [submitAddress, round, reveal.random, reveal.values]),
   )
 }
@@ -112,7 +112,7 @@ export function messageBytes(message: ProtocolMessage): Hex {
  * @param chainId the chain for which the newer Relay accepts the signature; undefined for the older Relay
  */
 export function signedHashOf(message: Hex, chainId?: number): Hash {
-  return keccak256(
+  return keccakOfHex(
     chainId === undefined ? message : concatHex([numberToHex(chainId, { size: 32 }), message]),
   )
 }
@@ -121,7 +121,7 @@ const SIGNED_MESSAGE = stringToHex('\x19Ethereum Signed Message:\n32')
 
 /** Digest of 32 bytes signed as a message (EIP-191). */
 export function messageDigest(bytes: Hash): Hash {
-  return keccak256(concatHex([SIGNED_MESSAGE, bytes]))
+  return keccakOfHex(concatHex([SIGNED_MESSAGE, bytes]))
 }
 
 /** Components of a signature. */
@@ -192,7 +192,7 @@ export function policyHash(bytes: Hex, chainId?: number): Hash {
   const parts = Array.from({ length: Math.ceil(size(bytes) / 32) }, (_, i) =>
     pad(slice(bytes, 32 * i, Math.min(32 * (i + 1), size(bytes))), { size: 32, dir: 'right' }),
   )
-  return parts.reduce((hash, part) => keccak256(concatHex([hash, part])))
+  return parts.reduce((hash, part) => keccakOfHex(concatHex([hash, part])))
 }
 
 const RELAY_SELECTOR = '0xb59589d1'
@@ -269,7 +269,7 @@ export function fastUpdateBytes(update: FastUpdate, signature: Signature): Hex {
 
 /** Hash that is signed to register a provider for an epoch. */
 export function registrationHash(epoch: number, voter: Address, chainId?: number): Hash {
-  return keccak256(
+  return keccakOfHex(
     chainId === undefined
       ? encodeAbiParameters(parseAbiParameters('uint24, address'), [epoch, voter])
       : encodeAbiParameters(parseAbiParameters('uint256, uint24, address'), [
@@ -282,7 +282,7 @@ export function registrationHash(epoch: number, voter: Address, chainId?: number
 
 /** Hash that is signed to vote on an epoch's uptime. */
 export function uptimeVoteHash(epoch: number, hash: Hash): Hash {
-  return keccak256(encodeAbiParameters(parseAbiParameters('uint24, bytes32'), [epoch, hash]))
+  return keccakOfHex(encodeAbiParameters(parseAbiParameters('uint24, bytes32'), [epoch, hash]))
 }
 
 /** Number of claims by weight of a reward manager. */
@@ -302,8 +302,8 @@ export function rewardsVoteHash(
   claims: readonly WeightBasedClaims[],
   hash: Hash,
 ): Hash {
-  const inner = keccak256(encodeAbiParameters(CLAIMS, [claims]))
-  return keccak256(
+  const inner = keccakOfHex(encodeAbiParameters(CLAIMS, [claims]))
+  return keccakOfHex(
     encodeAbiParameters(parseAbiParameters('uint24, bytes32, bytes32'), [epoch, inner, hash]),
   )
 }

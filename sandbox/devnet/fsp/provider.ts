@@ -1,6 +1,7 @@
 import secp256k1 from 'secp256k1'
-import { bytesToHex, concatHex, type Hex, hexToBytes, keccak256, slice, stringToHex } from 'viem'
+import { bytesToHex, type Hex, hexToBytes, slice } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
+import { keccak256 } from '#src/chain/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 
 /** An account with a publicly known key. */
@@ -34,7 +35,7 @@ const FAST_UPDATE_ACCOUNTS = 2
  * @param submitVersion another value gives another submit address and leaves the rest unchanged
  */
 export function providerAccounts(name: string, submitVersion = 1): ProviderAccounts {
-  const secret = (what: string): Hash => keccak256(stringToHex(`sandbox provider ${name}: ${what}`))
+  const secret = (what: string): Hash => keccak256(Buffer.from(`sandbox provider ${name}: ${what}`))
   const account = (role: string): ProviderAccount => {
     const privateKey = secret(role)
     const publicKey = secp256k1.publicKeyCreate(hexToBytes(privateKey), false)
@@ -55,11 +56,11 @@ export function providerAccounts(name: string, submitVersion = 1): ProviderAccou
 
 /** A deterministic pseudo-random number in [0, 1). */
 export function pseudoRandom(...about: readonly (string | number)[]): number {
-  const hash = keccak256(stringToHex(about.join('/')))
+  const hash = keccak256(Buffer.from(about.join('/')))
   return Number.parseInt(hash.slice(2, 14), 16) / 2 ** 48
 }
 
 /** 32 deterministic pseudo-random bytes. */
 export function seededHash(...about: readonly (string | number)[]): Hash {
-  return keccak256(concatHex(about.map((part) => stringToHex(`${part}/`))))
+  return keccak256(Buffer.from(about.map((part) => `${part}/`).join('')))
 }

@@ -1,4 +1,5 @@
-import { concatHex, encodeAbiParameters, type Hex, keccak256 } from 'viem'
+import { concatHex, encodeAbiParameters, type Hex } from 'viem'
+import { keccakOfHex } from '#src/chain/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { ProviderAccounts } from './provider.ts'
 
@@ -43,11 +44,11 @@ export function rewardTree(
 ): RewardTree {
   const claims = members.flatMap(({ accounts }) => ownRewardClaims(accounts))
   const leaves = claims.map(({ owner, amount, claimType }) =>
-    keccak256(encodeAbiParameters(BODY, [epoch, owner, amount, claimType])),
+    keccakOfHex(encodeAbiParameters(BODY, [epoch, owner, amount, claimType])),
   )
   const levels = levelsOf(leaves)
   return {
-    root: levels.at(-1)?.[0] ?? keccak256('0x'),
+    root: levels.at(-1)?.[0] ?? keccakOfHex('0x'),
     claims: claims.map((claim, place) => ({
       ...claim,
       proof: levels.slice(0, -1).flatMap((level, depth) => level[(place >> depth) ^ 1] ?? []),
@@ -71,5 +72,5 @@ function levelsOf(leaves: readonly Hash[]): readonly (readonly Hash[])[] {
 }
 
 function pairHash(hash: Hex, otherHash: Hex): Hash {
-  return keccak256(concatHex(hash < otherHash ? [hash, otherHash] : [otherHash, hash]))
+  return keccakOfHex(concatHex(hash < otherHash ? [hash, otherHash] : [otherHash, hash]))
 }

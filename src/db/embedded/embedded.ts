@@ -11,6 +11,8 @@ import { type Server, startServer } from './server.ts'
 export interface EmbeddedDatabase {
   /** URL of the database for its superuser, over TCP from this machine only. Contains a password. */
   readonly url: string
+  /** The same through the Unix socket; undefined without `hasSocket`. */
+  readonly socketUrl: string | undefined
   /** Shuts the server down and waits for its end. Idempotent. */
   stop(): Promise<void>
 }
@@ -21,6 +23,8 @@ interface EmbeddedOptions {
   readonly logger: Logger
   /** TCP port; a free port by default. */
   readonly port?: number
+  /** Whether the server also listens on a Unix socket, in the cluster's folder. */
+  readonly hasSocket?: boolean
   /**
    * False skips fsync: faster, and a crash of the machine may destroy the data. For tests and the sandbox.
    */
@@ -68,6 +72,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
     let stopped: Promise<void> | undefined
     return {
       url: urlOf(cluster, port, DATABASE),
+      socketUrl: options.hasSocket
+        ? urlOf(cluster, port, DATABASE, encodeURIComponent(cluster.path))
+        : undefined,
       stop: () => {
         stopped ??= stop()
         return stopped
@@ -79,8 +86,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   }
 }
 
-function urlOf(cluster: Cluster, port: number, database: string): string {
-  return `postgres://postgres:${cluster.password}@127.0.0.1:${port}/${database}`
+function urlOf(cluster: Cluster, port: number, database: string, host = '127.0.0.1'): string {
+  return `postgres://postgres:${cluster.password}@${host}:${port}/${database}`
 }
 
 function inUse(cluster: Cluster): Error {
@@ -105,7 +112,8 @@ async function startWhenFree(
     if (state === 'taken' && attempt >= CLAIM_ATTEMPTS_MAX) throw inUse(cluster)
     if (state === 'free') {
       const port = options.port ?? (await findFreePort())
-      const server = await startServer(cluster, { ...options, port })
+      const { hasSocket = false } = options
+      const server = await startServer(cluster, { ...options, hasSocket, port })
       if ('stop' in server) return { server, port }
       if (attempt === START_ATTEMPTS_MAX || !isTransient(server.failure, options.port)) {
         throw new Error(`PostgreSQL does not start on ${cluster.path}:\n${server.failure}`)

@@ -15,13 +15,14 @@ export interface Server {
 
 interface ServerOptions {
   readonly port: number
+  /** Whether the server also listens on a Unix socket in the cluster's folder. */
+  readonly hasSocket: boolean
   readonly durable: boolean
   readonly logger: Logger
 }
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '256MB',
@@ -57,8 +58,13 @@ export async function startServer(
   cluster: Cluster,
   options: ServerOptions,
 ): Promise<Server | { readonly failure: string }> {
-  const { port, durable, logger } = options
-  const settings = { ...SETTINGS, ...(durable ? {} : UNSAFE_SETTINGS), port: String(port) }
+  const { port, hasSocket, durable, logger } = options
+  const settings = {
+    ...SETTINGS,
+    ...(durable ? {} : UNSAFE_SETTINGS),
+    port: String(port),
+    unix_socket_directories: hasSocket ? cluster.path : '',
+  }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const child = spawn(cluster.binaries.postgres, ['-D', cluster.path, ...flags], {
     ...cluster.account,
