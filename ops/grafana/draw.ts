@@ -43,6 +43,8 @@ const COLUMN = WIDTH / 24
 const UNIT = 22
 const MARGIN = 6
 const LEGEND_MAX = 6
+const LEGEND_COLUMN = 200
+const LEGEND_TEXT_MAX = 28
 const STEPS = 120
 const COLOURS = ['#3d71d9', '#e0752d', '#56a64b', '#b877d9', '#e02f44', '#0a9bb5', '#8f6b00']
 
@@ -115,7 +117,8 @@ function drawLines(series: readonly Series[], { unit, width, height }: Frame): s
   const shown = series
     .toSorted((a, b) => peak(b) - peak(a))
     .slice(0, Math.max(LEGEND_MAX, COLOURS.length))
-  const lines = Math.ceil(Math.min(shown.length, LEGEND_MAX) / 2)
+  const columns = width < LEGEND_COLUMN * 2 ? 1 : 2
+  const lines = Math.ceil(Math.min(shown.length, LEGEND_MAX) / columns)
   const [left, top, right, bottom] = [52, 26, width - 8, height - 22 - lines * 13]
   const values = series.flatMap(({ points }) => points.map(([, value]) => value))
   // A counter of blocks starts where it is, everything else at zero.
@@ -137,12 +140,12 @@ function drawLines(series: readonly Series[], { unit, width, height }: Frame): s
     const colour = COLOURS[index % COLOURS.length]
     const path = points.map(([at, value]) => `${atX(at).toFixed(1)} ${atY(value).toFixed(1)}`)
     const [keyX, keyY] = [
-      left + (index % 2) * (width / 2 - 26),
-      bottom + 26 + Math.floor(index / 2) * 13,
+      left + (index % columns) * (width / 2 - 26),
+      bottom + 26 + Math.floor(index / columns) * 13,
     ]
     const key =
       index < LEGEND_MAX
-        ? `<rect x="${keyX}" y="${keyY - 7}" width="10" height="3" fill="${colour}"/>${write(keyX + 14, keyY, name.slice(0, 24), 'font-size="9" fill="#444"')}`
+        ? `<rect x="${keyX}" y="${keyY - 7}" width="10" height="3" fill="${colour}"/>${write(keyX + 14, keyY, name.slice(0, LEGEND_TEXT_MAX), 'font-size="9" fill="#444"')}`
         : ''
     return `<path d="M${path.join('L')}" fill="none" stroke="${colour}" stroke-width="1.3"/>${key}`
   })
