@@ -71,7 +71,11 @@ export function createLastSuccesses(deps: {
   }
 }
 
-/** @returns what could not be recorded because of a failure that concerns no single recipient */
+/**
+ * Records sums in one statement; if a recipient's row refuses it, in two halves, and so on.
+ *
+ * @returns what could not be recorded because of a failure that concerns no single recipient
+ */
 async function write(
   { db, log }: { readonly db: Db; readonly log: Logger },
   sums: readonly OutcomeSum[],
@@ -90,9 +94,10 @@ async function write(
       return []
     }
   }
-  const left: OutcomeSum[] = []
-  for (const sum of sums) left.push(...(await write({ db, log }, [sum])))
-  return left
+  const half = Math.ceil(sums.length / 2)
+  const left = await write({ db, log }, sums.slice(0, half))
+  const rest = sums.slice(half)
+  return left.length > 0 ? [...left, ...rest] : await write({ db, log }, rest)
 }
 
 function latest(a: Date | null, b: Date | null): Date | null {
