@@ -49,7 +49,7 @@ export async function findLastTest(
   const [row] = await db.execute<{ createdAt: Date }>(sql`
     select created_at as "createdAt" from deliveries
     where wallet = ${of.wallet} and recipient_id = ${of.recipientId} and created_at > ${since}
-      and test and status <> 'failed' and watch_id is not distinct from ${of.watchId}
+      and test and status not in ('failed', 'disabled') and watch_id is not distinct from ${of.watchId}
     order by created_at desc limit 1`)
   return row?.createdAt
 }

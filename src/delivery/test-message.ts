@@ -15,6 +15,7 @@ import {
   recordOutcomes,
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
+import { lockRecipient } from '#src/recipients/service.ts'
 import { newDeliveryId } from './delivery-id.ts'
 import { findLastTest } from './delivery-log-store.ts'
 import {
@@ -100,12 +101,13 @@ export async function sendTest(
   })
 }
 
-/** Time of the newest test like this one, within the pause. The updates of a chat come one after another. */
-function lastTestAt(tx: Db, test: NewDelivery): Promise<Date | undefined> {
+/** Time of the newest test like this one, within the pause. Several chats of a wallet may ask at once. */
+async function lastTestAt(tx: Db, test: NewDelivery): Promise<Date | undefined> {
   const { wallet, recipientId, createdAt } = test
+  await lockRecipient(tx, recipientId)
   const { watchId } = test.envelope.message
   const since = new Date(createdAt.getTime() - TEST_PAUSE_SECONDS * 1000)
-  return findLastTest(tx, { wallet, recipientId, watchId }, since)
+  return await findLastTest(tx, { wallet, recipientId, watchId }, since)
 }
 
 function testDelivery(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
+import { testDestination } from '#src/operations/chat-destinations.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat } from '../support/bot.ts'
@@ -125,5 +126,30 @@ describe.each(CHANNELS)('the test of a recipient of $channel', ({ channel, butto
     await look()
     expect(shown(gone.messageId)?.text).toContain('on its way')
     expect(await followed()).toEqual([])
+  })
+})
+
+describe('one test a minute', () => {
+  const create = (name: string) =>
+    world.as('alice', createRecipient, { body: { name, channel: 'ntfy', url: hooks.ntfyUrl() } })
+  const send = (id: number) => world.as('alice', testDestination, { body: { id } })
+
+  test('is sent where several chats of a wallet ask at once', async () => {
+    const { id } = await create('Once')
+    const results = await Promise.all(Array.from({ length: 5 }, () => send(id)))
+    expect(results.filter(({ status }) => status === 'queued')).toHaveLength(1)
+  })
+
+  test('does not count a test that was not sent because its recipient was off', async () => {
+    const { id } = await create('Off and on')
+    await send(id)
+    const params = { id: String(id) }
+    await world.as('alice', updateRecipient, { params, body: { status: 'disabled' } })
+    await deliver()
+    const [{ status } = { status: undefined }] =
+      await world.sql`select status from deliveries where recipient_id = ${id} and test`
+    expect(status).toBe('disabled')
+    await world.as('alice', updateRecipient, { params, body: { status: 'active' } })
+    expect(await send(id)).toMatchObject({ status: 'queued' })
   })
 })
