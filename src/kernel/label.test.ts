@@ -15,6 +15,8 @@ test.each([
   ['\ufe0f\u200d', 'blank'],
   ['\u2800', 'blank'],
   ['\u{e0001}', 'blank'],
+  ['\u0301', 'blank'],
+  [' \u20dd\u0941\ufe0f', 'blank'],
   ['a\nb', 'control_characters'],
   ['\u202e', 'control_characters'],
   ['x'.repeat(41), 'too_long'],
@@ -29,6 +31,13 @@ test.each([
   'क्\u200dष',
   '0',
   '·',
+  '1\ufe0f\u20e3',
+  'é'.normalize('NFD'),
+  '❤\ufe0f',
+  '🇩🇪',
+  '水',
+  'ع',
+  'กำ',
   'مراقبة',
 ])('the name %j is accepted', (text) => {
   expect(codes(text)).toBeUndefined()

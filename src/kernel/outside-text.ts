@@ -44,9 +44,12 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
   return hasVisible(kept) ? kept.trim() : ''
 }
 
-/** Whether a text shows anything: neither spaces, joiners nor fillers such as the Braille pattern without dots do. */
+/**
+ * Whether a text shows anything by itself: neither spaces, joiners nor fillers such as the Braille pattern without
+ * dots do, nor accents, which are drawn on what stands before them.
+ */
 export function hasVisible(text: string): boolean {
-  return /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+  return /[^\p{C}\p{Z}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
 }
 
 /** Counts user-perceived characters. */
