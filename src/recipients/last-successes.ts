@@ -4,7 +4,7 @@ import { isSharedFailure } from '#src/db/isolate.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { recordDeliverySuccesses } from './outcome-store.ts'
+import { recordDeliverySuccesses, recordUnlockedSuccesses } from './outcome-store.ts'
 import type { OutcomeSum } from './rules.ts'
 
 /** Minimum interval between two statements. */
@@ -48,7 +48,7 @@ export function createLastSuccesses(deps: {
       await pause(GAP_MS, finishing.signal)
       const isLast = finishing.signal.aborted
       const sums = [...pending.values()]
-      const left = new Set(await write(deps, sums))
+      const left = new Set(await write({ ...deps, isLast }, sums))
       for (const sum of sums) {
         const isNewer = pending.get(sum.recipientId) !== sum
         if (!isNewer && (isLast || !left.has(sum))) pending.delete(sum.recipientId)
@@ -72,15 +72,22 @@ export function createLastSuccesses(deps: {
 }
 
 /**
- * Records sums in one statement; if a recipient's row refuses it, in two halves, and so on.
+ * Records sums in one statement; if a recipient's row refuses it, in two halves, and so on. Waits for locked rows only
+ * the last time.
  *
- * @returns what could not be recorded because of a failure that concerns no single recipient
+ * @returns what could not be recorded because of a failure that concerns no single recipient, or because its row is
+ * locked
  */
 async function write(
-  { db, log }: { readonly db: Db; readonly log: Logger },
+  deps: { readonly db: Db; readonly log: Logger; readonly isLast: boolean },
   sums: readonly OutcomeSum[],
 ): Promise<readonly OutcomeSum[]> {
+  const { db, log, isLast } = deps
   try {
+    if (!isLast) {
+      const busy = await recordUnlockedSuccesses(db, sums)
+      return sums.filter(({ recipientId }) => busy.has(recipientId))
+    }
     await recordDeliverySuccesses(db, sums, 'unchanged')
     return []
   } catch (error) {
@@ -95,9 +102,9 @@ async function write(
     }
   }
   const half = Math.ceil(sums.length / 2)
-  const left = await write({ db, log }, sums.slice(0, half))
+  const left = await write(deps, sums.slice(0, half))
   const rest = sums.slice(half)
-  return left.length > 0 ? [...left, ...rest] : await write({ db, log }, rest)
+  return left.length > 0 ? [...left, ...rest] : await write(deps, rest)
 }
 
 function latest(a: Date | null, b: Date | null): Date | null {

@@ -5,11 +5,17 @@ import type { Db } from '#src/db/connection.ts'
 import type { OutcomeSum } from './rules.ts'
 
 /** SQL that reads and locks rows, always in the order of their ids, which prevents deadlocks. */
-function locked(sums: readonly OutcomeSum[], where = sql`true`): SQL {
-  const ids = sums.map(({ recipientId }) => recipientId)
+function locked(sums: readonly OutcomeSum[], where = sql`true`, skip = sql``): SQL {
   return sql`locked as materialized (
     select id, status, status_reason, switched_at, failing_since, last_success_at, last_failure_at
-    from recipients where id = any(${valueArray(ids, 'int')}) and ${where} order by id for update)`
+    from recipients where id = any(${idsOf(sums)}) and ${where} order by id for update ${skip})`
+}
+
+function idsOf(sums: readonly OutcomeSum[]): SQL {
+  return valueArray(
+    sums.map(({ recipientId }) => recipientId),
+    'int',
+  )
 }
 
 function records(sums: readonly OutcomeSum[]): SQL {
@@ -41,8 +47,30 @@ export async function recordDeliverySuccesses(
   if (sums.length === 0) return
   const where =
     which === 'failing' ? sql`(failing_since is not null or status = 'blocked')` : sql`true`
-  await db.execute(sql`
-    with ${locked(sums, where)}
+  const isUnchanged = which === 'unchanged'
+  await db.execute(sql`with ${locked(sums, where)} ${successUpdate(sums, isUnchanged)}`)
+}
+
+/**
+ * Records successes in one statement, as `recordDeliverySuccesses` does with `unchanged`, at the recipients whose rows
+ * nobody else has locked. A statement that waited for one row would keep the others locked meanwhile.
+ *
+ * @returns ids of the recipients whose rows were locked
+ */
+export async function recordUnlockedSuccesses(
+  db: Db,
+  sums: readonly OutcomeSum[],
+): Promise<ReadonlySet<number>> {
+  const rows = await db.execute<{ id: number }>(sql`
+    with ${locked(sums, sql`true`, sql`skip locked`)}, saved as (${successUpdate(sums, true)})
+    select id from recipients
+    where id = any(${idsOf(sums)}) and not exists (select from locked where locked.id = recipients.id)`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** SQL that updates locked rows. */
+function successUpdate(sums: readonly OutcomeSum[], isUnchanged: boolean): SQL {
+  return sql`
     update recipients r set
       last_success_at = greatest(r.last_success_at, s.success_at),
       last_failure_at = greatest(r.last_failure_at, s.failure_at),
@@ -52,7 +80,7 @@ export async function recordDeliverySuccesses(
       switched_at = case when judged.is_unblocked then s.success_at else r.switched_at end
     from ${records(sums)} join locked l on l.id = s.recipient_id
     cross join lateral (select l.status = 'blocked' and l.switched_at <= s.success_at as is_unblocked) judged
-    where r.id = s.recipient_id and (${which !== 'unchanged'} or r.updated_at <= s.success_at)`)
+    where r.id = s.recipient_id and (${!isUnchanged} or r.updated_at <= s.success_at)`
 }
 
 /**

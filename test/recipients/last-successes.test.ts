@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -47,6 +48,10 @@ async function failingSince(id: number, db: Db = room.db): Promise<Date | null> 
   return row?.at ?? null
 }
 
+const waitingForLocks = () =>
+  room.db.execute(sql`select query from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`)
+
 describe('a success that changes only its time', () => {
   test('does not wait for a row that another process has locked', async () => {
     const id = await hook()
@@ -62,6 +67,27 @@ describe('a success that changes only its time', () => {
     await holding
     await lastSuccesses.finish()
     expect(await read(id)).toMatchObject({ lastSuccessAt: at(1) })
+  })
+  test('is recorded while the row of another recipient is locked, whose success follows', async () => {
+    const [free, busy] = [await hook(), await hook()]
+    const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = room.db.transaction(async (tx) => {
+      await tx.execute(sql`select from recipients where id = ${busy} for update`)
+      locked.resolve()
+      await over.promise
+    })
+    await locked.promise
+    await record([ok(free, 1), ok(busy, 1)])
+    while ((await read(free))?.lastSuccessAt === null) {
+      // A statement that waits for a row keeps the rows that it has locked from everybody else.
+      expect(await waitingForLocks()).toEqual([])
+      await wait(20)
+    }
+    expect(await read(busy)).toMatchObject({ lastSuccessAt: null })
+    over.resolve()
+    await holding
+    await lastSuccesses.finish()
+    expect(await read(busy)).toMatchObject({ lastSuccessAt: at(1) })
   })
   test('is not shown for a destination that was changed since', async () => {
     const id = await hook()

@@ -144,6 +144,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/notices/store.ts: recordNoticesOnce',
       'src/recipients/store.ts: listRows',
       'src/recipients/outcome-store.ts: recordDeliverySuccesses',
+      'src/recipients/outcome-store.ts: recordUnlockedSuccesses',
       'src/recipients/outcome-store.ts: saveFailures',
     ],
   },
