@@ -159,10 +159,7 @@ export async function readLinkedAlertPage(
     escalated: state.escalated ? { ...state.escalated, ...(!isNamed && { to: [] }) } : null,
     muted: state.muted ?? null,
     isOpen: isOpenEpisode(row),
-    help: signalHelp(translator(language), {
-      ...row,
-      form: helpFormOf(row.event, data),
-    }),
+    help: signalHelp(translator(language), { ...row, form: helpFormOf(row.event, data) }),
     hasEvidence: canBeProven(row.event),
     provider: providerOf(row),
     deliveries: await listDeliveries(deps, row.id, isNamed),
