@@ -64,6 +64,8 @@ export type ChatState = Pick<BotState, 'app' | 'knownChat' | 'links' | 't' | 're
 export interface PressAnswer {
   /** Answers the press: with a toast, a box or a deep link, or silently. Only the first call counts. */
   answer(text?: string, options?: { readonly box?: boolean; readonly url?: string }): Promise<void>
+  /** Toast of the press if its handler does not answer it. A long text is cut. */
+  answerAtEnd(text: string): void
   /**
    * Stops the progress indication. Call it before changing the message with the pressed button: its former buttons
    * are then not restored.

@@ -260,6 +260,7 @@ export async function showAbove(
   } catch (error) {
     const settled = settledAs(error)
     if (settled === undefined) throw error
+    if (settled === 'unchanged') ctx.answerAtEnd(sentence)
     return settled === 'unchanged'
   }
 }
@@ -277,7 +278,14 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
   await release(ctx, messageId)
   const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
+  if (posted.kind === 'unchanged') explainUnchanged(ctx, messageId, view)
   return posted.kind !== 'gone'
+}
+
+/** Answers the press on a message that already shows the screen: the person would see no effect. */
+export function explainUnchanged(ctx: BotContext, messageId: number, { toast }: View): void {
+  if (ctx.callbackQuery?.message?.message_id !== messageId) return
+  ctx.answerAtEnd(toast ?? ctx.t('bot:toast.unchanged'))
 }
 
 /** Ends every other change of a message: live updates, the progress indication, the outcome of a connect code. */

@@ -12,6 +12,8 @@ export interface View {
   readonly rows: Rows
   /** Language of the view, if it may differ from the reader's. */
   readonly locale?: Locale
+  /** Plain text for a press on a message that already shows this screen; by default, that it is up to date. */
+  readonly toast?: string
 }
 
 /** Language, time zone and context of a screen's reader. */

@@ -142,7 +142,7 @@ test('the test that a confirmation sends is not repeated by “Test” soon afte
   expect(await tests()).toBe(1)
   await ann.press('Test')
   expect(ann.last().text).toMatch(
-    /✓ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d/,
+    /⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d/,
   )
   expect(await tests()).toBe(1)
   world.clock.advance(60)
@@ -150,5 +150,8 @@ test('the test that a confirmation sends is not repeated by “Test” soon afte
   expect(ann.last().text).toContain('⏳ \u2068once@example.org\u2069: on its way')
   await ann.press('Test')
   expect(ann.last().text).toContain('a test was sent a moment ago')
+  expect((await ann.press('Test')).text).toMatch(
+    /^⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d$/,
+  )
   expect(await tests()).toBe(2)
 })

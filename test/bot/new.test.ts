@@ -577,7 +577,7 @@ describe('without a free slot', () => {
     await carol.say('/watches')
     await carol.press('📈 Price')
     expect(carol.last().text).toContain('No free slot')
-    await carol.press('Continue')
+    expect((await carol.press('Continue')).text).toBe('🎟️ No free slot · 0 of 0 used')
     expect(carol.last().text).toContain('No free slot')
     // From the terms, from the quote and from the choice of the asset.
     await carol.press('Pay and add slots')

@@ -236,6 +236,9 @@ describe('a test', () => {
       expect(shown(messageId)).toMatch(/✓ \u2068this chat\u2069: arrived after/)
       expect(shown(messageId)).not.toContain('Other')
       await ann.press('Again')
+      expect((await ann.press('Again')).text).toMatch(
+        /^⏳ \u2068this chat\u2069: a test was sent a moment ago; the next one is possible at [\d:]+$/,
+      )
       expect(receiver.deliveries).toEqual([])
       const body = { recipientIds: [other] }
       await world.as('alice', updateWatch, { params: { id: String(id) }, body })

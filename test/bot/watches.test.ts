@@ -251,12 +251,12 @@ describe('the card', () => {
     expect(alice.last().text).not.toContain('✓')
   })
 
-  test('sends no message again when Telegram says that it is not modified', async () => {
+  test('answers a press in a toast, without a message, when Telegram says that it is not modified', async () => {
     const alice = await linked('alice')
     const id = await world.addWatch('alice', { label: 'Treasury' })
     await openCard(alice, id)
     const before = alice.all().length
-    await alice.press('Refresh')
+    expect((await alice.press('Refresh')).text).toBe('Already up to date.')
     expect(world.telegram.lastCall('editMessageText')?.refused?.description).toContain(
       'not modified',
     )

@@ -14,7 +14,11 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
     const answer = once(app, ctx)
     const waiting = createProgress(app, ctx)
     const { takeOver } = waiting
-    Object.assign(ctx, { answer, takeOver } satisfies PressAnswer)
+    let atEnd: string | undefined
+    const answerAtEnd: PressAnswer['answerAtEnd'] = (text) => {
+      atEnd = cutToToast(text)
+    }
+    Object.assign(ctx, { answer, answerAtEnd, takeOver } satisfies PressAnswer)
     const timer = setTimeout(() => {
       void answer()
       waiting.begin()
@@ -23,10 +27,17 @@ export function answering(app: Pick<App, 'log'>, patienceMs = PATIENCE_MS): Midd
       await next()
     } finally {
       clearTimeout(timer)
-      await answer()
+      await answer(atEnd)
       await waiting.end()
     }
   }
+}
+
+/** Maximum length of a toast in the Bot API. */
+const TOAST_MAX = 200
+
+function cutToToast(text: string): string {
+  return text.length <= TOAST_MAX ? text : `${text.slice(0, TOAST_MAX - 1).toWellFormed()}…`
 }
 
 /**

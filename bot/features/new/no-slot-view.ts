@@ -5,6 +5,7 @@ import { creditsWithUsd, usdText } from '#src/billing/price-text.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { TextKey, Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
+import { plainOf } from '#src/telegram/text.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
@@ -33,8 +34,9 @@ export function noSlot(
   const { used, total, waiting } = slots
   const isFull = total >= slotsMax
   const asked = { quantity: 1, periods: 1, renew: false }
+  const title = `🎟️ ${t.html('bot:noSlot.title', { used, total })}`
   const lines = [
-    `🎟️ ${t.html('bot:noSlot.title', { used, total })}`,
+    title,
     waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
     ...(isFull
       ? [t.html('bot:noSlot.full', { max: slotsMax })]
@@ -68,10 +70,8 @@ export function noSlot(
     resume === undefined
       ? []
       : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
-  return screen(
-    [...lines, ...question],
-    [...(isFull ? [] : buy), [...trial, ...drop], again, [menuButton(t)]],
-  )
+  const rows = [...(isFull ? [] : buy), [...trial, ...drop], again, [menuButton(t)]]
+  return { ...screen([...lines, ...question], rows), toast: plainOf(title) }
 }
 
 interface Buyer {

@@ -2,6 +2,7 @@
  * The test of one recipient, whose outcome is shown in the recipient's card or in the screen after it was
  * added.
  */
+import { plainOf } from '#src/telegram/text.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
 import type { LiveChecks } from '../../core/live-messages.ts'
 import { show } from '../../core/show.ts'
@@ -39,8 +40,9 @@ export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kin
   const { destination, link } = found
   const since = ctx.app.clock.now()
   const outcome = await sendTest(ctx, found)
-  const view = await SCREENS[kind](ctx, destination.id, testLine(ctx, found, outcome))
-  const messageId = await show(ctx, view)
+  const line = testLine(ctx, found, outcome)
+  const view = await SCREENS[kind](ctx, destination.id, line)
+  const messageId = await show(ctx, { ...view, toast: plainOf(line) })
   if (outcome.kind !== 'queued' || ctx.reader.isGroup) return
   const message = { chatId: ctx.knownChat.id, messageId }
   await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })

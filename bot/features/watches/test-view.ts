@@ -1,6 +1,7 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import type { RecipientStatus } from '#src/recipients/model.ts'
+import { plainOf } from '#src/telegram/text.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { failureText, knownReason } from '../../views/destination.ts'
 import { clockTime } from '../../views/time.ts'
@@ -72,21 +73,21 @@ export function testResults(
   },
 ): View {
   const { t } = reader
-  const lines = [
-    `🧪 ${t.html('bot:test.title', { label: typed(watch.label) })}`,
-    '',
-    ...results.map(({ person, outcome }) =>
-      outcomeLine(reader, personName(reader, person), outcome),
-    ),
-    results.length === 0 ? t.html('bot:test.nobody') : undefined,
-  ]
-  return screen(lines, [
+  const outcomes =
+    results.length === 0
+      ? [t.html('bot:test.nobody')]
+      : results.map(({ person, outcome }) =>
+          outcomeLine(reader, personName(reader, person), outcome),
+        )
+  const title = `🧪 ${t.html('bot:test.title', { label: typed(watch.label) })}`
+  const rows = [
     [
       act(t('bot:button.again'), packed('watch.testTo', { id: watch.id, to })),
       act(t('bot:button.recipients'), packed('watch.who', { id: watch.id, page: 1 })),
     ],
     [backToCard(watch)],
-  ])
+  ]
+  return { ...screen([title, '', ...outcomes], rows), toast: plainOf(outcomes.join('\n')) }
 }
 
 /** Outcome of a test message to one destination, as a line of HTML. */
@@ -120,7 +121,7 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
       return `✕ ${t.html('bot:test.tooMany', { name, time: clockTime(reader, outcome.nextAt) })}`
     case 'recent': {
       const time = clockTime(reader, outcome.nextAt, { seconds: true })
-      return `✓ ${t.html('bot:test.recent', { name, time })}`
+      return `⏳ ${t.html('bot:test.recent', { name, time })}`
     }
     default:
       return outcome satisfies never
