@@ -195,13 +195,24 @@ describe('a chat without a wallet', () => {
 
   test('gets them about a provider, by an address and by its name', async () => {
     const ann = world.person()
-    for (const text of ['alpha o', simulation.provider('Alpha Oracle').accounts.submit.address]) {
+    const { address } = simulation.provider('Alpha Oracle').accounts.submit
+    for (const text of ['alpha o', address, '/status alpha o', `/status ${address}`]) {
       await ann.say(text)
       expect(ann.last().text).toContain(`Alpha Oracle\u2069 · ${identity('Alpha Oracle')}`)
       expect(ann.last().text).toContain('Last 20 rounds: 2 OK, 2 with problems')
       expect(ann.last().text).toMatch(/Reward epoch 452: registered, in the signing policy/)
       expect(ann.labels()).toEqual([['Watch this provider'], ['Connect wallet'], ['‹ Menu']])
     }
+  })
+
+  test('is told by /status what can be sent when nothing is found, and how to start without a name', async () => {
+    const ann = world.person()
+    await ann.say('zzz')
+    const { text } = ann.last()
+    await ann.say('/status zzz')
+    expect(ann.last().text).toBe(text)
+    await ann.say('/status')
+    expect(ann.labels()[0]).toEqual(['Connect wallet'])
   })
 
   test('chooses when a name matches several', async () => {

@@ -7,7 +7,7 @@ import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
-import { offerLookUp } from '../look-up/handlers.ts'
+import { answerLookUp } from '../look-up/handlers.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
 import { offerMailbox } from '../recipients/add.ts'
@@ -53,11 +53,8 @@ inPrivate.on('message:text', async (ctx) => {
   const address = readAddress(text)
   if (text.startsWith('/')) {
     await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
-  } else if (!address.ok && address.reason !== 'no_address') {
-    await send(ctx, notUnderstood(reader, { why: address.reason, isLinked }))
-  } else if (address.ok || !isLinked) {
-    const isFound = await offerLookUp(ctx, text)
-    if (!isFound) await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
+  } else if (address.ok || address.reason !== 'no_address' || !isLinked) {
+    await answerLookUp(ctx, text)
   } else if (
     !(await offerMailbox(ctx, text)) &&
     !(await offerPrice(ctx, text, { isWhole: true })) &&

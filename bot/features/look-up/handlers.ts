@@ -7,6 +7,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { send, show } from '../../core/show.ts'
 import { cut } from '../../views/fields.ts'
 import type { View } from '../../views/view.ts'
+import { notUnderstood } from '../fallback/view.ts'
 import { NAME_MIN, TEXT_LENGTH_MAX } from '../provider/search.ts'
 import { type LookUpRights, lookUpCard, lookUpChoice } from './view.ts'
 
@@ -22,13 +23,22 @@ onPress(composer, 'look.up', { unlinked: true }, async (ctx, { address }) => {
  *
  * @returns false when nothing is found
  */
-export async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
+async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
   const name = text.trim()
   if (!readAddress(text).ok && name.length < NAME_MIN) return false
   const view = viewOf(ctx, name, await find(ctx, name))
   if (view === undefined) return false
   await send(ctx, view)
   return true
+}
+
+/** Answers a typed text with what a look-up finds, or else with why nothing is found. */
+export async function answerLookUp(ctx: BotContext, text: string): Promise<void> {
+  const address = readAddress(text)
+  const isRefused = !address.ok && address.reason !== 'no_address'
+  if (!isRefused && (await offerLookUp(ctx, text))) return
+  const why = isRefused ? address.reason : 'text'
+  await send(ctx, notUnderstood(ctx.reader, { why, isLinked: ctx.links.length > 0 }))
 }
 
 function find(ctx: BotContext, text: string): Promise<LookUpAnswer> {

@@ -13,6 +13,7 @@ import { defineQuestion, type Refusal } from '../../core/session.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { propertyOf } from '../../views/watch-facts.ts'
+import { answerLookUp } from '../look-up/handlers.ts'
 import { showStatus } from '../status/handlers.ts'
 import {
   findTypedProvider,
@@ -32,7 +33,9 @@ const RECENT_MAX = 5
 
 composer.command('status', async (ctx, next) => {
   const text = ctx.match.trim()
-  if (text === '' || ctx.links.length === 0) return next()
+  const isLinked = ctx.links.length > 0
+  if (text === '' || (ctx.reader.isGroup && !isLinked)) return next()
+  if (!isLinked) return answerLookUp(ctx, text)
   const refusal = await showNamed(ctx, text)
   if (refusal !== undefined) await pick.open(ctx, {}, refusal)
 })
