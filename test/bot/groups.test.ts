@@ -344,6 +344,14 @@ describe('in a linked group', () => {
     expect(await listChatLinks(world.app, group.id)).toMatchObject([{ status: 'active', threadId }])
   })
 
+  test('/here in a group without topics says so and changes nothing', async () => {
+    const group = await linkedGroup()
+    const before = await listChatLinks(world.app, group.id)
+    await group.say(`/here@${BOT_NAME}`)
+    expect(group.last().text).toBe('This group has no topics.')
+    expect(await listChatLinks(world.app, group.id)).toEqual(before)
+  })
+
   test('the owner is notified that the bot was removed, and how to switch alerts on again', async () => {
     const group = await linkedGroup()
     const [link] = await listChatLinks(world.app, group.id)

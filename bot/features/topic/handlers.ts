@@ -22,6 +22,10 @@ composer.command('here', async (ctx) => {
     await send(ctx, refusal(reader, t(key), { buttons: false }))
     return
   }
+  if (ctx.chat.is_forum !== true) {
+    await send(ctx, { html: t.html('bot:topic.none'), rows: [] })
+    return
+  }
   await comeBack(ctx)
   await setTopic(ctx, topicOf(ctx) ?? null)
   await send(ctx, { html: t.html('bot:topic.now'), rows: [] })
