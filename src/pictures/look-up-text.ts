@@ -24,12 +24,20 @@ export function providerTexts(t: Translate, view: ProviderView) {
   const lines = [
     view.rounds.length > few ? roundsText(t, view, many) : undefined,
     epochText(t, view),
-    view.stale ? t('pages:home.answer.stored') : undefined,
+    staleText(t, view),
   ]
   return {
     rounds: `${roundsGlyph(view, few)} ${roundsText(t, view, few)}`,
     lines: lines.filter((line) => line !== undefined),
   }
+}
+
+/** Why values may be out of date. The current round is read from the chain: where it is known, the chain answered. */
+function staleText(t: Translate, view: ProviderView): string | undefined {
+  if (!view.stale) return undefined
+  const hasRounds = view.rounds.length > 0
+  if (view.currentRound !== null) return hasRounds ? t('pages:provider.stale') : undefined
+  return t(hasRounds ? 'pages:home.answer.stored' : 'pages:home.answer.unavailable')
 }
 
 /** A provider's part in the reward epoch; undefined while it is unknown. */

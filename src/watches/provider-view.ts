@@ -162,7 +162,7 @@ export async function getPastProvider(
 /**
  * A provider as pages, chats and programs see it: its last rounds and current state. Also works for a
  * provider that is not registered. If the chain does not answer, the view contains stored data and is
- * marked stale. Unknown values are null.
+ * marked stale. A chain without rounds yet is not stale. Unknown values are null.
  */
 export async function getProviderView(
   deps: Deps,
@@ -170,10 +170,11 @@ export async function getProviderView(
   signal?: AbortSignal,
 ): Promise<ProviderView> {
   const { facts, clock } = deps
-  const live = await undefinedIfUnavailable(
-    () => readLiveProvider(deps, query.provider, signal),
+  const answer = await undefinedIfUnavailable(
+    async () => ({ live: await readLiveProvider(deps, query.provider, signal) }),
     signal,
   )
+  const live = answer?.live
   const provider = live?.provider ?? query.provider
   const rounds = await facts.rounds.newest(
     provider,
@@ -181,8 +182,9 @@ export async function getProviderView(
   )
   const progress = await facts.rounds.progress()
   const view = viewOf(provider, { rounds, shown: query.rounds, live })
-  const isOld = view.asOf === null || clock.now().getTime() - view.asOf.getTime() > STALE_MS
-  return { ...view, stale: isOld || live === undefined || progress?.failingSince != null }
+  // Without a stored round nothing is out of date.
+  const isOld = view.asOf !== null && clock.now().getTime() - view.asOf.getTime() > STALE_MS
+  return { ...view, stale: isOld || answer === undefined || progress?.failingSince != null }
 }
 
 /** The view of a provider's rounds, newest first, with what was read from the chain. */

@@ -572,7 +572,7 @@ describe('without a free slot', () => {
     expect(carol.last().text).toContain('1 slot, 30 days: 500 credits (0.50\u00a0USD).')
     expect(carol.last().text).toContain('The smallest top-up is 10,000 credits (10\u00a0USD).')
     // Without a watch there is no button to delete one.
-    expect(carol.labels()).toEqual([['Pay and add slots'], ['Start the free trial'], ['‹ Menu']])
+    expect(carol.labels()).toEqual([['Start the free trial'], ['Pay and add slots'], ['‹ Menu']])
 
     await carol.say('/watches')
     await carol.press('📈 Price')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { providerCaption, providerText } from '#bot/features/provider/view.ts'
+import { walletName } from '#bot/views/view.ts'
 import {
   createProviderSimulation,
   type ProviderSimulation,
@@ -188,8 +189,9 @@ describe('a chat without a wallet', () => {
     await ann.press('Watch its balance')
     await world.giveSlots('carol', 1)
     await connectWallet(world, ann, 'carol')
-    expect(ann.labels()[0]).toEqual(['Resume: Wallet balance'])
-    await ann.press('Resume: Wallet balance')
+    const goOn = `Continue: ${walletName(address)}`
+    expect(ann.labels()[0]).toEqual([goOn])
+    await ann.press(goOn)
     expect(ann.last().text).toContain(address)
   })
 
@@ -215,6 +217,22 @@ describe('a chat without a wallet', () => {
     expect(ann.labels()[0]).toEqual(['Connect wallet'])
   })
 
+  test('connects to watch a provider, and starts the free trial for that watch', async () => {
+    const ann = world.person()
+    await ann.say('alpha o')
+    await ann.press('Watch this provider')
+    await connectWallet(world, ann, 'bob')
+    expect(ann.labels()[0]).toEqual(['Continue: Alpha Oracle'])
+    await ann.press('Continue: Alpha Oracle')
+    expect(ann.last().text).toContain('No free slot')
+    expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
+    expect(ann.labels()[0]).toEqual(['Start the free trial'])
+    const { text } = await ann.press('Start the free trial')
+    expect(text).toContain('Your trial runs until')
+    expect(ann.last().text).toMatch(/^New watch · /)
+    expect(ann.last().text).toContain(identity('Alpha Oracle'))
+  })
+
   test('chooses when a name matches several', async () => {
     const ann = world.person()
     await ann.say('alp')
@@ -231,7 +249,7 @@ describe('a chat without a wallet', () => {
     await ann.say(`/start ${watchStart('provider-eligibility', identity('Alpine'))}`)
     await ann.press('New code')
     await connectWallet(world, ann, 'carol')
-    expect(ann.labels()[0]).toEqual(['Resume: Eligibility'])
+    expect(ann.labels()[0]).toEqual(['Continue: Alpine'])
   })
 })
 

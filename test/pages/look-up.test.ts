@@ -2,11 +2,12 @@ import { fastify } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { Chain } from '#src/chain/chain.ts'
-import { translate, typed } from '#src/i18n/translate.ts'
+import { translate, translator, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { directionOf, LOCALES } from '#src/kernel/locale.ts'
 import { RATE_CLASSES } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
+import { providerTexts } from '#src/pictures/look-up-text.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 import { type WatchWorld, watchWorld } from '../watches/world.ts'
@@ -207,6 +208,48 @@ describe('a chain that does not answer', () => {
     await world.primary.up()
     world.clock.advance(31)
     expect((await ask(unknown)).text).toContain('Balance 0 FLR')
+  })
+})
+
+describe('whether the chain responds', () => {
+  const t = translator('en')
+  const NOT_RESPONDING = 'The chain is not responding right now.'
+
+  /** The words about a provider in look-ups with other dependencies. */
+  async function wordsOf(over: Partial<WatchWorld['app']>) {
+    const answer = await createLookUps({ ...world.app, ...over }).find('Alpha Oracle')
+    if (answer.kind !== 'provider') throw new Error(answer.kind)
+    const { rounds, lines } = providerTexts(t, answer.view)
+    return [rounds, ...lines].join(' ')
+  }
+  /** Facts before the first round is stored. */
+  const noRounds = () => ({
+    ...world.app.facts,
+    rounds: {
+      ...world.app.facts.rounds,
+      newest: () => Promise.resolve([]),
+      progress: () => Promise.resolve(undefined),
+    },
+  })
+
+  test('is not doubted before the first round is seen', async () => {
+    const words = await wordsOf({ facts: noRounds() })
+    expect(words).toContain('No voting rounds seen for this provider yet.')
+    expect(words).toMatch(/Reward epoch \d+: registered/)
+    expect(words).not.toContain(NOT_RESPONDING)
+    expect(words).not.toContain('stored')
+  })
+  test('is not doubted while only the stored rounds are old', async () => {
+    const later = new Date(world.clock.now().getTime() + 400_000)
+    const words = await wordsOf({ clock: { ...world.app.clock, now: () => later } })
+    expect(words).toContain('These are the last stored values. Newer ones cannot be read right now.')
+    expect(words).not.toContain(NOT_RESPONDING)
+  })
+  test('is denied without rounds while it does not', async () => {
+    await world.primary.down()
+    const words = await wordsOf({ facts: noRounds() })
+    expect(words).toContain(`${NOT_RESPONDING} Try again in a minute.`)
+    expect(words).not.toContain('stored')
   })
 })
 

@@ -12,6 +12,7 @@ import { getAccount } from '#src/operations/account.ts'
 import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
+import { searchProviders } from '#src/operations/previews.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
@@ -20,8 +21,7 @@ import type { Content } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
-import type { Reader, View } from '../../views/view.ts'
-import { typeName } from '../../views/watch-facts.ts'
+import { labelWithName, type Reader, type View, walletName } from '../../views/view.ts'
 import { againData } from './again.ts'
 import { postPurchase } from './purchase.ts'
 import { readTrialOffer } from './trial.ts'
@@ -125,18 +125,21 @@ async function connectedView(
       trial: mayStart ? readTrialOffer(app) : undefined,
       hasSlot: account.slots.available > 0,
       hasWatches: account.slots.used > 0,
-      next: goesOn === undefined ? undefined : nextStep(reader.t, goesOn),
+      next: goesOn === undefined ? undefined : await nextStep(app, reader.t, caller, goesOn),
     },
   )
 }
 
 /** Button of the step that waited for the wallet; undefined for data of another version. */
-function nextStep(t: Translate, goesOn: string) {
+async function nextStep(app: App, t: Translate, caller: Caller, goesOn: string) {
   const press = unpacked(goesOn)
   switch (press?.verb) {
     case 'connect.watch': {
       const args = argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args })
-      const label = t('bot:button.resumeDraft', { type: typeName(t, args.type) })
+      const query = { text: args.address }
+      const [named] = (await invoke(app, searchProviders, caller, { query })).output.data
+      const name = named?.name ?? walletName(args.address)
+      const label = labelWithName(name, (text) => t('bot:button.goOn', { name: text }))
       return { label, data: packed('new.type', args) }
     }
     case 'rec.group': {

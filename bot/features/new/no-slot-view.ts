@@ -10,6 +10,7 @@ import { labelWithPrice } from '../../views/price-label.ts'
 import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
+import { type TrialOffer, trialText } from '../connect/view.ts'
 import { waysToBuy } from '../slots/view.ts'
 import type { Draft } from './draft.ts'
 
@@ -22,7 +23,8 @@ export function noSlot(
     readonly slotPriceCredits: number
     readonly balanceCredits: number
     readonly canSpend: boolean
-    readonly terms: string | undefined
+    /** The free trial, if the wallet may start it. */
+    readonly trial: TrialOffer | undefined
     readonly resume: Draft | undefined
     /**
      * Labels of the watches that wait for a slot, oldest first. They get a slot before a new watch does.
@@ -35,9 +37,11 @@ export function noSlot(
   const isFull = total >= slotsMax
   const asked = { quantity: 1, periods: 1, renew: false }
   const title = `🎟️ ${t.html('bot:noSlot.title', { used, total })}`
+  const trial = isFull ? undefined : options.trial
   const lines = [
     title,
     waiting === 0 ? undefined : t.html('bot:count.suspended', { count: waiting }),
+    trial && trialText(t, trial),
     ...(isFull
       ? [t.html('bot:noSlot.full', { max: slotsMax })]
       : [
@@ -54,23 +58,15 @@ export function noSlot(
         ]),
   ]
   const question = isFull || waiting === 0 ? [] : ['', t.html('bot:noSlot.howMany')]
-  const buy = waiting === 0 ? [buyOne(t, options, asked)] : buyFor(t, options, asked)
+  const style = trial === undefined ? 'primary' : undefined
+  const buy = waiting === 0 ? [buyOne(t, options, asked, style)] : buyFor(t, options, asked, style)
   const drop =
     used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
-  const trial =
-    options.terms === undefined
-      ? []
-      : [
-          act(
-            t('bot:button.startTrial'),
-            packed('trial.start', { next: 'new', terms: options.terms }),
-          ),
-        ]
   const again =
     resume === undefined
       ? []
       : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
-  const rows = [...(isFull ? [] : buy), [...trial, ...drop], again, [menuButton(t)]]
+  const rows = [...trialRow(t, trial), ...(isFull ? [] : buy), drop, again, [menuButton(t)]]
   return { ...screen([...lines, ...question], rows), toast: plainOf(title) }
 }
 
@@ -81,20 +77,38 @@ interface Buyer {
   readonly canSpend: boolean
 }
 
+/** Button that starts the trial and goes on with the draft. The screen contains the terms that it accepts. */
+function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
+  if (trial === undefined) return []
+  const data = packed('trial.start', { next: 'agreed', terms: trial.mark })
+  return [[act(t('bot:button.startTrial'), data, 'primary')]]
+}
+
 /** Buttons for one slot. */
-function buyOne(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): readonly Button[] {
+function buyOne(
+  t: Translate,
+  buyer: Buyer,
+  asked: ArgumentsOf<'slots.quote'>,
+  style: 'primary' | undefined,
+): readonly Button[] {
   const price = priceSlots(asked.quantity, asked.periods).totalCredits
   const label = labelWithPrice(t, price, (text) => t('bot:button.addSlot', { price: text }))
-  const add = act(label, packed('slots.quote', asked), 'primary')
+  const add = act(label, packed('slots.quote', asked), style)
   return waysToBuy(t, add, {
     canSpend: buyer.canSpend,
     isShort: buyer.balanceCredits < price,
     asked,
+    style,
   })
 }
 
 /** Buttons when watches already wait for slots: buy slots for them and the new watch, or for them only. */
-function buyFor(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): Rows {
+function buyFor(
+  t: Translate,
+  buyer: Buyer,
+  asked: ArgumentsOf<'slots.quote'>,
+  first: 'primary' | undefined,
+): Rows {
   const { slots, slotsMax } = buyer
   const room = slotsMax - slots.total
   const choice = (wanted: number, key: TextKey, style?: 'primary') => {
@@ -109,7 +123,7 @@ function buyFor(t: Translate, buyer: Buyer, asked: ArgumentsOf<'slots.quote'>): 
           : packed('slots.allow', of)
     return act(t(key, { count: quantity }), data, style)
   }
-  const forAll = choice(slots.waiting + 1, 'bot:button.slotsWithNew', 'primary')
+  const forAll = choice(slots.waiting + 1, 'bot:button.slotsWithNew', first)
   const forWaiting = choice(slots.waiting, 'bot:button.slotsForWaiting')
   return slots.waiting < room ? [[forAll], [forWaiting]] : [[forWaiting]]
 }

@@ -10,7 +10,7 @@ import type { TriedWatch } from '../../views/backtest-line.ts'
 import { isOn } from '../../views/destination.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { type Funds, readFunds } from '../../views/wallet.ts'
-import { termsMark } from '../terms/terms.ts'
+import { readTrialOffer } from '../connect/trial.ts'
 import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy, personName } from '../watches/people-view.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
@@ -43,7 +43,7 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
     slotPriceCredits: SLOT_PRICE_CREDITS,
     balanceCredits,
     canSpend: link?.caller.scopes.includes('spend') === true,
-    terms: trial.available ? termsMark(ctx.app.billing.terms.version) : undefined,
+    trial: trial.available ? readTrialOffer(ctx.app) : undefined,
     resume,
   })
   await show(ctx, view, 'wizard')

@@ -143,7 +143,7 @@ export function quoteScreen(
     'primary',
   )
   const isShort = shortfallCredits > 0
-  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort, asked })
+  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort, asked, style: 'primary' })
   const change = (label: string, over: Partial<typeof asked>) =>
     act(label, packed('slots.quote', { ...asked, ...over }))
   return screen(lines, [
@@ -208,16 +208,18 @@ export function waysToBuy(
     readonly isShort: boolean
     /** The quote that is shown again when the chat may spend. */
     readonly asked: ArgumentsOf<'slots.quote'>
+    /** Style of the first step towards the purchase. */
+    readonly style: 'primary' | undefined
   },
 ): readonly Button[] {
-  const { canSpend, isShort, asked } = options
+  const { canSpend, isShort, asked, style } = options
   if (canSpend && !isShort) return [buy]
   if (!isShort) {
-    return [act(t('bot:button.allowSpending'), packed('slots.allow', asked), 'primary')]
+    return [act(t('bot:button.allowSpending'), packed('slots.allow', asked), style)]
   }
   // The slots are bought when the top-up is credited.
   return [
-    act(t('bot:button.payForSlots'), packed('topup.slots', asked), 'primary'),
+    act(t('bot:button.payForSlots'), packed('topup.slots', asked), style),
     ...(canSpend ? [] : [act(t('bot:button.topUp'), packed('topup'))]),
   ]
 }
