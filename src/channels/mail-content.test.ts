@@ -83,7 +83,9 @@ describe('alertMail', () => {
     expect(text).not.toContain(`${link}\n`)
   })
 
-  test.each(LOCALES)('begins the subject of a test with its mark, however long it is, in %s', (locale) => {
+  test.each(
+    LOCALES,
+  )('begins the subject of a test with its mark, however long it is, in %s', (locale) => {
     const title = 'long '.repeat(20)
     const { subject } = alertMail(envelopeOf({ locale, message: { test: true, title } }), reader)
     const label = translator(locale)('messages:test.label')
