@@ -74,13 +74,24 @@ describe('alertMail', () => {
     const link = 'https://watchdog.example.org/'
     const message = { test: true, alertId: null, link }
     const { subject, text, html } = alertMail(envelopeOf({ message }), reader)
-    expect(subject).toBe('Treasury: Balance changed: -12,500 FLR · Test')
+    expect(subject).toBe('Test: Treasury: Balance changed: -12,500 FLR')
     const unnamed = envelopeOf({ data: { test: true }, message: { ...message, watchLabel: null } })
-    expect(alertMail(unnamed, reader).subject).toBe('Balance changed: -12,500 FLR · Test')
+    expect(alertMail(unnamed, reader).subject).toBe('Test: Balance changed: -12,500 FLR')
     expect(text).toContain('🧪 Test · 🔵 Treasury: Balance changed: ')
     // It has no page, and does not lead to the home page instead.
     expect(html).not.toContain(`href="${link}"`)
     expect(text).not.toContain(`${link}\n`)
+  })
+
+  test.each(
+    LOCALES,
+  )('begins the subject of a test with its mark, however long it is, in %s', (locale) => {
+    const title = 'long '.repeat(20)
+    const { subject } = alertMail(envelopeOf({ locale, message: { test: true, title } }), reader)
+    const label = translator(locale)('messages:test.label')
+    expect(subject).toMatch(new RegExp(`^${label} ?[:：] ?Treasury`, 'u'))
+    expect(subject.endsWith('…')).toBe(true)
+    expect(subject.split(label)).toHaveLength(2)
   })
 
   test('begins its subject with the name of the watch, without invisible characters', () => {
@@ -184,7 +195,7 @@ describe('alertMail', () => {
       [
         'a test',
         { message: { ...alert, test: true } },
-        'Node A: FTSO commit missing in 2 consecutive rounds · Test',
+        'Test: Node A: FTSO commit missing in 2 consecutive rounds',
       ],
       [
         'a summary of one watch',

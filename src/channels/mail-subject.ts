@@ -14,7 +14,8 @@ const LABEL_MAX = 24
 /**
  * Subject of an e-mail: the name of the watch, what happened, and how severe it is. A reminder keeps the subject of
  * the first message after `Re:`. A recovery has a subject of its own, so that a list of e-mails shows that the
- * alert is over. In both cases the headers name the thread.
+ * alert is over. In both cases the headers name the thread. A test begins with its mark instead, so that a cut
+ * subject does not read as an alert.
  */
 export function subjectOf(
   t: Translate,
@@ -27,13 +28,17 @@ export function subjectOf(
   const labelMax = LABEL_MAX
   const repeated = message.isRecovery ? undefined : answered
   const isAnswer = answers !== undefined && !message.isRecovery
-  const end = ` · ${levelOf(t, envelope, repeated)}`
   const happened = cut(repeated?.title ?? message.title, TITLE_MAX)
   const what = isOneAlert(kind)
     ? alertHeading(envelope, { title: happened, labelMax })
     : kind === 'group'
       ? title
       : afterWatch(t, watch, title)
+  if (message.test) {
+    const marked = t('messages:item', { watch: t('messages:test.label'), title: what })
+    return mailSubject(cutAfterWord(marked, SUBJECT_ROOM))
+  }
+  const end = ` · ${levelOf(t, envelope, repeated)}`
   return mailSubject(`${cutAfterWord(mailSubject(what), SUBJECT_ROOM - end.length)}${end}`, {
     isAnswer,
   })
@@ -45,7 +50,6 @@ function levelOf(
   { kind = 'alert', message, items = [] }: Envelope,
   repeated: Envelope['answered'],
 ): string {
-  if (message.test) return t('messages:test.label')
   if (repeated !== undefined) return t(`messages:severity.${repeated.severity}`)
   const isCounted = kind === 'group' || kind === 'rollup'
   return severityWord(t, (isCounted ? worstOf(items) : undefined) ?? message)

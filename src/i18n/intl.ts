@@ -37,10 +37,16 @@ const TIME_STYLES = {
   offset: { timeZoneName: 'shortOffset' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
+/** Chinese writes no comma before 万 and 亿. */
+const CHINESE_ODDS = { useGrouping: false } as const
+
 /** Number formats, cached by locale and style. */
 export const numberFormat = remembered(
   (locale: Locale, style: keyof typeof NUMBER_STYLES) =>
-    new Intl.NumberFormat(intlTag(locale), NUMBER_STYLES[style]),
+    new Intl.NumberFormat(intlTag(locale), {
+      ...NUMBER_STYLES[style],
+      ...(locale === 'zh' && style === 'odds' && CHINESE_ODDS),
+    }),
 )
 
 /** Decimal text with at most this many decimals, without grouping; the text itself unless it is a number of them. */

@@ -65,6 +65,41 @@ test.each(
   }
 })
 
+/** An observed voting round of the provider. */
+const ROUND = {
+  startsAt: Date.parse('2026-12-01T09:57:00.000Z') / 1000,
+  ...{ position: 9, at: '2026-12-01T09:58:30.000Z', provider: OWN, round: 1_600_000 },
+  ...{ rewardEpoch: 470, addresses: null, checks: null, anchors: null, policy: null },
+  ...{ registration: null, fastUpdates: null, transactions: [], balances: null, nodes: null },
+  rewards: null,
+}
+
+/** Contracts of the network, which an example of any provider may name. */
+const CONTRACTS = ['0x2cA6571Daa15ce734Bbd0Bf27D5C9D16787fc33f']
+
+test.each(ALERTS)('$name: an example has no address of others', ({ type, event }) => {
+  const text = JSON.stringify(example(type.name, event))
+  const addresses = text.match(/\b0x[0-9a-fA-F]{40}\b/g) ?? []
+  expect(addresses.filter((address) => ![OWN, ...CONTRACTS].includes(address))).toEqual([])
+})
+
+test('an example has the observed addresses of the provider, each in its role', () => {
+  const addresses = {
+    submit: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',
+    submitSignatures: '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65',
+    signingPolicy: '0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc',
+  }
+  const observation = { ...ROUND, addresses }
+  const of = (event: string) => example('provider-fsp', event, { observation })
+  expect(of('fsp.ftso-commit')).toMatchObject({ address: addresses.submit })
+  expect(of('fsp.ftso-signature')).toMatchObject({ address: addresses.submitSignatures })
+  expect(of('fsp.tx-failed')).toMatchObject({ provider: OWN, from: addresses.submit })
+  expect(of('fsp.signature-mismatch')).toMatchObject({
+    ...{ address: addresses.signingPolicy, expectedSigner: addresses.signingPolicy },
+    recoveredSigner: null,
+  })
+})
+
 describe('the example of a balance', () => {
   const seen = {
     ...{ position: 7, at: '2026-12-01T09:59:00.000Z', balanceUnits: '4000500000' },
@@ -131,13 +166,7 @@ test('the example of credits has one credit less than the limit, or the observed
 })
 
 test('the example of missed rounds has as many rounds as the watch alerts after, up to the last round', () => {
-  const startsAt = Date.parse('2026-12-01T09:57:00.000Z') / 1000
-  const observation = {
-    ...{ position: 9, at: '2026-12-01T09:58:30.000Z', provider: OWN, round: 1_600_000, startsAt },
-    ...{ rewardEpoch: 470, addresses: null, checks: null, anchors: null, policy: null },
-    ...{ registration: null, fastUpdates: null, transactions: [], balances: null, nodes: null },
-    rewards: null,
-  }
+  const observation = ROUND
   const data = example('provider-fsp', 'fsp.ftso-commit', { observation, rounds: 4 })
   expect(data).toMatchObject({
     ...{ provider: OWN, votingRoundId: 1_600_000, firstRoundId: 1_599_997, streak: 4, rounds: 4 },

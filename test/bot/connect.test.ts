@@ -115,6 +115,18 @@ describe('/connect', () => {
     expect(ann.last().text).toMatch(/\d\d \d\d/)
     expect(ann.last().text).not.toContain('{{')
   })
+
+  test.each(LOCALES)('asks to compare the code before signing, in %s', (locale) => {
+    const t = translator(locale)
+    const connect = t('bot:connect.steps', { code: '12 34' }).split('\n')
+    const allow = t('bot:connect.allowSteps', { code: '12 34', wallet: '0xabcd' }).split('\n')
+    for (const steps of [connect, allow]) {
+      expect(steps).toHaveLength(4)
+      expect(steps[1]).toContain('12 34')
+    }
+    expect(allow.findIndex((step) => step.includes('0xabcd'))).toBe(2)
+    expect(connect[0]).toBe(allow[0])
+  })
 })
 
 describe('a signature on the page', () => {

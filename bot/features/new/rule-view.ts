@@ -71,7 +71,8 @@ export function ruleStep(
     const rule = typeLine(reader, describedDraft(draft), 'rule', options.now)
     return screen([...head, ...presets.lines, '', rule], [...presets.rows, [next, ...open], last])
   }
-  const questions = fields.flatMap((owned) => [
+  const questions = fields.flatMap((owned, index) => [
+    ...(index > 0 ? [''] : []),
     fieldQuestion(t, owned),
     ...(owned.field === sole?.field ? [t.html(promptKey(owned.field))] : []),
   ])

@@ -70,7 +70,7 @@ export function targetStep(
   const lines = [
     titleLine(reader, draft),
     ask,
-    ...(assets.length > 0 && !isToken ? [t.html('bot:new.askAsset')] : []),
+    ...(assets.length > 0 && !isToken ? ['', t.html('bot:new.askAsset')] : []),
   ]
   const hasAssets = assets.length > 0
   return screen(lines, [

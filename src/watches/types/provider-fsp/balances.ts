@@ -133,9 +133,10 @@ export const balanceLow = defineSignal<ProviderTarget, unknown, ProviderObservat
     'fsp.balance-low': lowExample,
     'fsp.balance-low.recovered': { ...lowExample, balanceWei: '60000000000000000000' },
   },
-  ownExample: ({ target, parameters, example, observation }) => {
+  ownExample: ({ target, parameters, observation }) => {
     const limitWei = parseEther(String(parameters['minimumFlr']))
-    const { role, address } = observation?.balances?.[0] ?? Low.parse(example)
+    const identity = { role: 'identity', address: target.provider }
+    const { role, address } = observation?.balances?.[0] ?? identity
     return z.encode(Low, { ...target, role, address, balanceWei: limitWei - 1n, limitWei })
   },
 })

@@ -71,6 +71,7 @@ const signatureMismatch = roundSignal({
     tx: PROVIDER_EXAMPLE.tx,
     doubleSigned: false,
   },
+  ownParties: (expectedSigner) => ({ expectedSigner, recoveredSigner: null }),
 })
 
 /** Alerts on a signature that was too late to be rewarded. */

@@ -1,5 +1,7 @@
 /** Examples of alerts about a data provider. Pure. */
-import type { JsonObject } from '#src/kernel/units.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import type { Address, JsonObject } from '#src/kernel/units.ts'
+import type { ProviderTarget } from '../provider-target.ts'
 
 /** Addresses and a transaction of the provider in examples. */
 export const PROVIDER_EXAMPLE = {
@@ -7,6 +9,15 @@ export const PROVIDER_EXAMPLE = {
   address: '0xc4a19715F3Dd209F01E84ABe65De7c2E9C8b6269',
   tx: '0x8f1b6ad9c2e34f70b5d1a8c6e7f90213d4b5a6978c0e1f2a3b4c5d6e7f801923',
 } as const
+
+/** Address of a role of a watched provider; its identity address while the others are unknown. */
+export function knownAddress(
+  role: 'submit' | 'submitSignatures' | 'signingPolicy',
+  { provider }: ProviderTarget,
+  observation: ProviderObservation | undefined,
+): Address {
+  return observation?.addresses?.[role] ?? provider
+}
 
 /** An alert and a recovery of a signal about voting rounds. */
 export function roundSignalExamples(signal: {

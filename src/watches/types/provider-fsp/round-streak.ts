@@ -20,7 +20,7 @@ import {
 import type { ProviderTarget } from '../provider-target.ts'
 import { signalEvents } from './events.ts'
 import { roundClaim } from './round-claim.ts'
-import { roundSignalExamples } from './round-examples.ts'
+import { knownAddress, roundSignalExamples } from './round-examples.ts'
 import { isDuty, isLongSilence, isSilentRound } from './silence.ts'
 
 /** Number of bad voting rounds in a row before an alert. */
@@ -112,6 +112,8 @@ export interface RoundSignal {
   words?(data: JsonObject): DisplayValues
   /** Additional values of the example alert. */
   readonly example: JsonObject
+  /** Further addresses in the example of a watch. */
+  ownParties?(address: Address): JsonObject
 }
 
 /**
@@ -151,7 +153,9 @@ function ownExample(
   { target, parameters, example, observation }: OwnExample,
 ): JsonObject {
   const streak = signal.isStreak ? Number(parameters['rounds']) : 1
-  const data = { ...example, ...target, streak, rounds: streak }
+  const address = knownAddress(signal.role, target, observation)
+  const own = { ...target, address, ...signal.ownParties?.(address) }
+  const data = { ...example, ...own, streak, rounds: streak }
   if (observation === undefined) return data
   return {
     ...data,

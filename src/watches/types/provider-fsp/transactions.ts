@@ -5,7 +5,7 @@ import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { signalEvents } from './events.ts'
-import { PROVIDER_EXAMPLE } from './round-examples.ts'
+import { knownAddress, PROVIDER_EXAMPLE } from './round-examples.ts'
 
 /** `data` of both events of `tx-failed`. */
 const Failed = z.object({
@@ -127,6 +127,12 @@ export const txFailed = defineSignal<ProviderTarget, unknown, ProviderObservatio
     'fsp.tx-failed': failedExample,
     'fsp.tx-failed.recovered': { ...failedExample, reason: null, gasUsed: 41_200 },
   },
+  ownExample: ({ target, example, observation }) => ({
+    ...example,
+    ...target,
+    from: knownAddress('submit', target, observation),
+    ...(!observation?.addresses && { role: 'identity' }),
+  }),
 })
 
 export const TRANSACTION_SIGNALS = [txFailed] as const
