@@ -242,7 +242,9 @@ describe('whether the chain responds', () => {
   test('is not doubted while only the stored rounds are old', async () => {
     const later = new Date(world.clock.now().getTime() + 400_000)
     const words = await wordsOf({ clock: { ...world.app.clock, now: () => later } })
-    expect(words).toContain('These are the last stored values. Newer ones cannot be read right now.')
+    expect(words).toContain(
+      'These are the last stored values. Newer ones cannot be read right now.',
+    )
     expect(words).not.toContain(NOT_RESPONDING)
   })
   test('is denied without rounds while it does not', async () => {
