@@ -61,6 +61,7 @@ const SKIPPING = [
   'src/delivery/message-store.ts',
   'src/delivery/picture-store.ts',
   'src/delivery/store.ts',
+  'src/recipients/outcome-store.ts',
   'src/watches/target-batch-store.ts',
 ]
 

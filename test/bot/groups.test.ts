@@ -345,7 +345,7 @@ describe('in a linked group', () => {
   })
 
   test('/here in a group without topics says so and changes nothing', async () => {
-    const group = await linkedGroup()
+    const group = await linkedGroup('bob')
     const before = await listChatLinks(world.app, group.id)
     await group.say(`/here@${BOT_NAME}`)
     expect(group.last().text).toBe('This group has no topics.')

@@ -151,7 +151,7 @@ test('the test that a confirmation sends is not repeated by “Test” soon afte
   await ann.press('Test')
   expect(ann.last().text).toContain('a test was sent a moment ago')
   expect((await ann.press('Test')).text).toMatch(
-    /^⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d$/,
+    /^⏳ \u2068once@example\.org\u2069: a test was sent a moment ago; the next one is possible at \d\d:\d\d:\d\d\sUTC$/,
   )
   expect(await tests()).toBe(2)
 })

@@ -237,7 +237,7 @@ describe('a test', () => {
       expect(shown(messageId)).not.toContain('Other')
       await ann.press('Again')
       expect((await ann.press('Again')).text).toMatch(
-        /^⏳ \u2068this chat\u2069: a test was sent a moment ago; the next one is possible at [\d:]+$/,
+        /^⏳ \u2068this chat\u2069: a test was sent a moment ago; the next one is possible at [\d:]+\sUTC$/,
       )
       expect(receiver.deliveries).toEqual([])
       const body = { recipientIds: [other] }

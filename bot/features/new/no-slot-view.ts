@@ -58,7 +58,9 @@ export function noSlot(
         ]),
   ]
   const question = isFull || waiting === 0 ? [] : ['', t.html('bot:noSlot.howMany')]
-  const style = trial === undefined ? 'primary' : undefined
+  // The slot of a trial goes to a waiting watch, if there is one.
+  const isTrialFirst = trial !== undefined && waiting === 0
+  const style = isTrialFirst ? undefined : 'primary'
   const buy = waiting === 0 ? [buyOne(t, options, asked, style)] : buyFor(t, options, asked, style)
   const drop =
     used + waiting === 0 ? [] : [act(t('bot:button.deleteOne'), packed('watch.list', { page: 1 }))]
@@ -66,7 +68,9 @@ export function noSlot(
     resume === undefined
       ? []
       : [act(t('bot:button.tryAgain'), packed('new.next', { rev: resume.rev }))]
-  const rows = [...trialRow(t, trial), ...(isFull ? [] : buy), drop, again, [menuButton(t)]]
+  const start = trialRow(t, trial, isTrialFirst ? 'primary' : undefined)
+  const ways = isTrialFirst ? [...start, ...buy] : [...(isFull ? [] : buy), ...start]
+  const rows = [...ways, drop, again, [menuButton(t)]]
   return { ...screen([...lines, ...question], rows), toast: plainOf(title) }
 }
 
@@ -78,10 +82,10 @@ interface Buyer {
 }
 
 /** Button that starts the trial and goes on with the draft. The screen contains the terms that it accepts. */
-function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
+function trialRow(t: Translate, trial: TrialOffer | undefined, style: 'primary' | undefined): Rows {
   if (trial === undefined) return []
   const data = packed('trial.start', { next: 'agreed', terms: trial.mark })
-  return [[act(t('bot:button.startTrial'), data, 'primary')]]
+  return [[act(t('bot:button.startTrial'), data, style)]]
 }
 
 /** Buttons for one slot. */

@@ -208,7 +208,6 @@ export function waysToBuy(
     readonly isShort: boolean
     /** The quote that is shown again when the chat may spend. */
     readonly asked: ArgumentsOf<'slots.quote'>
-    /** Style of the first step towards the purchase. */
     readonly style: 'primary' | undefined
   },
 ): readonly Button[] {
