@@ -4,7 +4,7 @@ import { isSharedFailure } from '#src/db/isolate.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { pause } from '#src/kernel/pause.ts'
-import { recordDeliverySuccesses, recordUnlockedSuccesses } from './outcome-store.ts'
+import { recordUnlockedSuccesses } from './outcome-store.ts'
 import type { OutcomeSum } from './rules.ts'
 
 /** Minimum interval between two statements. */
@@ -15,7 +15,10 @@ export interface LastSuccesses {
   add(sums: readonly OutcomeSum[]): void
   /** Successes of these recipients that are not recorded yet. */
   pendingOf(recipientIds: readonly number[]): readonly OutcomeSum[]
-  /** Records what is left, without waiting for the next interval. Tries once, and never rejects. */
+  /**
+   * Records what is left, without waiting for the next interval or for locked rows, whose successes are dropped. Tries
+   * once, and never rejects.
+   */
   finish(): Promise<void>
 }
 
@@ -48,7 +51,7 @@ export function createLastSuccesses(deps: {
       await pause(GAP_MS, finishing.signal)
       const isLast = finishing.signal.aborted
       const sums = [...pending.values()]
-      const left = new Set(await write({ ...deps, isLast }, sums))
+      const left = new Set(await write(deps, sums))
       for (const sum of sums) {
         const isNewer = pending.get(sum.recipientId) !== sum
         if (!isNewer && (isLast || !left.has(sum))) pending.delete(sum.recipientId)
@@ -72,24 +75,20 @@ export function createLastSuccesses(deps: {
 }
 
 /**
- * Records sums in one statement; if a recipient's row refuses it, in two halves, and so on. Waits for locked rows only
- * the last time.
+ * Records sums in one statement; if a recipient's row refuses it, in two halves, and so on. Never waits for a locked
+ * row, because a run of deliveries ends only afterwards.
  *
  * @returns what could not be recorded because of a failure that concerns no single recipient, or because its row is
  * locked
  */
 async function write(
-  deps: { readonly db: Db; readonly log: Logger; readonly isLast: boolean },
+  deps: { readonly db: Db; readonly log: Logger },
   sums: readonly OutcomeSum[],
 ): Promise<readonly OutcomeSum[]> {
-  const { db, log, isLast } = deps
+  const { db, log } = deps
   try {
-    if (!isLast) {
-      const busy = await recordUnlockedSuccesses(db, sums)
-      return sums.filter(({ recipientId }) => busy.has(recipientId))
-    }
-    await recordDeliverySuccesses(db, sums, 'unchanged')
-    return []
+    const busy = await recordUnlockedSuccesses(db, sums)
+    return sums.filter(({ recipientId }) => busy.has(recipientId))
   } catch (error) {
     if (isSharedFailure(error)) {
       log.warn({ recipients: sums.length, error: loggableError(error) }, NOT_RECORDED)

@@ -89,6 +89,22 @@ describe('a success that changes only its time', () => {
     await lastSuccesses.finish()
     expect(await read(busy)).toMatchObject({ lastSuccessAt: at(1) })
   })
+  test('is dropped at the end of a run while its row is locked, and delays the end for nobody', async () => {
+    const [free, busy] = [await hook(), await hook()]
+    const [locked, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = room.db.transaction(async (tx) => {
+      await tx.execute(sql`select from recipients where id = ${busy} for update`)
+      locked.resolve()
+      await over.promise
+    })
+    await locked.promise
+    await record([ok(free, 1), ok(busy, 1)])
+    await lastSuccesses.finish()
+    expect(await read(free)).toMatchObject({ lastSuccessAt: at(1) })
+    over.resolve()
+    await holding
+    expect(lastSuccesses.pendingOf([busy])).toEqual([])
+  })
   test('is not shown for a destination that was changed since', async () => {
     const id = await hook()
     const sentAt = at(1)
