@@ -27,6 +27,13 @@ interface Latencies {
   readonly p99: number
 }
 
+/** Times of one alert, in milliseconds since the epoch. */
+interface RaisedAlert {
+  readonly dueAt: number
+  /** When the transaction of the alert was committed. */
+  committedAt: number
+}
+
 /**
  * Milliseconds from when an alert is due to be raised to its first bytes at the receiver, at 200 alerts per second.
  * The floor raises the same alerts, takes each new delivery with one statement and posts it by undici.
@@ -86,7 +93,7 @@ async function measureLatencies(
     receiver: () => cpuMsOf(receiverPid),
     'raising alerts': ownCpuMs,
   }
-  const raisedAt = new Map<number, number>()
+  const raised = new Map<number, RaisedAlert>()
   const { cores } = await measureCores(sides, async () => {
     const startedAt = performance.now()
     const raising: Promise<void>[] = []
@@ -99,30 +106,61 @@ async function measureLatencies(
       const turn = isHanging ? position / HANGING_SHARE : position
       const hook = among[turn % among.length]
       if (hook === undefined) throw new Error('there are no receivers')
-      if (!isHanging) raisedAt.set(position, performance.timeOrigin + dueAt)
-      raising.push(raiseOne(scene, hook, position))
+      const alert = { dueAt: performance.timeOrigin + dueAt, committedAt: Number.NaN }
+      if (!isHanging) raised.set(position, alert)
+      raising.push(
+        raiseOne(scene, hook, position).then(() => {
+          alert.committedAt = now()
+        }),
+      )
     }
     await Promise.all(raising)
-    await waitForArrivals(url, raisedAt.size)
+    await waitForArrivals(url, raised.size)
   })
-  if (of !== undefined) process.stdout.write(coresLine('delivery', of, cores))
-  return await latenciesOf(scene, raisedAt)
+  const { toCommit, toWire, total } = await latenciesOf(scene, raised)
+  if (of !== undefined) {
+    const parts = `until the commit ${words(toCommit)}, from there to the wire ${words(toWire)}`
+    process.stdout.write(`${coresLine('delivery', of, cores)}delivery: ${of}: ${parts}\n`)
+  }
+  return total
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now()
+}
+
+function words({ p50, p99 }: Latencies): string {
+  return `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
+}
+
+interface PartsOfLatency {
+  readonly toCommit: Latencies
+  readonly toWire: Latencies
+  readonly total: Latencies
 }
 
 async function latenciesOf(
   { connection: { sql }, url }: DeliveryScene,
-  raisedAt: ReadonlyMap<number, number>,
-): Promise<Latencies> {
+  raised: ReadonlyMap<number, RaisedAlert>,
+): Promise<PartsOfLatency> {
   const arrivals = new Map(await takeArrivals(url))
   const rows = await sql<{ id: string; position: string }[]>`
     select d.id, a.position from deliveries d join alerts a on a.id = d.alert_id`
   const waits = rows.flatMap(({ id, position }) => {
-    const [from, to] = [raisedAt.get(Number(position)), arrivals.get(id)]
-    return from === undefined || to === undefined ? [] : [to - from]
+    const [alert, arrivedAt] = [raised.get(Number(position)), arrivals.get(id)]
+    return alert === undefined || arrivedAt === undefined ? [] : [{ ...alert, arrivedAt }]
   })
-  if (waits.length !== raisedAt.size) throw new Error(`only ${waits.length} alerts arrived`)
-  waits.sort((a, b) => a - b)
-  const at = (share: number) => waits[Math.ceil(waits.length * share) - 1] ?? Number.NaN
+  if (waits.length !== raised.size) throw new Error(`only ${waits.length} alerts arrived`)
+  return {
+    toCommit: latencies(waits.map(({ dueAt, committedAt }) => committedAt - dueAt)),
+    toWire: latencies(waits.map(({ committedAt, arrivedAt }) => arrivedAt - committedAt)),
+    total: latencies(waits.map(({ dueAt, arrivedAt }) => arrivedAt - dueAt)),
+  }
+}
+
+function latencies(milliseconds: readonly number[]): Latencies {
+  const sorted = milliseconds.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
   return { p50: at(0.5), p99: at(0.99) }
 }
 
