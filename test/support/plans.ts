@@ -12,6 +12,10 @@ export interface PlanNode {
   readonly 'Actual Loops': number
   readonly 'Rows Removed by Filter'?: number | undefined
   readonly 'Rows Removed by Index Recheck'?: number | undefined
+  /** Pages of a node and of all below it that were in PostgreSQL's memory. */
+  readonly 'Shared Hit Blocks'?: number | undefined
+  /** Pages that were not, and were read from the disk or the memory of the operating system. */
+  readonly 'Shared Read Blocks'?: number | undefined
   readonly Plans?: readonly PlanNode[] | undefined
 }
 
@@ -24,6 +28,8 @@ const PlanNode: z.ZodType<PlanNode> = z.lazy(() =>
     'Actual Loops': z.number(),
     'Rows Removed by Filter': z.number().optional(),
     'Rows Removed by Index Recheck': z.number().optional(),
+    'Shared Hit Blocks': z.number().optional(),
+    'Shared Read Blocks': z.number().optional(),
     Plans: z.array(PlanNode).optional(),
   }),
 )
@@ -62,6 +68,7 @@ export function openExplained(url: string): ExplainedDatabase {
       'auto_explain.log_min_duration': '0ms',
       'auto_explain.log_analyze': 'on',
       'auto_explain.log_timing': 'off',
+      'auto_explain.log_buffers': 'on',
       'auto_explain.log_format': 'json',
       'auto_explain.log_level': 'notice',
     },
