@@ -127,7 +127,7 @@ export async function rescheduleEscalations(
   ids: readonly number[],
   now: Date,
 ): Promise<void> {
-  await scheduleFrom(tx, await store.listByIds(tx, ids), now)
+  await scheduleFrom(tx, await store.listAlertsByIds(tx, ids), now)
 }
 
 /** Schedules the escalations that a mute ended, counted from now. */
@@ -136,7 +136,7 @@ export async function scheduleEscalationsAfterMute(
   ids: readonly number[],
   now: Date,
 ): Promise<void> {
-  const rows = await store.listByIds(tx, ids)
+  const rows = await store.listAlertsByIds(tx, ids)
   const ended = rows.filter((row) => row.escalateAt === null && row.acknowledgedAt === null)
   await scheduleFrom(tx, ended, now)
 }

@@ -79,7 +79,7 @@ const PASSES: readonly Pass[] = [
 ]
 
 /** Sends due escalations, alerts after mutes, and reminders. */
-export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function escalateAndRemind(deps: Deps, signal: AbortSignal): Promise<void> {
   await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
   await uninhibitOrphanedAlerts(deps, signal)
   for (const pass of PASSES) {
@@ -335,6 +335,6 @@ async function listRepliedTo(
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, store.AlertRow>> {
   const ids = rows.flatMap(({ recoveryOf }) => recoveryOf ?? [])
-  const alertRows = ids.length === 0 ? [] : await store.listByIds(tx, ids)
+  const alertRows = ids.length === 0 ? [] : await store.listAlertsByIds(tx, ids)
   return new Map(alertRows.map((row) => [row.id, row]))
 }

@@ -18,7 +18,7 @@ import type { DestinationForm } from './destination-form.ts'
 import { ChainMessage, type Envelope, type EnvelopeKind, type Message } from './envelope.ts'
 import { type HookDeps, RequestBodyPreview } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 
 /** Hours for which both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
@@ -152,13 +152,13 @@ function createWebhook(deps: Deps): Channel<unknown> {
 function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination> {
   const make = (url: string) => {
     const secret = makeSecret()
-    return { destination: { url, secret }, secret, moved: true }
+    return { destination: { url, secret }, secret, isAddressChanged: true }
   }
   return {
     parts: ['url', 'rotateSecret'],
     required: 'url',
     check: ({ url }) =>
-      url === undefined || checkWebhookUrl(url, allowPrivate) === undefined
+      url === undefined || checkUserUrl(url, allowPrivate) === undefined
         ? []
         : [{ pointer: '/url', code: 'url' }],
     make: ({ url = '' }) => make(url),
@@ -168,7 +168,7 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
       }
       if (!isRotated) return undefined
       const secret = makeSecret()
-      return { destination: rotateSecret(before, secret, now), secret, moved: false }
+      return { destination: rotateSecret(before, secret, now), secret, isAddressChanged: false }
     },
   }
 }

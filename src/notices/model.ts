@@ -84,7 +84,7 @@ export type Notice =
     >)
 
 /** A notice within this time after another notice joins the next message. */
-export const TOGETHER_MINUTES = 10
+export const JOIN_NOTICES_MINUTES = 10
 
 /** Days for which sent notices are recorded, longer than a cause can recur. */
 export const RETENTION_DAYS = 90

@@ -24,7 +24,7 @@ import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import { type FittedWatches, listLabelsToSuspend } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { factsIn } from './facts.ts'
-import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
+import { JOIN_NOTICES_MINUTES, KINDS, type Notice, RETENTION_DAYS } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 
@@ -258,7 +258,7 @@ async function windowsOf(
     readers.map(({ id }) => id),
     {
       orderKeys: readers.map((reader) => orderKeyOf(notice, reader)),
-      seconds: TOGETHER_MINUTES * 60,
+      seconds: JOIN_NOTICES_MINUTES * 60,
       now,
     },
   )

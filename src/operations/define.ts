@@ -20,7 +20,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { SentMessageIds } from '#src/recipients/chats.ts'
 import type { Backtests } from '#src/watches/backtest/backtest.ts'
-import type { WatchFacts } from '#src/watches/facts.ts'
+import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
 import type { Limits, RateClass } from './limits.ts'
 
@@ -37,7 +37,7 @@ export interface App {
   readonly quarantine: Quarantine
   readonly chain: FspChain
   /** Stored facts about the chain's past, and published data. */
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   /** Answers about addresses and providers for people who have not signed in. */
   readonly lookUps: LookUps
   /** Reads the chain for the evidence of alerts. */

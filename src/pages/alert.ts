@@ -5,7 +5,7 @@ import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
 import { alertFormOf, alertPageData } from './alert-view.ts'
 import { formOf } from './form.ts'
-import { queryOf, sendPage } from './layout.ts'
+import { queryParametersOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
 /**
@@ -15,7 +15,7 @@ import { askerByLink, type LinkRoute } from './link.ts'
 export function alertPage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'alert')
   const read = (request: FastifyRequest<LinkRoute>) => {
-    const { lang } = queryOf(request)
+    const { lang } = queryParametersOf(request)
     return ask(request, getLinkedAlert, { query: isLocale(lang) ? { locale: lang } : {} })
   }
   server.get<LinkRoute>('/a/:code', async (request, reply) => {

@@ -2,7 +2,7 @@
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { ERROR_CODES } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
-import { apiReference } from './api-reference.ts'
+import { readApiReference } from './api-reference.ts'
 import { eventList, offeredTypes, typePath } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
 
@@ -81,7 +81,7 @@ function entry(result: Result, more = ''): Entry {
 }
 
 function operations(app: App, t: Translate): Entry[] {
-  return apiReference(app, t.locale).operations.map((operation) => {
+  return readApiReference(app, t.locale).operations.map((operation) => {
     const fields = [...operation.parameters, ...operation.body, ...operation.answer].map(
       ({ name }) => name,
     )

@@ -6,7 +6,7 @@ import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { getLinkedEvidence } from '#src/operations/links.ts'
 import { evidenceView } from './evidence-view.ts'
-import { queryOf, sendPage } from './layout.ts'
+import { queryParametersOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
 /**
@@ -16,7 +16,7 @@ import { askerByLink, type LinkRoute } from './link.ts'
 export function evidencePage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'alert')
   const read = async (request: FastifyRequest<LinkRoute>) => {
-    const { lang } = queryOf(request)
+    const { lang } = queryParametersOf(request)
     const query = isLocale(lang) ? { locale: lang } : {}
     const found = await ask(request, getLinkedEvidence, { query })
     if (found === undefined) throw new AppError('not_found', 'not_found')

@@ -81,20 +81,20 @@ const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8
 
 /** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
 export function localeOf(request: FastifyRequest, known?: Locale): Locale {
-  const { lang } = queryOf(request)
+  const { lang } = queryParametersOf(request)
   if (isLocale(lang)) return lang
   return known ?? negotiateLocale(request.headers['accept-language'])
 }
 
 /** The reader's time zone: `?tz=`, then UTC. */
 export function zoneOf(request: FastifyRequest): string {
-  const { tz = '' } = queryOf(request)
+  const { tz = '' } = queryParametersOf(request)
   return isTimeZone(tz) ? tz : 'UTC'
 }
 
 /** The language and time zone that the request's link chose, as a query with its `?`; empty for none. */
 export function choicesOf(request: FastifyRequest): string {
-  const { lang, tz = '' } = queryOf(request)
+  const { lang, tz = '' } = queryParametersOf(request)
   const chosen = new URLSearchParams({
     ...(isLocale(lang) ? { lang } : {}),
     ...(isTimeZone(tz) ? { tz } : {}),
@@ -173,7 +173,7 @@ function linker(request: FastifyRequest): (path: string) => string {
 
 /** Address of this page in another language. */
 function hrefIn(request: FastifyRequest, locale: Locale): string {
-  const { lang: _, ...others } = queryOf(request)
+  const { lang: _, ...others } = queryParametersOf(request)
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
@@ -188,8 +188,8 @@ function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
 }
 
-/** The query parameters that occur once. */
-export function queryOf(request: FastifyRequest): Readonly<Record<string, string>> {
+/** The query parameters; of one that is repeated, the last value. */
+export function queryParametersOf(request: FastifyRequest): Readonly<Record<string, string>> {
   const search = request.url.split('?')[1] ?? ''
   return Object.fromEntries(new URLSearchParams(search))
 }

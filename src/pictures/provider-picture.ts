@@ -5,7 +5,7 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
 import { type Colours, PALETTES, type Palette } from './colours.ts'
 import {
   fitting,
@@ -228,7 +228,7 @@ interface Cell {
   readonly y: number
   /** Width of the column. */
   readonly width: number
-  readonly state: RoundCell
+  readonly state: DutyResult
   readonly colours: Colours
 }
 

@@ -1,8 +1,8 @@
 /** The tiles below the rounds of a picture: fast updates, weight, the next reward epoch. Pure. */
 import {
+  type DutyResult,
   isSilentByFastUpdates,
   type ProviderView,
-  type RoundCell,
 } from '#src/watches/provider-view.ts'
 import type { Colours } from './colours.ts'
 import {
@@ -56,7 +56,7 @@ export function tiles(
 interface Tile {
   readonly label: string
   readonly value: string
-  readonly mark: RoundCell | undefined
+  readonly mark: DutyResult | undefined
 }
 
 interface Place {

@@ -32,7 +32,7 @@ import {
   type FollowUpRow,
   followUpsOf,
   hasFollowUp,
-  hurryConfirmed,
+  hurryConfirmations,
   hurryFollowUps,
   postponeFollowUp,
 } from './follow-up-store.ts'
@@ -72,7 +72,7 @@ export async function followUp(
   const { app } = changer
   const now = app.clock.now()
   await deleteExpired(app.db, now)
-  if (wallets.size > 0) await hurryConfirmed(app.db, [...wallets], now)
+  if (wallets.size > 0) await hurryConfirmations(app.db, [...wallets], now)
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
   for await (const row of claimAllDueRows(app, FOLLOW_UPS, options)) await followAlone(changer, row)
 }

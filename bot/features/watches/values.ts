@@ -41,14 +41,14 @@ export async function showOfferedValues(
 }
 
 /** The values with their results. */
-export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
+export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, runOne) => {
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
   if (owned === undefined || !isBacktestable(owned)) return undefined
   const values = offeredValues(state.reader, watch, owned)
   const tried = await Promise.all(
-    values.map(({ value }) => tryOne(state, bodyWith(watch, owned, value), link)),
+    values.map(({ value }) => runOne(state, bodyWith(watch, owned, value), link)),
   )
   return triedValues(state.reader, watch, owned, tried)
 }

@@ -68,15 +68,18 @@ export function createMetering(deps: Deps): Metering {
   const pendingRefunds = createPendingRefunds(deps)
   /** Wallets of known tokens; the wallet of a token never changes. */
   const wallets = new Map<string, string>()
-  const notes = new Set<Promise<void>>()
+  const useRecords = new Set<Promise<void>>()
   const charging = {
     ...deps,
     onTokenFound: (token: FoundToken, at: Date) => {
-      learn(wallets, token)
+      rememberWallet(wallets, token)
       if (token.charge !== undefined && token.charge.paid > 0) ledgerNotifier.notify(token.wallet)
-      const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
-      notes.add(note)
-      void note.then(() => notes.delete(note))
+      const useRecord = deps.tokens.recordUse(
+        { id: token.tokenId, lastUsedAt: token.lastUsedAt },
+        at,
+      )
+      useRecords.add(useRecord)
+      void useRecord.then(() => useRecords.delete(useRecord))
     },
     onUncertain: pendingRefunds.add,
   }
@@ -92,7 +95,7 @@ export function createMetering(deps: Deps): Metering {
     processAlone: (group) => settleNetworkCalls(deps, group),
     isAlike: () => true,
   })
-  const returns = createBatcher<model.Charge, model.RefundResult>({
+  const refundBatcher = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
     processAlone: (group) => refund(deps, group, pendingRefunds),
@@ -109,7 +112,10 @@ export function createMetering(deps: Deps): Metering {
       throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
     },
     async refund(charge) {
-      const returned = returns.add(charge.kind === 'free' ? charge.subject : charge.wallet, charge)
+      const returned = refundBatcher.add(
+        charge.kind === 'free' ? charge.subject : charge.wallet,
+        charge,
+      )
       if (returned !== undefined) return returned
       if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
       return { ok: false }
@@ -117,22 +123,22 @@ export function createMetering(deps: Deps): Metering {
     settleRefunds: pendingRefunds.settle,
     async stop() {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
-      await returns.idle()
+      await refundBatcher.idle()
       await pendingRefunds.close()
-      await Promise.all([ledgerNotifier.idle(), ...notes])
+      await Promise.all([ledgerNotifier.idle(), ...useRecords])
     },
   }
 }
 
-/** Quota of a wallet or client network before a call. */
-export async function getQuotaStatus(
+/** Credits and free calls of a wallet or client network. */
+export async function getPayerFunds(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subject: { readonly wallet: Address } | { readonly network: string },
-): Promise<model.QuotaStatus> {
+): Promise<model.PayerFunds> {
   const isWallet = 'wallet' in subject
   const account = isWallet ? await findAccount(db, subject.wallet) : undefined
-  const name = isWallet ? subject.wallet : subject.network
-  const counted = await countFreeCalls(db, name, utcDay(clock.now()))
+  const subjectName = isWallet ? subject.wallet : subject.network
+  const counted = await countFreeCalls(db, subjectName, utcDay(clock.now()))
   return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeCallsLeft(counted) }
 }
 
@@ -147,7 +153,7 @@ export async function pruneFreeCalls({ db, clock }: Pick<Deps, 'db' | 'clock'>):
   await deleteFreeCallsBefore(db, utcDay(new Date(clock.now().getTime() - DAYS_KEPT_MS)))
 }
 
-function learn(wallets: Map<string, string>, { hash, wallet }: FoundToken): void {
+function rememberWallet(wallets: Map<string, string>, { hash, wallet }: FoundToken): void {
   if (wallets.has(hash)) return
   const [oldest] = wallets.keys()
   if (wallets.size >= model.KNOWN_TOKENS_MAX && oldest !== undefined) wallets.delete(oldest)

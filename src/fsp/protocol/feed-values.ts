@@ -34,7 +34,7 @@ export function judgeFeedValues(
 }
 
 /** The feeds that have a price, by their medians. */
-export function pricedFeeds(medians: readonly (number | undefined)[]): readonly number[] {
+export function pricedFeedIndices(medians: readonly (number | undefined)[]): readonly number[] {
   return medians.flatMap((median, feed) => (median === undefined ? [] : [feed]))
 }
 

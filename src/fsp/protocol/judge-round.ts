@@ -1,4 +1,4 @@
-import { type EpochClock, roundWindowsOf } from './epochs.ts'
+import { type EpochSettings, roundWindowsOf } from './epochs.ts'
 import {
   type BitVote,
   confirmsConsensus,
@@ -8,7 +8,7 @@ import {
   fitsRequests,
   requestKind,
 } from './fdc.ts'
-import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
+import { countFeeds, judgeFeedValues, mediansOf, pricedFeedIndices } from './feed-values.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { commitHash, decodeCommit, decodeFeedValues, decodeReveal } from './ftso.ts'
 import {
@@ -38,7 +38,7 @@ import {
  * @param signers see `judgeSignatures`
  */
 export function judgeRound(
-  clock: EpochClock,
+  clock: EpochSettings,
   chainId: number,
   evidence: RoundEvidence,
   signers?: RecoveredSigners,
@@ -66,7 +66,7 @@ export function judgeRound(
     consensus: findConsensus(evidence, signed[FDC_PROTOCOL]),
     feedCount,
     medians,
-    priced: pricedFeeds(medians),
+    priced: pricedFeedIndices(medians),
     matched,
   }
   return policy.providers.map((provider, index) =>

@@ -1,5 +1,5 @@
 import { Address } from '#src/kernel/units.ts'
-import type { EpochClock } from './epochs.ts'
+import type { EpochSettings } from './epochs.ts'
 import type { BitVote } from './fdc.ts'
 import type { FDC_PROTOCOL, FTSO_PROTOCOL, SubmitFunction } from './framing.ts'
 import type { JudgedSignatures } from './judged-signatures.ts'
@@ -75,7 +75,7 @@ export const ANCHOR_BAND = 0.005
 
 /** Results that all providers of a round share. */
 export interface RoundContext {
-  readonly clock: EpochClock
+  readonly clock: EpochSettings
   readonly evidence: RoundEvidence
   readonly requests: readonly string[]
   readonly signed: Readonly<

@@ -15,7 +15,7 @@ import { SignalChoices } from './watch-view.ts'
  * @param watchId restricts the search to this watch
  * @returns undefined if there is no such watch
  */
-export async function findExampleWatch(
+export async function findExampleAlert(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
