@@ -23,7 +23,7 @@ import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts
 import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../views/watch-state.ts'
 import { signalsSummary } from '../signals/view.ts'
 import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-view.ts'
+import { escalationButton } from './escalation-button.ts'
 
 /** The newest alert of a watch on its card. */
 export interface LastAlert {

@@ -16,7 +16,7 @@ import {
   type View,
 } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-view.ts'
+import { escalationButton } from './escalation-button.ts'
 
 /** All recipients of a wallet. */
 export interface People {
