@@ -14,7 +14,7 @@ export const WATCH_STATUSES = [
 export type WatchStatus = (typeof WATCH_STATUSES)[number]
 
 /** Emoji of each status; a firing watch has the emoji of its severity, see `glyphOf`. */
-export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
+export const STATUS_GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
   suspended: '🎟️',
@@ -34,7 +34,7 @@ export const SEVERITY_GLYPHS: Readonly<Record<Severity, string>> = {
 /** The emoji of a watch. */
 export function glyphOf(watch: Watch, now: Date): string {
   const status = watchStatusOf(watch, now)
-  return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[status]
+  return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : STATUS_GLYPHS[status]
 }
 
 /** Emoji of the highest severity among the firing signals of these watches; of a warning if none fires. */

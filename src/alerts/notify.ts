@@ -78,7 +78,7 @@ interface Notified {
  *
  * @returns the recipients that are sent the alerts
  */
-export async function notify(
+export async function writeNotifications(
   deps: NotifyDeps,
   tx: Db,
   all: readonly Notification[],

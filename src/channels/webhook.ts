@@ -109,7 +109,7 @@ export const webhook = {
     const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(destination)
     return { key: nextSecret ?? secret, since: rotatedAt ? new Date(rotatedAt) : undefined }
   },
-  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: payload(envelope) }) },
+  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: webhookBody(envelope) }) },
   create: createWebhook,
 } as const satisfies ChannelDefinition<RequestBodyPreview, Deps>
 
@@ -125,7 +125,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not notified of a ${kind}`)
-      const body = payload(envelope)
+      const body = webhookBody(envelope)
       const headers = {
         'Content-Type': 'application/json',
         'User-Agent': deps.userAgent,
@@ -189,7 +189,7 @@ export function maskUrl(text: string): string {
  * Body of a webhook, version 2: the exact string that is sent and signed. Envelopes are validated where
  * they are read, so the body is not validated again by `WebhookPayload`.
  */
-export function payload(envelope: Envelope): string {
+export function webhookBody(envelope: Envelope): string {
   const { message } = envelope
   const chain = servedChain()
   const body: z.input<typeof WebhookPayload> = {
@@ -242,7 +242,7 @@ const standardKey = memoized(KEYS_MAX, (secret) =>
  * shown (UTF-8). Timestamp in epoch seconds.
  *
  */
-export function sign(secret: string, timestampSeconds: number, rawBody: string): string {
+export function signBody(secret: string, timestampSeconds: number, rawBody: string): string {
   const hmac = createHmac('sha256', secret).update(`${timestampSeconds}.${rawBody}`)
   return `sha256=${hmac.digest('hex')}`
 }
@@ -293,10 +293,10 @@ function signedHeaders(
     .filter((key) => key !== undefined)
     .map((key) => signStandard(key, envelope.deliveryId, timestamp, body))
   return {
-    'X-Watchdog-Signature': sign(secret, timestamp, body),
+    'X-Watchdog-Signature': signBody(secret, timestamp, body),
     ...(nextSecret === undefined
       ? {}
-      : { 'X-Watchdog-Signature-Next': sign(nextSecret, timestamp, body) }),
+      : { 'X-Watchdog-Signature-Next': signBody(nextSecret, timestamp, body) }),
     'X-Watchdog-Timestamp': String(timestamp),
     'X-Watchdog-Delivery': envelope.deliveryId,
     'X-Watchdog-Event': envelope.message.event,

@@ -149,7 +149,7 @@ export async function resealAnswers(
   deps: Pick<App, 'db' | 'box' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
-  return await resealColumn(deps, { purpose: PURPOSE, ...store.SEALED }, signal)
+  return await resealColumn(deps, { purpose: PURPOSE, ...store.SEALED_ANSWERS }, signal)
 }
 
 /** Deletes expired responses. */

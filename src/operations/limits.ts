@@ -43,7 +43,7 @@ export interface RateCount {
 const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
 
 /** Counts requests and refuses excess. */
-export interface Limits {
+export interface RequestLimits {
   /**
    * Counts one request of a class under a key. The count is reported before the request is refused.
    *
@@ -63,7 +63,7 @@ export interface Limits {
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
-export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
+export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLimits {
   const inMemory = new Map<string, RateLimiterMemory>(
     Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => {
       const options = { keyPrefix: name, points: points * scale, duration: seconds }

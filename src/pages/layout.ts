@@ -22,9 +22,9 @@ import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 
 /** Folder of the styles and the logo. */
-export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
+export const ASSETS_FOLDER = fileURLToPath(new URL('./assets', import.meta.url))
 /** Folder of the pages' scripts. */
-export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
+export const SCRIPTS_FOLDER = fileURLToPath(new URL('./browser', import.meta.url))
 
 /** Allows only files of this service, and no embedding in frames. */
 export const CONTENT_SECURITY_POLICY = {
@@ -47,7 +47,7 @@ export interface Page {
   /** Template data in addition to `t` and `lang`. */
   data(
     t: Translate,
-  ): { readonly title: string; readonly share?: Share } & Readonly<Record<string, unknown>>
+  ): { readonly title: string; readonly share?: LinkPreview } & Readonly<Record<string, unknown>>
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly secret?: boolean
@@ -59,7 +59,7 @@ export interface Page {
 }
 
 /** Preview of a shared link to a page. */
-export interface Share {
+export interface LinkPreview {
   readonly description: string
   readonly url: string
   /** URL of a PNG; its width and height in pixels and its description follow. */
@@ -72,12 +72,12 @@ export interface Share {
 const PUBLIC_SECONDS = 300
 const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), cache: true })
 /** Colours by name, which the sandbox uses, too. */
-export const PALETTE = readFileSync(`${ASSETS}/palette.css`, 'utf8')
+export const PALETTE_CSS = readFileSync(`${ASSETS_FOLDER}/palette.css`, 'utf8')
 /** The styles of every page, without comments and line breaks. */
-export const STYLE = (PALETTE + readFileSync(`${ASSETS}/style.css`, 'utf8'))
+export const PAGE_CSS = (PALETTE_CSS + readFileSync(`${ASSETS_FOLDER}/style.css`, 'utf8'))
   .replace(/\/\*[\s\S]*?\*\//g, '')
   .replace(/\s*([{};])\s*/g, '$1')
-const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8)
+const styleVersion = createHash('sha256').update(PAGE_CSS).digest('hex').slice(0, 8)
 
 /** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
 export function localeOf(request: FastifyRequest, known?: Locale): Locale {

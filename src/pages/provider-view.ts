@@ -13,7 +13,7 @@ import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
-import type { Share } from './layout.ts'
+import type { LinkPreview } from './layout.ts'
 import { watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
 
@@ -77,7 +77,7 @@ function shareOf(
     readonly url: string
     readonly description: readonly (string | undefined)[]
   },
-): Share {
+): LinkPreview {
   const { title, url, description } = about
   return {
     description: description.filter((part) => part !== undefined).join(' · '),

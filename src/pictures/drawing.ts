@@ -6,9 +6,9 @@ import { OUTLINE_UNITS, type Outline, outlineFontOf, outlineOf } from './outline
 export const WIDTH = 1280
 export const PADDING = 40
 /** Sizes of letters. The smallest is about 11 pixels high in a chat on a phone. */
-export const SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
+export const LETTER_SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
 /** Side of the square of a mark. */
-export const MARK = 44
+export const MARK_SIZE = 44
 
 /** Marks in their square, drawn with a stroke of 5 unless they are filled. */
 const MARKS: Readonly<Record<DutyResult, string>> = {

@@ -129,14 +129,17 @@ describe('the status of a recipient after a change', () => {
       { status: 'disabled', statusReason: 'gone', verifiedAt: null, ask: false },
     ],
   ])('%s', (_what, channel, before, isAddressChanged, expected) => {
-    expect(statusAfterChange({ ...before, channel }, { isAddressChanged, wanted: undefined })).toEqual(
-      expected,
-    )
+    expect(
+      statusAfterChange({ ...before, channel }, { isAddressChanged, wanted: undefined }),
+    ).toEqual(expected)
   })
   test('an unsubscribed mailbox that its owner switches on asks its reader again', () => {
     const before = { status: 'disabled', statusReason: OFF_BY_READER, verifiedAt: null } as const
     expect(
-      statusAfterChange({ ...before, channel: 'email' }, { isAddressChanged: false, wanted: 'active' }),
+      statusAfterChange(
+        { ...before, channel: 'email' },
+        { isAddressChanged: false, wanted: 'active' },
+      ),
     ).toMatchObject({ status: 'pending', ask: true })
   })
 })

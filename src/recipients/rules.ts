@@ -58,7 +58,10 @@ export interface StatusFields {
  */
 export function statusAfterChange(
   before: StatusFields & { readonly channel: ChannelKey },
-  change: { readonly isAddressChanged: boolean; readonly wanted: 'active' | 'disabled' | undefined },
+  change: {
+    readonly isAddressChanged: boolean
+    readonly wanted: 'active' | 'disabled' | undefined
+  },
 ): StatusFields & { readonly ask: boolean } {
   const needsConsent = CHANNELS[before.channel].needsConsent
   const verifiedAt = change.isAddressChanged && needsConsent ? null : before.verifiedAt

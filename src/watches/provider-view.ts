@@ -6,10 +6,10 @@ import { Address, Instant, Units } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'
 import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
-  ANCHOR,
+  ANCHOR_CONDITION,
   CONDITION_WINDOW_ROUNDS,
   fulfilledShare,
-  PARTICIPATION,
+  PARTICIPATION_CONDITION,
   type RateCondition,
   ROUNDS_MIN,
   UPTIME_MINIMUM,
@@ -320,8 +320,8 @@ export function minimalConditionsOf(
     .flatMap(({ nodes }) => nodes ?? [])
     .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: rateOf(ANCHOR),
-    fdc: rateOf(PARTICIPATION),
+    anchor: rateOf(ANCHOR_CONDITION),
+    fdc: rateOf(PARTICIPATION_CONDITION),
     uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
   }
 }

@@ -17,7 +17,7 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
-import type { Content } from '#src/telegram/send.ts'
+import type { MessageContent } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
@@ -169,7 +169,7 @@ async function edit(
   api: Api,
   chatId: number,
   messageId: number,
-  content: Content,
+  content: MessageContent,
 ): Promise<boolean> {
   try {
     const posted = await post(api, { chatId, messageId, content: () => content })

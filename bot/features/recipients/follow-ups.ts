@@ -16,7 +16,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
-import type { Content } from '#src/telegram/send.ts'
+import type { MessageContent } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import { contentOf } from '../../core/show.ts'
@@ -197,7 +197,11 @@ async function readerOf(
 }
 
 /** Edits a message; a message that was deleted, or shows another screen by now, is ignored. */
-async function edit({ app, api }: FollowUpDeps, row: FollowUpRow, content: Content): Promise<void> {
+async function edit(
+  { app, api }: FollowUpDeps,
+  row: FollowUpRow,
+  content: MessageContent,
+): Promise<void> {
   if (!(await hasFollowUp(app.db, row))) return
   const { chatId, messageId } = row
   try {

@@ -17,7 +17,7 @@ import {
   walletName,
 } from '../../views/view.ts'
 import type { Funds } from '../../views/wallet.ts'
-import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
+import { mutedLine, slotsText, watchSummaryLines } from '../../views/wallet-lines.ts'
 import { sortWatches, watchStatusOf } from '../../views/watch-state.ts'
 import { watchLine } from '../watches/list-view.ts'
 
@@ -61,7 +61,7 @@ export function statusScreen(
   const off = overview.destinations.filter((destination) => !isOn(destination)).slice(0, OFF_MAX)
   const lines = [
     options.notice,
-    ...summary(reader, watches, now),
+    ...watchSummaryLines(reader, watches, now),
     mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
     funds && reader.isFree !== true

@@ -5,7 +5,7 @@ import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { allPeople, type People, personLine, personName } from './people-view.ts'
+import { allPeople, personLine, personName, type WatchPeople } from './people-view.ts'
 
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
@@ -15,7 +15,7 @@ const PEOPLE_MAX = 8
 /**
  * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts.
  */
-export function escalationScreen(reader: Reader, watch: Watch, people: People): View {
+export function escalationScreen(reader: Reader, watch: Watch, people: WatchPeople): View {
   const { t } = reader
   const { id, label, escalateAfterMinutes, escalateTo } = watch
   const shown = allPeople(people).slice(0, PEOPLE_MAX)

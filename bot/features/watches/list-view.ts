@@ -18,7 +18,13 @@ import {
   type View,
 } from '../../views/view.ts'
 import { isPrivateType, typeLine, typeName } from '../../views/watch-facts.ts'
-import { GLYPHS, glyphOf, severityOf, sortWatches, watchStatusOf } from '../../views/watch-state.ts'
+import {
+  glyphOf,
+  STATUS_GLYPHS,
+  severityOf,
+  sortWatches,
+  watchStatusOf,
+} from '../../views/watch-state.ts'
 import { typeButtons } from '../new/view.ts'
 import { signalShort } from '../signals/view.ts'
 
@@ -82,7 +88,7 @@ function titleLines(
     t.html('bot:watches.titleSlots', { used, slots: slots.total }),
     waiting === 0
       ? undefined
-      : `${GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
+      : `${STATUS_GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
   ]
 }
 

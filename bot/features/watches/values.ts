@@ -12,8 +12,8 @@ import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.t
 import {
   fieldLabel,
   findField,
-  type Preset,
   presetsOf,
+  type SettingPreset,
   type SettingWithOwner,
   valueText,
 } from '../../views/fields.ts'
@@ -59,7 +59,11 @@ export function isBacktestable({ owner, field }: SettingWithOwner): boolean {
 }
 
 /** The current value and the offered values. */
-function offeredValues(reader: Reader, watch: Watch, owned: SettingWithOwner): readonly Preset[] {
+function offeredValues(
+  reader: Reader,
+  watch: Watch,
+  owned: SettingWithOwner,
+): readonly SettingPreset[] {
   const facts = factsOf(watch)
   const current = currentValue(watch, owned)
   const presets = presetsOf(reader, owned, facts)
@@ -92,7 +96,8 @@ function triedValues(
   const { code } = owned.field
   const current = currentValue(watch, owned)
   const values = offeredValues(reader, watch, owned)
-  const label = (preset: Preset) => (preset.value === current ? `✓ ${preset.label}` : preset.label)
+  const label = (preset: SettingPreset) =>
+    preset.value === current ? `✓ ${preset.label}` : preset.label
   const field = fieldLabel(t, owned)
   const lines = [
     `✏️ ${t.html('bot:edit.title', { field, label: typed(watch.label) })}`,

@@ -103,7 +103,7 @@ export type ChargeOutcome =
 export type RefundResult = ({ readonly ok: true } & Partial<PayerFunds>) | { readonly ok: false }
 
 /** Result of settling several calls of one payer for one resource. */
-export interface Settlement {
+export interface CallSettlement {
   /** Wallet, or client network. */
   readonly subject: string
   readonly day: string

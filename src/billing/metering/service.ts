@@ -15,7 +15,7 @@ import {
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'
 import * as model from './model.ts'
-import { createPendingRefunds, refund } from './refunds.ts'
+import { createPendingRefunds, refundCharges } from './refunds.ts'
 import { freeCallsLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
 
@@ -98,7 +98,7 @@ export function createMetering(deps: Deps): Metering {
   const refundBatcher = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
-    processAlone: (group) => refund(deps, group, pendingRefunds),
+    processAlone: (group) => refundCharges(deps, group, pendingRefunds),
     isAlike: (charge, other) => dayOf(charge) === dayOf(other),
   })
 

@@ -58,8 +58,8 @@ export interface ProviderRound {
   readonly anchors?: { readonly hits: number; readonly possible: number }
 }
 
-export const GOOD: RoundCheckVerdict = { verdict: 'good' }
-export const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
+export const GOOD_VERDICT: RoundCheckVerdict = { verdict: 'good' }
+export const UNKNOWN_VERDICT: RoundCheckVerdict = { verdict: 'unknown' }
 export const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
 /** Verdicts of the FDC in a round without requests. */
 export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
