@@ -9,7 +9,7 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import { withCurrentFigures } from './current-figures.ts'
 import * as escalationStore from './escalation-store.ts'
 import { toIdRows } from './id-rows.ts'
-import { type Notification, notificationOf, writeNotifications } from './notify.ts'
+import { type Notification, notificationOf, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { episodeKeyOf, isMuted } from './rules.ts'
@@ -57,7 +57,7 @@ export async function sendDueEscalations(
     ),
   )
   const together = open.filter((row) => due.has(keyOf(row)))
-  const notified = await writeNotifications(
+  const notified = await notifyRecipients(
     deps,
     tx,
     [...due].map(([key, { row, watch }]) => {

@@ -18,7 +18,7 @@ import { sendDueEscalations } from './escalation.ts'
 import { DUE_ESCALATIONS, endEscalations } from './escalation-store.ts'
 import { idsOfRows, toIdRows } from './id-rows.ts'
 import { logEnded } from './log-lines.ts'
-import { type Notification, notificationOf, writeNotifications } from './notify.ts'
+import { type Notification, notificationOf, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
 import { isReminderForEscalated, reminderStepFor } from './reminder-rules.ts'
@@ -143,7 +143,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
   const unsent = await delivery.listOnlyMutedRecipients(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
-  await writeNotifications(deps, tx, [
+  await notifyRecipients(deps, tx, [
     ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
       const only = unsentOf(row.id)
       if (row.recoveryOf === null) return alertOf(row, watches, only)
@@ -258,7 +258,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
       })),
     ]
   })
-  await writeNotifications(deps, tx, notifications)
+  await notifyRecipients(deps, tx, notifications)
   return all.length
 }
 

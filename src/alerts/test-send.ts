@@ -7,7 +7,7 @@ import { type ConsentRequest, confirmEmail } from '#src/recipients/consent.ts'
 import type { DecryptedDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { findExampleAlert } from '#src/watches/manage/example-watch.ts'
+import { findExampleAlert } from '#src/watches/manage/example-alert.ts'
 import { signalPageUrl } from './example.ts'
 import { renderMessage } from './render.ts'
 

@@ -8,7 +8,7 @@ import type { MessageTone } from './card.ts'
  */
 
 const LIGHT = {
-  ground: '#F5F6F8',
+  background: '#F5F6F8',
   card: '#FCFCFD',
   text: '#151A21',
   muted: '#566070',
@@ -21,7 +21,7 @@ const LIGHT = {
   info: '#1755C7',
 } as const
 const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
-  ground: '#11151B',
+  background: '#11151B',
   card: '#1A2029',
   text: '#E8EBF0',
   muted: '#A3ADBB',
@@ -140,9 +140,9 @@ export function mailWriter(locale: Locale): MailWriter {
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
         `<title>${escapeHtml(title)}</title><style>${darkScheme()}</style></head>`,
-        `<body class="ground" style="margin:0;padding:0;background:${LIGHT.ground}">`,
+        `<body class="background" style="margin:0;padding:0;background:${LIGHT.background}">`,
         `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
-        `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
+        `${table(direction, '100%')}<tr><td class="background" align="center" bgcolor="${LIGHT.background}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
         `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${typeset(asideHtml, locale)}</td></tr></table></td></tr>`,
@@ -195,7 +195,7 @@ function table(direction: string, width?: string): string {
 
 /** Inline colours override rules, hence `!important`. */
 function darkScheme(): string {
-  const backgrounds = ['ground', 'card'] as const
+  const backgrounds = ['background', 'card'] as const
   const textColours = [
     'text',
     'muted',

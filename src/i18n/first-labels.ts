@@ -9,7 +9,7 @@ const NAMES_MAX = 5
 export function firstLabels(t: Translate, labels: readonly string[]): string | undefined {
   if (labels.length === 0) return undefined
   const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
-  const rest = labels.length - shown.length
-  const all = rest === 0 ? shown : [...shown, t('notices:more', { count: rest })]
-  return formatList(all, t.locale)
+  const otherCount = labels.length - shown.length
+  const listed = otherCount === 0 ? shown : [...shown, t('notices:more', { count: otherCount })]
+  return formatList(listed, t.locale)
 }

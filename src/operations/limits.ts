@@ -72,9 +72,9 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
   )
   const shared = createRateCounts(db)
   const memoryOf = (name: RateClass) => {
-    const found = inMemory.get(name)
-    if (found === undefined) throw new Error(`no limit is called ${name}`)
-    return found
+    const limiter = inMemory.get(name)
+    if (limiter === undefined) throw new Error(`no limit is called ${name}`)
+    return limiter
   }
   const sharedKey = (rate: RateClass, key: string) => {
     const { seconds } = RATE_CLASSES[rate]
@@ -83,9 +83,10 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
   return {
     async admit(rate, key, report) {
       const most = RATE_CLASSES[rate].points * scale
-      const asked = sharedKey(rate, key)
-      const own = await countRequest(memoryOf(rate), key)
-      const count = asked === undefined || own.points > most ? own : await shared.add(asked)
+      const shareKey = sharedKey(rate, key)
+      const localCount = await countRequest(memoryOf(rate), key)
+      const count =
+        shareKey === undefined || localCount.points > most ? localCount : await shared.add(shareKey)
       report?.(reported(rate, count, most))
       if (count.points > most) throw tooManyRequests(count)
     },
@@ -93,10 +94,11 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
       // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,
       // too.
       if (!countsFailuresOnly(rate)) return
-      const asked = sharedKey(rate, key)
-      const own = await takeBack(memoryOf(rate), key)
+      const shareKey = sharedKey(rate, key)
+      const localCount = await takeBack(memoryOf(rate), key)
       // The request has succeeded. If the database does not take the count back, the count expires later.
-      const count = asked === undefined ? own : await shared.takeBack(asked).catch(() => undefined)
+      const count =
+        shareKey === undefined ? localCount : await shared.takeBack(shareKey).catch(() => undefined)
       if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].points * scale))
     },
   }

@@ -116,9 +116,11 @@ export const getLinkedAlert = defineLinkOperation({
     const { provider } = page
     if (provider === null) return { page }
     const until = page.endedAt
-    const asked = { provider, rounds: ROUNDS }
+    const providerQuery = { provider, rounds: ROUNDS }
     const view = await undefinedIfUnavailable(() =>
-      until === null ? getProviderView(app, asked) : getPastProvider(app, { ...asked, until }),
+      until === null
+        ? getProviderView(app, providerQuery)
+        : getPastProvider(app, { ...providerQuery, until }),
     )
     return { page, provider: view }
   },

@@ -98,10 +98,10 @@ function inlined(
     key,
     inlined(value, named, enclosingNames),
   ])
-  const own = Object.fromEntries(parts)
-  if (typeof $ref !== 'string') return own
+  const inlinedKeywords = Object.fromEntries(parts)
+  if (typeof $ref !== 'string') return inlinedKeywords
   const name = $ref.slice('#/$defs/'.length)
   if (enclosingNames.includes(name)) throw new Error(`the schema ${name} contains itself`)
   const target = inlined(named.get(name), named, [...enclosingNames, name])
-  return { ...Object(target), ...own }
+  return { ...Object(target), ...inlinedKeywords }
 }

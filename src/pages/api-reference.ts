@@ -14,7 +14,7 @@ export function readApiReference(app: Documented, locale: Locale): ApiDocs {
   const ofService = made.get(operations) ?? new Map<string, ApiDocs>()
   made.set(operations, ofService)
   const key = `${locale} ${publicUrl}`
-  const known = ofService.get(key) ?? apiDocs(openApiDocument(app, locale))
-  ofService.set(key, known)
-  return known
+  const reference = ofService.get(key) ?? apiDocs(openApiDocument(app, locale))
+  ofService.set(key, reference)
+  return reference
 }

@@ -60,9 +60,9 @@ function normal(text: string): string {
 function entriesOf(app: App, t: Translate): readonly Entry[] {
   const ofService = made.get(app.operations) ?? new Map<string, readonly Entry[]>()
   made.set(app.operations, ofService)
-  const known = ofService.get(t.locale) ?? entries(app, t)
-  ofService.set(t.locale, known)
-  return known
+  const localeEntries = ofService.get(t.locale) ?? entries(app, t)
+  ofService.set(t.locale, localeEntries)
+  return localeEntries
 }
 
 function entries(app: App, t: Translate): readonly Entry[] {

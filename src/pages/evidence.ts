@@ -18,17 +18,17 @@ export function evidencePage(server: FastifyInstance, app: App): void {
   const read = async (request: FastifyRequest<LinkRoute>) => {
     const { lang } = queryParametersOf(request)
     const query = isLocale(lang) ? { locale: lang } : {}
-    const found = await ask(request, getLinkedEvidence, { query })
-    if (found === undefined) throw new AppError('not_found', 'not_found')
-    return found
+    const linkedEvidence = await ask(request, getLinkedEvidence, { query })
+    if (linkedEvidence === undefined) throw new AppError('not_found', 'not_found')
+    return linkedEvidence
   }
   server.get<LinkRoute>('/a/:code/evidence', async (request, reply) => {
-    const found = await read(request)
+    const linkedEvidence = await read(request)
     return sendPage(app, request, reply, {
       view: 'evidence',
       secret: true,
-      locale: found.locale,
-      data: (t) => evidenceView(t, found, request.params.code),
+      locale: linkedEvidence.locale,
+      data: (t) => evidenceView(t, linkedEvidence, request.params.code),
     })
   })
   server.get<LinkRoute>('/a/:code/evidence.json', async (request, reply) => {

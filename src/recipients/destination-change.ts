@@ -68,7 +68,7 @@ export async function applyDestinationChange(
     ...(changed && toStoredDestination(deps.box, channel, changed.destination)),
     ...state,
     ...(isFresh && { failingSince: null }),
-    ...(moved && { lastSuccessAt: null, lastFailureAt: null }),
+    ...(isAddressChanged && { lastSuccessAt: null, lastFailureAt: null }),
     updatedAt: now,
   })
   if (ask) await planConfirmation(tx, saved, changed?.destination ?? before, now)

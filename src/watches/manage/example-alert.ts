@@ -9,7 +9,7 @@ import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
- * The newest watch of the wallet that notifies a recipient, with an example alert of its first enabled signal, or else
+ * An example alert of the wallet's newest watch that notifies a recipient: of the watch's first enabled signal, or else
  * of its first signal. For groups, watches of the ledger are left out, because groups get no alerts about it.
  *
  * @param watchId restricts the search to this watch
