@@ -267,10 +267,7 @@ function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined
   })
 }
 
-/**
- * Button for another top-up; after a partly paid quote expired, for the remainder if it can be
- * bought.
- */
+/** Button for another top-up; after a partly paid quote expired, for the remainder if it can be bought. */
 function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
   const missing = topup.credits + topup.bonusCredits - topup.creditedCredits
   if (missing < MIN_TOPUP_CREDITS) return act(t('bot:button.topUpAgain'), packed('topup'))

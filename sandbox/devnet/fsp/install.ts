@@ -1,4 +1,4 @@
-import { type Abi, encodeFunctionData, type Hex, zeroHash } from 'viem'
+import { type Abi, encodeFunctionData, type Hex, zeroAddress, zeroHash } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -86,8 +86,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
 ]
 
 /**
- * Installs the contracts of Flare's systems at their addresses and funds the senders. Then sets the contracts up, with
- * the founders and both reward epochs, in one block.
+ * Installs the contracts of Flare's systems at their addresses, funds senders, and creates both epochs in one block.
  *
  * @param writer has exclusive access to the chain
  * @throws Error when a transaction fails
@@ -158,10 +157,7 @@ export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): UnsignedTx 
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
-/**
- * Sets the present contracts in the contract registry and in the manager: of `relay` and `registries` (voter
- * registries and calculator) those of the former generation, or of the newer one.
- */
+/** Sets which generation of Relay, and which of the voter registries with their calculator, is the present one. */
 export function setGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
@@ -218,8 +214,8 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Uns
     noSigningPolicyRelay: true,
     messageFinalizationWindowInRewardEpochs: 20,
   }
-  const zeroAddress = '0x0000000000000000000000000000000000000000'
   const { flareSystemsManager: managerAddress, entityManager: entities } = CONTRACTS
+  const updaterSettings = [managerAddress, UPDATE_WINDOW_BLOCKS, PRICES.length]
   return [
     ...setGeneration({ relay: isFormer, registries: isFormer }),
     setUpCall(managerAddress, constantsData(timing)),
@@ -245,11 +241,7 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Uns
     ]),
     set(CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
     set(CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [
-      managerAddress,
-      UPDATE_WINDOW_BLOCKS,
-      PRICES.length,
-    ]),
+    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', updaterSettings),
     set(CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),
