@@ -74,10 +74,8 @@ export function createMetering(deps: Deps): Metering {
     onTokenFound: (token: FoundToken, at: Date) => {
       rememberWallet(wallets, token)
       if (token.charge !== undefined && token.charge.paid > 0) ledgerNotifier.notify(token.wallet)
-      const useRecord = deps.tokens.recordUse(
-        { id: token.tokenId, lastUsedAt: token.lastUsedAt },
-        at,
-      )
+      const { tokenId: id, lastUsedAt } = token
+      const useRecord = deps.tokens.recordUse({ id, lastUsedAt }, at)
       useRecords.add(useRecord)
       void useRecord.then(() => useRecords.delete(useRecord))
     },
@@ -87,8 +85,7 @@ export function createMetering(deps: Deps): Metering {
     ...LIMITS,
     processTogether: (groups) => settleCallsTogether(charging, groups),
     processAlone: (group) => settleTokenCalls(charging, group),
-    isAlike: (tokenCall, other) =>
-      tokenCall.hash === other.hash && tokenCall.resource === other.resource,
+    isAlike: (call, other) => call.hash === other.hash && call.resource === other.resource,
   })
   const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
@@ -112,10 +109,7 @@ export function createMetering(deps: Deps): Metering {
       throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
     },
     async refund(charge) {
-      const returned = refundBatcher.add(
-        charge.kind === 'free' ? charge.subject : charge.wallet,
-        charge,
-      )
+      const returned = refundBatcher.add(payerOf(charge), charge)
       if (returned !== undefined) return returned
       if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
       return { ok: false }
@@ -158,6 +152,10 @@ function rememberWallet(wallets: Map<string, string>, { hash, wallet }: FoundTok
   const [oldest] = wallets.keys()
   if (wallets.size >= model.KNOWN_TOKENS_MAX && oldest !== undefined) wallets.delete(oldest)
   wallets.set(hash, wallet)
+}
+
+function payerOf(charge: model.Charge): string {
+  return charge.kind === 'free' ? charge.subject : charge.wallet
 }
 
 function dayOf(charge: model.Charge): string | undefined {
