@@ -6,7 +6,7 @@ import { inlineQueries } from './features/inline/handlers.ts'
 import { followUp } from './features/recipients/follow-ups.ts'
 
 /** What the service's bot consists of. */
-export const PARTS: BotParts = {
+export const BOT_PARTS: BotParts = {
   features: REGISTRY,
   inlineQueries,
   backtests: BACKTEST_SCREENS,

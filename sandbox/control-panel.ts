@@ -251,5 +251,5 @@ async function startTrial(alice: Customer): Promise<void> {
 }
 
 function isAnswer(error: unknown, status: number): boolean {
-  return error instanceof UnexpectedAnswerError && error.came.startsWith(`${status} `)
+  return error instanceof UnexpectedAnswerError && error.received.startsWith(`${status} `)
 }

@@ -4,8 +4,8 @@
 import { z } from 'zod'
 import type { DevPerson } from './devnet/accounts.ts'
 
-/** Expected answer of a request. */
-interface Wanted<Body extends z.ZodType> {
+/** Body of a request, and the expected answer. */
+interface CallSpec<Body extends z.ZodType> {
   /** One status, or any of several. */
   readonly status: number | readonly number[]
   /** Schema of the relevant parts of the body. */
@@ -26,7 +26,7 @@ export interface Customer {
   call<Body extends z.ZodType>(
     method: string,
     path: string,
-    wanted: Wanted<Body>,
+    wanted: CallSpec<Body>,
   ): Promise<z.output<Body>>
   /**
    * Calls metered data, below `/data`.
@@ -49,12 +49,12 @@ export interface DataCall {
 /** Thrown for an unexpected answer. */
 export class UnexpectedAnswerError extends Error {
   readonly expected: string
-  readonly came: string
-  constructor(expected: string, came: string) {
-    super(`expected ${expected}, but ${came} came`)
+  readonly received: string
+  constructor(expected: string, received: string) {
+    super(`expected ${expected}, but ${received} came`)
     this.name = 'UnexpectedAnswerError'
     this.expected = expected
-    this.came = came
+    this.received = received
   }
 }
 
@@ -106,19 +106,19 @@ function customer(publicUrl: string, token: string): Customer {
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       })
       const text = await response.text()
-      const asked = `${method} ${path}`
+      const requestText = `${method} ${path}`
       const statuses = [status].flat()
       if (!statuses.includes(response.status)) {
         throw new UnexpectedAnswerError(
-          `${statuses.join(' or ')} to ${asked}`,
+          `${statuses.join(' or ')} to ${requestText}`,
           `${response.status} ${text}`,
         )
       }
       const parsed = body.safeParse(text === '' ? undefined : JSON.parse(text))
       if (parsed.success) return parsed.data
       throw new UnexpectedAnswerError(
-        `an answer to ${asked} in its form`,
-        `${text} (${faults(parsed.error)})`,
+        `an answer to ${requestText} that matches its schema`,
+        `${text} (${issuesText(parsed.error)})`,
       )
     },
     callForData: async (path) => {
@@ -141,6 +141,6 @@ function customer(publicUrl: string, token: string): Customer {
   }
 }
 
-function faults({ issues }: z.ZodError): string {
+function issuesText({ issues }: z.ZodError): string {
   return issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
 }

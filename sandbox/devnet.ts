@@ -1,7 +1,7 @@
 import type { Address } from '#src/kernel/units.ts'
 import { PEOPLE } from './devnet/accounts.ts'
 import { startAnvil } from './devnet/anvil.ts'
-import { connectClient, type DevnetClient, type SnapshotId } from './devnet/client.ts'
+import { createDevnetClient, type DevnetClient, type SnapshotId } from './devnet/client.ts'
 import { bindContracts, type DevnetContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { flare } from './devnet/flare.ts'
@@ -86,7 +86,7 @@ export async function startDevnet(options?: DevnetOptions): Promise<Devnet>
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
   try {
-    const client = connectClient(anvil.url, options.chainId)
+    const client = createDevnetClient(anvil.url, options.chainId)
     await furnish(client, options)
     const send = createSender(client, options.blockTimeSeconds !== undefined)
     const chain = devnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)

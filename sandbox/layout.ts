@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Eta } from 'eta'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { PALETTE } from '#src/pages/layout.ts'
+import { PALETTE_CSS } from '#src/pages/layout.ts'
 import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
 
@@ -85,7 +85,7 @@ export function sendPage(reply: FastifyReply, html: string): FastifyReply {
  */
 export function serveLayout(app: FastifyInstance, status?: () => Promise<SandboxStatus>): void {
   if (app.hasRoute({ method: 'GET', url: '/layout.css' })) return
-  serveFile(app, '/layout.css', 'text/css; charset=utf-8', PALETTE)
+  serveFile(app, '/layout.css', 'text/css; charset=utf-8', PALETTE_CSS)
   serveFile(app, '/arrivals.css', 'text/css; charset=utf-8')
   serveFile(app, '/layout.js', 'text/javascript; charset=utf-8')
   if (status === undefined) return

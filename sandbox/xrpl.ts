@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import { listen, stopListening } from './loopback.ts'
 import { type ErrorToken, errorOf, XrplRefusal } from './xrpl/errors.ts'
 import { createHistory, type Deposit } from './xrpl/ledger.ts'
-import { METHODS, type ServerView } from './xrpl/methods.ts'
+import { type ServerView, XRPL_METHODS } from './xrpl/methods.ts'
 
 /** Options of a server of the XRP Ledger. */
 export interface XrplServerOptions {
@@ -209,7 +209,7 @@ function answerTo(view: ServerView, { refusals }: Faults, body: string): Answer 
   const sent = { ...parameters, command: method }
   try {
     if (fault !== undefined) throw new XrplRefusal(fault)
-    const run = METHODS[method]
+    const run = XRPL_METHODS[method]
     if (run === undefined) throw new XrplRefusal('unknownCmd')
     return { status: 200, body: resultOf(run(view, parameters, apiVersion), 'success') }
   } catch (error) {

@@ -3,7 +3,7 @@ import { Api } from 'grammy'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { listChatsShowing } from '#bot/features/topup/topups.ts'
-import { PARTS } from '#bot/parts.ts'
+import { BOT_PARTS } from '#bot/parts.ts'
 import { createEvidenceChain } from '#src/alerts/evidence-chain.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
 import { createMetering } from '#src/billing/metering/service.ts'
@@ -35,7 +35,7 @@ import { createInternalServer } from '#src/http/internal.ts'
 import { createServer } from '#src/http/server.ts'
 import { writeChainNames } from '#src/i18n/translate.ts'
 import type { JobApp } from '#src/jobs/define.ts'
-import { createHeartbeat } from '#src/jobs/heartbeat.ts'
+import { createHeartbeatMonitor } from '#src/jobs/heartbeat.ts'
 import { REGISTRY as JOBS } from '#src/jobs/index.ts'
 import { retain } from '#src/jobs/retain.ts'
 import { type RunningJobs, runOnceBeforeStart, startJobs } from '#src/jobs/runner.ts'
@@ -54,7 +54,7 @@ import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
 import { countLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
-import { createWatchFacts } from '#src/watches/facts.ts'
+import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
 
 /** The service, built but not started. */
@@ -182,7 +182,7 @@ export function createApp(
     pChain: pChain(config, log),
     published: createPublicationReader({ log }),
   }
-  const facts = createWatchFacts({ db, ...factSource })
+  const facts = createWatchTypeFacts({ db, ...factSource })
   const metered = { db: meteringDb, clock, log }
   const checkClock = () => hostClockAheadMs({ db: jobsDb, clock: hostClock })
   const app: JobApp = {
@@ -223,7 +223,7 @@ export function createApp(
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,
     }),
-    heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeat(heartbeatUrl),
+    heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
     heads: createHeads({ ...config.chain, log, meters }),
@@ -238,7 +238,7 @@ export function createApp(
     ...app,
     db: jobsDb,
     chain: jobsChain,
-    facts: createWatchFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
+    facts: createWatchTypeFacts({ db: jobsDb, ...factSource, chain: jobsChain }),
     paymentOptions: createPaymentOptions({ chain: jobsChain, xrpl, clock, log, billing }),
   }
   const server = createServer(app, config.http)
@@ -248,7 +248,7 @@ export function createApp(
       : createBotService(app, sql, {
           ...config.telegram,
           token: config.telegram.token,
-          ...{ pace: access.pace, leaseClock: sharedClock(db), parts: PARTS },
+          ...{ pace: access.pace, leaseClock: sharedClock(db), parts: BOT_PARTS },
         })
   const internal = createInternalServer(app.health, createReadings(app), meters.registry)
   const plays = (role: Config['roles'][number]) => config.roles.includes(role)

@@ -1,7 +1,7 @@
 /** Adds results of backtests to the messages that wait for them. The job `show-backtests` runs this. */
 import { claimAllDueRows } from '#src/db/queue.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
-import { type BacktestScreens, type TryWatch, tryWatch } from './backtests.ts'
+import { type BacktestScreens, type RunBacktest, runBacktest } from './backtests.ts'
 import {
   changeLiveMessage,
   isMessageGone,
@@ -21,10 +21,11 @@ import { findChat } from './store.ts'
 
 /** Lease of one message: longer than all its backtests take together. */
 const LEASE_MS = 90_000
+/** Pause after a failed attempt to show results. */
 const RETRY_MS = 10_000
 /** Pause after a failed attempt to show that the results were not ready in time. */
 const LATE_RETRY_MS = 60_000
-/** Number of messages that one process handles at once, so that long backtests of one delay no other. */
+/** Number of messages that one process handles at once, so that long backtests of one do not stop all others. */
 const AT_ONCE = 2
 
 interface BacktestMessageDeps extends LiveMessageDeps {
@@ -38,29 +39,29 @@ interface BacktestMessageDeps extends LiveMessageDeps {
  * @param signal when aborted, no further message is started; the next run handles the remaining messages
  */
 export async function showBacktestResults(
-  notifier: BacktestMessageDeps,
+  deps: BacktestMessageDeps,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { app } = notifier
+  const { app } = deps
   await deleteExpired(app.db, app.clock.now())
   const work = async () => {
     const options = { leaseMs: LEASE_MS, limit: 1, signal }
     for await (const row of claimAllDueRows(app, BACKTEST_MESSAGES, options))
-      await add(notifier, row)
+      await addResults(deps, row)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
-/** Adds the results to one message. A failure leaves the screen as it is. */
-async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
-  const { app } = notifier
+/** Adds the results to one message. After a failure the message is tried again later, unless it is gone. */
+async function addResults(deps: BacktestMessageDeps, row: LiveRow): Promise<void> {
+  const { app } = deps
   try {
-    await show(notifier, row)
+    await showResults(deps, row)
   } catch (error) {
     if (!isMessageGone(error)) {
       const { chatId, stage, shown } = row
       app.log.warn({ chatId, error: describe(error) }, 'backtest could not be shown')
-      const pauseMs = isLate(notifier, row) ? LATE_RETRY_MS : RETRY_MS
+      const pauseMs = isLate(deps, row) ? LATE_RETRY_MS : RETRY_MS
       const dueAt = new Date(app.clock.now().getTime() + (floodWaitMs(error) ?? pauseMs))
       return await settleLive(app.db, row, { stage, shown, dueAt, leasedUntil: dueAt })
     }
@@ -69,19 +70,20 @@ async function add(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
   if (await isStillLive(app, row)) await deleteLive(app.db, row)
 }
 
-async function show(notifier: BacktestMessageDeps, row: LiveRow): Promise<void> {
-  const { app, username, screens } = notifier
-  const known = await findChat(app.db, row.chatId)
-  if (known === undefined) return
-  const state = await privateState(app, known, username)
+async function showResults(deps: BacktestMessageDeps, row: LiveRow): Promise<void> {
+  const { app, username, screens } = deps
+  const chat = await findChat(app.db, row.chatId)
+  if (chat === undefined) return
+  const state = await privateState(app, chat, username)
   const link = state.links.find(({ wallet }) => wallet === row.wallet)
   if (link === undefined) return
-  const tryOne = isLate(notifier, row) ? notReady : tryWatch
-  const view = await screens[row.kind as BacktestKind](state, link, row, tryOne)
-  if (view !== undefined) await changeLiveMessage(notifier, row, view, state.t.locale)
+  const runOne = isLate(deps, row) ? notReady : runBacktest
+  const view = await screens[row.kind as BacktestKind](state, link, row, runOne)
+  if (view !== undefined) await changeLiveMessage(deps, row, view, state.t.locale)
 }
 
-const notReady: TryWatch = async () => 'failed'
+/** In place of a backtest when the results are not ready in time. */
+const notReady: RunBacktest = async () => 'failed'
 
 function isLate({ app }: BacktestMessageDeps, { expiresAt }: LiveRow): boolean {
   return expiresAt !== null && expiresAt <= app.clock.now()

@@ -17,14 +17,14 @@ const FOLLOWED_MS = 2 * MINUTE_MS
 /**
  * Runs the backtests of a message and builds its screen with the results.
  *
- * @param tryOne runs one backtest
+ * @param runOne runs one backtest
  * @returns undefined if the message shows another screen by now
  */
 export type BacktestScreen = (
   state: ChatState,
   link: Membership,
   row: Pick<LiveRow, 'handle'>,
-  tryOne: TryWatch,
+  runOne: RunBacktest,
 ) => Promise<View | undefined>
 
 export type BacktestScreens = Readonly<Record<BacktestKind, BacktestScreen>>
@@ -54,14 +54,14 @@ export async function followBacktests(
  * Replays a watch over the last week.
  * @param body of a new watch
  */
-export type TryWatch = (
+export type RunBacktest = (
   state: Pick<ChatState, 'call'>,
   body: object,
   link: Membership,
 ) => Promise<TriedWatch>
 
 /** Runs the backtest. Returns `failed` if it is refused or takes longer than 15 seconds. */
-export const tryWatch: TryWatch = async ({ call }, body, link) => {
+export const runBacktest: RunBacktest = async ({ call }, body, link) => {
   let tried: TriedWatch = 'failed'
   const work = call(backtestWatch, { body, query: {} }, link).then((backtest) => {
     tried = backtest

@@ -1,7 +1,7 @@
 /**
  * The open question of a person in a private chat: the last question without an answer. Questions are
  * stored in the database, so a restart between two steps changes nothing. A press on the question's
- * message, any command, or the end of a day closes it.
+ * message or a command closes it; an unknown command repeats it. It expires after 24 hours.
  */
 import type { z } from 'zod'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -14,7 +14,7 @@ import { show } from './show.ts'
 import type { Task } from './store.ts'
 
 /** Lifetime of a question, and of a draft between two steps. */
-export const SESSION_MS = DAY_MS
+export const QUESTION_AND_DRAFT_MS = DAY_MS
 
 /** Explains why an answer is invalid: the error, what is allowed, and an example. */
 export interface Refusal {
@@ -32,7 +32,7 @@ interface QuestionEntry<About> {
   readonly about: z.ZodType<About>
   /** Returns the screen of the question. */
   ask(ctx: BotContext, about: About): Promise<View>
-  /** Called after a message has shown the screen without a refusal. */
+  /** Called after `open` has shown the screen without a refusal. */
   shown?(ctx: BotContext, about: About, messageId: number): Promise<void>
   /** Handles the answer and shows the result, or returns why the answer is invalid. */
   answer(ctx: BotContext, about: About, text: string): Promise<Refusal | undefined>
@@ -46,9 +46,9 @@ export interface Question {
   /**
    * Whether the subject can be decoded. It may not be possible if another version of the service stored it.
    */
-  reads(about: unknown): boolean
+  canDecode(about: unknown): boolean
   /** Handles a typed answer. @returns why the answer is invalid; undefined if it is valid */
-  take(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
+  handleAnswer(ctx: BotContext, about: unknown, text: string): Promise<Refusal | undefined>
   /** Repeats the question, with the reason above it. */
   askAgain(ctx: BotContext, row: QuestionRow, refusal: Refusal): Promise<void>
   cancel(ctx: BotContext, about: unknown): Promise<void>
@@ -60,7 +60,7 @@ export interface AskedQuestion<About> extends Question {
    * Shows the screen of the question and waits for the answer. In groups it only shows the screen,
    * because answers are not typed there.
    *
-   * @param refusal why the previous press is invalid
+   * @param refusal why the previous input or press is invalid, shown above the question
    */
   open(ctx: BotContext, about: About, refusal?: Refusal): Promise<void>
 }
@@ -68,54 +68,54 @@ export interface AskedQuestion<About> extends Question {
 /** Defines a question for features to list and open. */
 export function defineQuestion<About>(entry: QuestionEntry<About>): AskedQuestion<About> {
   const { kind, task } = entry
-  const keep = async (ctx: BotContext, about: About, view: View, refusals: number) => {
+  const showAndStore = async (ctx: BotContext, about: About, view: View, refusals: number) => {
     const messageId = await show(ctx, view, task, { isForm: true })
-    const place = placeOf(ctx)
-    if (place === undefined || ctx.reader.isGroup) return messageId
-    await storeQuestion(ctx, place, { kind, about, messageId, refusals })
+    const sessionKey = sessionKeyOf(ctx)
+    if (sessionKey === undefined || ctx.reader.isGroup) return messageId
+    await storeQuestion(ctx, sessionKey, { kind, about, messageId, refusals })
     if (ctx.answering !== undefined) ctx.answering.isAsked = true
     return messageId
   }
   return {
     kind,
-    reads: (about) => entry.about.safeParse(about).success,
+    canDecode: (about) => entry.about.safeParse(about).success,
     open: async (ctx, about, refusal) => {
       const view = await entry.ask(ctx, about)
       const refused = refusal && withRefusal(ctx.reader, view, { ...refusal, refusals: 0 })
-      const messageId = await keep(ctx, about, refused ?? view, 0)
+      const messageId = await showAndStore(ctx, about, refused ?? view, 0)
       if (refused === undefined) await entry.shown?.(ctx, about, messageId)
     },
-    take: async (ctx, about, text) => entry.answer(ctx, entry.about.parse(about), text),
+    handleAnswer: async (ctx, about, text) => entry.answer(ctx, entry.about.parse(about), text),
     askAgain: async (ctx, row, refusal) => {
       const about = entry.about.parse(row.about)
       const refusals = row.refusals + 1
       const view = withRefusal(ctx.reader, await entry.ask(ctx, about), { ...refusal, refusals })
-      await keep(ctx, about, view, refusals)
+      await showAndStore(ctx, about, view, refusals)
     },
     cancel: async (ctx, about) => entry.cancel(ctx, entry.about.parse(about)),
   }
 }
 
-/** Waits for the typed answer to a question that a message shows. */
+/** Stores a question that a message shows as the open one of the person; it replaces the one before. */
 export async function storeQuestion(
   { app }: Pick<ChatState, 'app'>,
-  place: SessionKey,
+  sessionKey: SessionKey,
   question: Pick<QuestionRow, 'kind' | 'about' | 'messageId' | 'refusals'>,
 ): Promise<void> {
   const askedAt = app.clock.now()
-  const expiresAt = new Date(askedAt.getTime() + SESSION_MS)
-  await putQuestion(app.db, { ...place, ...question, askedAt, expiresAt })
+  const expiresAt = new Date(askedAt.getTime() + QUESTION_AND_DRAFT_MS)
+  await putQuestion(app.db, { ...sessionKey, ...question, askedAt, expiresAt })
 }
 
 /** The open question of the person. */
-export async function openQuestion(ctx: ChatState): Promise<QuestionRow | undefined> {
-  const place = placeOf(ctx)
-  if (place === undefined || ctx.reader.isGroup) return undefined
-  return findQuestion(ctx.app.db, place, ctx.app.clock.now())
+export async function findOpenQuestion(ctx: ChatState): Promise<QuestionRow | undefined> {
+  const sessionKey = sessionKeyOf(ctx)
+  if (sessionKey === undefined || ctx.reader.isGroup) return undefined
+  return findQuestion(ctx.app.db, sessionKey, ctx.app.clock.now())
 }
 
 /** Person and chat of an update; undefined for updates without a person. */
-export function placeOf(ctx: ChatState): SessionKey | undefined {
+export function sessionKeyOf(ctx: ChatState): SessionKey | undefined {
   const { from, knownChat } = ctx
   return from === undefined ? undefined : { chatId: knownChat.id, personId: from.id }
 }

@@ -4,7 +4,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { markConnectMessageReplaced } from '#src/recipients/connect.ts'
 import { type Button, markupOf, type Rows } from '#src/telegram/buttons.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
-import { type Content, type Post, post } from '#src/telegram/send.ts'
+import { type MessageContent, type PostedMessage, post } from '#src/telegram/send.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { WARNING } from '../views/notices.ts'
 import type { View } from '../views/view.ts'
@@ -122,7 +122,7 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
   if (answering === undefined) return undefined
   const { messageId, askedAt } = answering
   const typedId = ctx.message?.message_id
-  if (typedId !== undefined) await remove(ctx, typedId)
+  if (typedId !== undefined) await removeMessage(ctx, typedId)
   const isCurrent = Object.values(knownChat.currentMessages).includes(messageId)
   const isCovered = ctx.links.some((link) => link.lastSuccessAt && link.lastSuccessAt > askedAt)
   if (isCurrent && !isCovered) return messageId
@@ -136,7 +136,7 @@ async function answeredMessage(ctx: BotContext): Promise<number | undefined> {
  */
 export async function leave(ctx: BotContext, messageId: number): Promise<void> {
   const { app, knownChat } = ctx
-  if (!(await remove(ctx, messageId))) await removeButtons(ctx, messageId)
+  if (!(await removeMessage(ctx, messageId))) await removeButtons(ctx, messageId)
   const currentMessages = without(knownChat.currentMessages, messageId)
   const changes = changedMessages(knownChat.currentMessages, currentMessages)
   if (Object.keys(changes).length === 0) return
@@ -158,7 +158,7 @@ function without(currentMessages: CurrentMessageIds, messageId: number): Current
  *
  * @returns false if that failed and the message may still exist
  */
-export async function remove(
+export async function removeMessage(
   ctx: BotContext,
   messageId: number,
   chatId = ctx.knownChat.id,
@@ -298,7 +298,10 @@ async function release(ctx: BotContext, messageId: number): Promise<void> {
   ])
 }
 
-function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Post, 'messageId'> {
+function postOf(
+  { app, knownChat, t, update }: BotContext,
+  view: View,
+): Omit<PostedMessage, 'messageId'> {
   return {
     chatId: knownChat.id,
     content: () => contentOf(view, t.locale),
@@ -311,7 +314,7 @@ function postOf({ app, knownChat, t, update }: BotContext, view: View): Omit<Pos
 }
 
 /** Content of a screen, without buttons that have no handler. */
-export function contentOf({ html, rows, locale: own }: View, locale: Locale): Content {
+export function contentOf({ html, rows, locale: own }: View, locale: Locale): MessageContent {
   return { html, plain: plainOf(html), rows: handledRows(rows), locale: own ?? locale }
 }
 

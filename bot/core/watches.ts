@@ -1,7 +1,7 @@
 import { AppError } from '#src/kernel/errors.ts'
 import { getWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { readFunds, readWatches } from '../views/wallet.ts'
+import { readAllWatches, readFunds } from '../views/wallet.ts'
 import { isPrivateType } from '../views/watch-facts.ts'
 import type { BotContext, ChatState, Membership } from './context.ts'
 
@@ -43,7 +43,7 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
 
 /** All watches of a wallet, by default of the chat's first wallet. */
 export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
-  return readWatches((operation, input) => ctx.call(operation, input, link))
+  return readAllWatches((operation, input) => ctx.call(operation, input, link))
 }
 
 /**

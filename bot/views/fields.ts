@@ -106,7 +106,7 @@ function symbolIn(facts: DisplayValues): string | undefined {
 }
 
 /** An offered value with the label of its button. */
-export interface Preset {
+export interface SettingPreset {
   readonly value: string
   readonly label: string
 }
@@ -116,7 +116,7 @@ export function presetsOf(
   reader: Reader,
   owned: SettingWithOwner,
   facts: DisplayValues,
-): readonly Preset[] {
+): readonly SettingPreset[] {
   const { field } = owned
   const values = field.kind === 'choice' ? field.options : field.presets.map(String)
   const usual = values.map((value) => ({ value, label: valueText(reader, owned, value, facts) }))
@@ -131,7 +131,7 @@ function sharesOf(
   reader: Reader,
   owned: SettingWithOwner,
   facts: DisplayValues,
-): readonly Preset[] {
+): readonly SettingPreset[] {
   const { field } = owned
   if (field.kind !== 'decimal' && field.kind !== 'integer') return []
   const { shares, min } = field

@@ -35,7 +35,7 @@ export function unlinked({ t, isGroup }: Reader): View {
  * A refusal as a separate screen.
  * @param sentence plain text. `button`: what the reader can do about it
  */
-export function refusal(
+export function refusalScreen(
   { t }: Reader,
   sentence: string,
   options: { readonly buttons: boolean; readonly button?: Button },

@@ -3,7 +3,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
 import type { Reader } from './view.ts'
-import { GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
+import { STATUS_GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
 
 /** Line about the chat's mute and its end; undefined if it is not muted. */
 export function mutedLine(reader: Reader, until: Date | null, now: Date): string | undefined {
@@ -17,16 +17,20 @@ export function slotsText(t: Translate, { used, total }: SlotUse): string {
 }
 
 /** One line for each status of watches. */
-export function summary({ t }: Reader, watches: readonly Watch[], now: Date): readonly string[] {
+export function watchSummaryLines(
+  { t }: Reader,
+  watches: readonly Watch[],
+  now: Date,
+): readonly string[] {
   if (watches.length === 0) return [t.html('bot:home.empty')]
   const counts = Map.groupBy(watches, (watch) => watchStatusOf(watch, now))
   if (counts.get('fine')?.length === watches.length) {
-    return [`${GLYPHS.fine} ${t.html('bot:home.quiet', { count: watches.length })}`]
+    return [`${STATUS_GLYPHS.fine} ${t.html('bot:home.quiet', { count: watches.length })}`]
   }
   return WATCH_STATUSES.flatMap((status) => {
     const count = counts.get(status)?.length ?? 0
     if (count === 0) return []
-    const glyph = status === 'firing' ? worstGlyph(counts.get(status)) : GLYPHS[status]
+    const glyph = status === 'firing' ? worstGlyph(counts.get(status)) : STATUS_GLYPHS[status]
     return [`${glyph} ${t.html(builtKey(`bot:count.${status}`), { count })}`]
   })
 }

@@ -15,7 +15,7 @@ export async function readFunds(ask: InvokeOperation): Promise<Funds> {
 }
 
 /** All watches of the wallet. */
-export async function readWatches(ask: InvokeOperation): Promise<readonly Watch[]> {
+export async function readAllWatches(ask: InvokeOperation): Promise<readonly Watch[]> {
   const all: Watch[] = []
   let cursor: string | null | undefined
   while (cursor !== null) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Watch } from '#src/watches/model.ts'
-import { glyphOf, inOrder, watchStatusOf } from './watch-state.ts'
+import { glyphOf, sortWatches, watchStatusOf } from './watch-state.ts'
 
 const now = new Date('2026-11-20T12:00:00.000Z')
 const later = new Date('2026-11-20T13:00:00.000Z')
@@ -39,7 +39,7 @@ function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Wa
   }
 }
 
-describe('a watch in several states shows the most important one', () => {
+describe('a watch has the first status that applies: firing, no data, suspended, paused, muted, pending', () => {
   test.each([
     ['firing', watch({ mutedUntil: later }, ['ok', 'firing'])],
     ['firing', watch({ status: 'paused' }, ['firing'])],
@@ -55,7 +55,7 @@ describe('a watch in several states shows the most important one', () => {
   })
 })
 
-test('a firing watch has the mark of its worst severity, and lists are ordered by it', () => {
+test('a firing watch has the emoji of its highest severity, and lists begin with the highest', () => {
   const [calm] = watch({}, ['firing']).signalStates
   if (calm === undefined) throw new Error('a watch has no signal')
   const firing = (id: number, ...severities: ('info' | 'warning' | 'critical')[]) =>
@@ -65,10 +65,10 @@ test('a firing watch has the mark of its worst severity, and lists are ordered b
   expect(glyphOf(firing(1, 'info'), now)).toBe('🔵')
   expect(glyphOf(watch(), now)).toBe('🟢')
   const mixed = [firing(1, 'info'), watch({ id: 2 }), firing(3, 'critical'), firing(4, 'warning')]
-  expect(inOrder(mixed, now).map(({ id }) => id)).toEqual([3, 4, 1, 2])
+  expect(sortWatches(mixed, now).map(({ id }) => id)).toEqual([3, 4, 1, 2])
 })
 
-test('lists are ordered by state, the worst first, then by name, then by id', () => {
+test('lists are ordered by status, then by name, then by id', () => {
   const watches = [
     watch({ id: 1, label: 'b', status: 'paused' }),
     watch({ id: 3, label: 'b' }),
@@ -76,5 +76,5 @@ test('lists are ordered by state, the worst first, then by name, then by id', ()
     watch({ id: 4, label: 'a' }),
     watch({ id: 5, label: 'z' }, ['firing']),
   ]
-  expect(inOrder(watches, now).map(({ id }) => id)).toEqual([5, 4, 2, 3, 1])
+  expect(sortWatches(watches, now).map(({ id }) => id)).toEqual([5, 4, 2, 3, 1])
 })

@@ -14,7 +14,7 @@ export const WATCH_STATUSES = [
 export type WatchStatus = (typeof WATCH_STATUSES)[number]
 
 /** Emoji of each status; a firing watch has the emoji of its severity, see `glyphOf`. */
-export const GLYPHS: Readonly<Record<WatchStatus, string>> = {
+export const STATUS_GLYPHS: Readonly<Record<WatchStatus, string>> = {
   firing: '🔴',
   noData: '⚪',
   suspended: '🎟️',
@@ -34,7 +34,7 @@ export const SEVERITY_GLYPHS: Readonly<Record<Severity, string>> = {
 /** The emoji of a watch. */
 export function glyphOf(watch: Watch, now: Date): string {
   const status = watchStatusOf(watch, now)
-  return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : GLYPHS[status]
+  return status === 'firing' ? SEVERITY_GLYPHS[severityOf(watch)] : STATUS_GLYPHS[status]
 }
 
 /** Emoji of the highest severity among the firing signals of these watches; of a warning if none fires. */
@@ -49,8 +49,8 @@ export function severityOf({ signalStates }: Pick<Watch, 'signalStates'>): Sever
 }
 
 /**
- * Status of a watch at `now`: the most severe status that applies. A watch that is not judged can still be
- * firing.
+ * Status of a watch at `now`: the first that applies of firing, no data (active watches only), suspended, paused, muted,
+ * pending. A watch that is not judged can still be firing.
  */
 export function watchStatusOf(watch: Watch, now: Date): WatchStatus {
   const isActive = watch.status === 'active'
@@ -69,20 +69,20 @@ export function isMuted(watch: Watch, now: Date): boolean {
 }
 
 /** Sorts watches by status and severity, the most severe first, then by name, then by id. */
-export function inOrder(watches: readonly Watch[], now: Date): readonly Watch[] {
-  const rank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
-  const loudness = (watch: Watch) =>
+export function sortWatches(watches: readonly Watch[], now: Date): readonly Watch[] {
+  const statusRank = (watch: Watch) => WATCH_STATUSES.indexOf(watchStatusOf(watch, now))
+  const severityRank = (watch: Watch) =>
     watchStatusOf(watch, now) === 'firing' ? -SEVERITIES.indexOf(severityOf(watch)) : 0
   return watches.toSorted(
     (a, b) =>
-      rank(a) - rank(b) ||
-      loudness(a) - loudness(b) ||
+      statusRank(a) - statusRank(b) ||
+      severityRank(a) - severityRank(b) ||
       compareText(a.label, b.label) ||
       a.id - b.id,
   )
 }
 
-/** Compares texts independent of the language, so that pages keep their order. */
+/** Compares texts by code units, in the same way for readers of every language, so that a watch stays on its page. */
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -14,7 +14,7 @@ import {
 } from 'viem'
 import { z } from 'zod'
 import { flare } from './flare.ts'
-import { postJson } from './post.ts'
+import { postToChain } from './post.ts'
 
 /** Id of a stored state of the chain. */
 export type SnapshotId = `0x${string}`
@@ -24,10 +24,10 @@ const RECEIPT_INTERVAL_MS = 5
 const RECEIPT_MS = 60_000
 
 /** viem's public, wallet and test actions in one client. */
-export type DevnetClient = ReturnType<typeof connectClient>
+export type DevnetClient = ReturnType<typeof createDevnetClient>
 
 /** Connects a client to the chain at this URL. */
-export function connectClient(url: string, chainId: number = flare.id) {
+export function createDevnetClient(url: string, chainId: number = flare.id) {
   return createTestClient({
     mode: 'anvil',
     chain: { ...flare, id: chainId, rpcUrls: { default: { http: [url] } } },
@@ -75,7 +75,9 @@ function lightTransport(url: string): CustomTransport {
   const request = async (call: { readonly method: string; readonly params?: unknown }) => {
     id += 1
     const body = { jsonrpc: '2.0', id, ...call }
-    const { result, error } = Answer.parse(JSON.parse(await postJson(agent, url, stringify(body))))
+    const { result, error } = Answer.parse(
+      JSON.parse(await postToChain(agent, url, stringify(body))),
+    )
     if (error !== undefined) throw new RpcRequestError({ body, error, url })
     return result
   }

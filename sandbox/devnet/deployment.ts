@@ -27,7 +27,7 @@ import {
   type WrittenChain,
 } from './fsp/writer.ts'
 
-/** Addresses of the contracts of payments. */
+/** Addresses of the contracts and accounts that payments need. */
 export interface PaymentContractAddresses {
   /** Owner of the router. */
   readonly operator: Address
@@ -53,7 +53,7 @@ export const TOKEN_ABI = parseAbi([
   'function mint(address to, uint256 value)',
 ])
 
-/** Functions of the router's owner and payers. */
+/** Functions of the router: `pay` for payers, the others for its owner. */
 export const ROUTER_ABI = parseAbi([
   'function pay(bytes32 handle, address token, uint256 amount)',
   'function setAllowed(address token, bool on)',
@@ -78,7 +78,7 @@ const OPERATOR_WEI = 1000n * 10n ** 18n
 const GAS = 2_500_000
 /** Initial amount of every token for each person. */
 const START_TOKENS = '100000'
-/** Realistic prices, in US dollars: `value / 10 ** decimals`. They are always fresh. */
+/** Initial prices, in US dollars: `value / 10 ** decimals`. They count as fresh until a price with a time is set. */
 export const PRICES = [
   { name: 'FLR/USD', value: 200_000n, decimals: 7 },
   { name: 'XRP/USD', value: 250_000n, decimals: 5 },
@@ -92,19 +92,20 @@ export const PRICES = [
 ] as const
 
 /**
- * Deploys the router, three tokens and the mocks, in one block: tokens allowed, prices set, tokens minted
- * for each person.
+ * Sets the code of the mock registry. Then deploys the router, three tokens and the mock FtsoV2 and sets them up, in
+ * one block: names registered, prices set, tokens allowed, tokens minted for each person.
  */
 export async function deployContracts(
   client: DevnetClient,
   chain: WrittenChain,
 ): Promise<PaymentContractAddresses> {
   const { data } = await client.call({ data: bytecodeOf(registry) })
-  if (data === undefined) throw new Error('the contract registry did not construct')
+  if (data === undefined)
+    throw new Error('the creation code of the contract registry returned no code')
   await client.setCode({ address: CONTRACT_REGISTRY_ADDRESS, bytecode: data })
   await client.setBalance({ address: OPERATOR, value: OPERATOR_WEI })
-  const places = placesOf(await client.getTransactionCount({ address: OPERATOR }))
-  const calls = [...creationCodes(), ...setUp(places)]
+  const addresses = contractAddressesAfter(await client.getTransactionCount({ address: OPERATOR }))
+  const calls = [...creationCodes(), ...setUpCalls(addresses)]
   const transactions = calls.map((call): CallOrCreation => ({ ...call, from: OPERATOR, gas: GAS }))
   const writer = createBlockWriter(chain)
   await writer.hold()
@@ -117,24 +118,24 @@ export async function deployContracts(
   } finally {
     await writer.release()
   }
-  return places
+  return addresses
 }
 
-type Unsigned = Omit<CallOrCreation, 'from'>
+type CallWithoutSender = Omit<CallOrCreation, 'from'>
 
-/** The creation of each contract, in the order on which `placesOf` relies. */
-function creationCodes(): readonly Unsigned[] {
+/** The creation of each contract, in the order on which `contractAddressesAfter` relies. */
+function creationCodes(): readonly CallWithoutSender[] {
   const symbol = (text: string) => stringToHex(text, { size: 32 })
   return [
-    created(token, TOKEN_CREATION, [symbol('WDG'), 18]),
-    created(wrapped, WRAPPED_CREATION, [symbol('WFLR')]),
-    created(token, TOKEN_CREATION, [symbol('FXRP'), 6]),
-    created(router, ROUTER_CREATION, [OPERATOR, TREASURY]),
-    created(feeds, [], []),
+    creationTransaction(token, TOKEN_CREATION, [symbol('WDG'), 18]),
+    creationTransaction(wrapped, WRAPPED_CREATION, [symbol('WFLR')]),
+    creationTransaction(token, TOKEN_CREATION, [symbol('FXRP'), 6]),
+    creationTransaction(router, ROUTER_CREATION, [OPERATOR, TREASURY]),
+    creationTransaction(feeds, [], []),
   ]
 }
 
-function placesOf(firstNonce: number): PaymentContractAddresses {
+function contractAddressesAfter(firstNonce: number): PaymentContractAddresses {
   const at = (place: number) =>
     getContractAddress({ from: OPERATOR, nonce: BigInt(firstNonce + place) })
   return {
@@ -150,10 +151,10 @@ function placesOf(firstNonce: number): PaymentContractAddresses {
   }
 }
 
-function setUp(places: PaymentContractAddresses): readonly Unsigned[] {
-  const { serviceToken, wflr, fxrp, ftsoV2 } = places
-  const name = (text: string, address: Address): Unsigned => ({
-    to: places.registry,
+function setUpCalls(addresses: PaymentContractAddresses): readonly CallWithoutSender[] {
+  const { serviceToken, wflr, fxrp, ftsoV2 } = addresses
+  const registerName = (text: string, address: Address): CallWithoutSender => ({
+    to: addresses.registry,
     data: encodeFunctionData({ abi: REGISTRY_ABI, args: [text, address] }),
   })
   const tokens = [
@@ -162,15 +163,21 @@ function setUp(places: PaymentContractAddresses): readonly Unsigned[] {
     { address: fxrp, units: parseUnits(START_TOKENS, 6) },
   ]
   return [
-    name('FtsoV2', ftsoV2),
-    name('WNat', wflr),
-    ...PRICES.map((price): Unsigned => ({ to: ftsoV2, data: setFeedData(price) })),
+    registerName('FtsoV2', ftsoV2),
+    registerName('WNat', wflr),
+    ...PRICES.map((price): CallWithoutSender => ({ to: ftsoV2, data: setFeedData(price) })),
     ...tokens.map(
-      ({ address }): Unsigned => ({ to: places.router, data: setAllowedData(address, true) }),
+      ({ address }): CallWithoutSender => ({
+        to: addresses.router,
+        data: setAllowedData(address, true),
+      }),
     ),
     ...tokens.flatMap(({ address, units }) =>
       Object.values(PEOPLE).map(
-        ({ account }): Unsigned => ({ to: address, data: mintData(account.address, units) }),
+        ({ account }): CallWithoutSender => ({
+          to: address,
+          data: mintData(account.address, units),
+        }),
       ),
     ),
   ]
@@ -198,11 +205,11 @@ export function mintData(to: Address, units: bigint): Hex {
   return encodeFunctionData({ abi: TOKEN_ABI, functionName: 'mint', args: [to, units] })
 }
 
-function created(
+function creationTransaction(
   contract: { readonly bytecode: string },
   abi: Abi,
   args: readonly unknown[],
-): Unsigned {
+): CallWithoutSender {
   return { data: encodeDeployData({ abi, bytecode: bytecodeOf(contract), args }) }
 }
 

@@ -3,13 +3,13 @@ import type { ChangeHub } from './change-hub.ts'
 import type { Chat, ChatMessage } from './model.ts'
 
 /** Properties of a new message; omitted ones are those of `EMPTY`. */
-export type NewMessage = Partial<Omit<ChatMessage, 'chatId' | 'id' | 'at'>> & {
+export type MessageToAdd = Partial<Omit<ChatMessage, 'chatId' | 'id' | 'at'>> & {
   readonly from: number
 }
 
 /** The messages of all chats in their present state. */
 export interface Messages {
-  add(chat: Chat, message: NewMessage): ChatMessage
+  add(chat: Chat, message: MessageToAdd): ChatMessage
   find(chatId: number, id: number): ChatMessage | undefined
   /** Replaces a message. */
   replace(message: ChatMessage): ChatMessage

@@ -9,7 +9,7 @@ export interface BotCommand {
 }
 
 /** Scope of a list of commands. */
-export interface CommandScope {
+export interface CommandListScope {
   readonly type: string
   readonly chatId: number | undefined
   readonly userId: number | undefined
@@ -20,10 +20,10 @@ export type ProfileText = 'name' | 'description' | 'shortDescription'
 
 /** The bot's profile beside its messages. */
 export interface Profile {
-  commands(scope: CommandScope, language: string): readonly BotCommand[]
+  commands(scope: CommandListScope, language: string): readonly BotCommand[]
   /** Undefined deletes the list. */
   setCommands(
-    scope: CommandScope,
+    scope: CommandListScope,
     language: string,
     commands: readonly BotCommand[] | undefined,
   ): void
@@ -39,7 +39,7 @@ export interface Profile {
 }
 
 /** The scope for everybody. */
-export const DEFAULT_SCOPE: CommandScope = {
+export const DEFAULT_SCOPE: CommandListScope = {
   type: 'default',
   chatId: undefined,
   userId: undefined,
@@ -51,7 +51,7 @@ export function createBotProfile(bot: BotAccount, changes: ChangeHub): Profile {
   const texts = new Map<string, string>([['name:', bot.firstName]])
   const buttons = new Map<number, unknown>()
   let defaultButton: unknown = { type: 'commands' }
-  const key = (scope: CommandScope, language: string) =>
+  const key = (scope: CommandListScope, language: string) =>
     [scope.type, scope.chatId ?? '', scope.userId ?? '', language].join(':')
   const changed = () => changes.emit({ kind: 'profile' })
 
@@ -93,8 +93,8 @@ export function createBotProfile(bot: BotAccount, changes: ChangeHub): Profile {
  * Scopes in Telegram's order; within one the person's language has precedence over none, so a narrow list
  * without language hides a wide list in the right language.
  */
-function scopesFor(chat: Chat, personId: number): readonly CommandScope[] {
-  const scope = (type: string, chatId?: number, userId?: number): CommandScope => ({
+function scopesFor(chat: Chat, personId: number): readonly CommandListScope[] {
+  const scope = (type: string, chatId?: number, userId?: number): CommandListScope => ({
     type,
     chatId,
     userId,

@@ -82,7 +82,7 @@ async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 
 function explain(error: unknown): readonly string[] {
   if (error instanceof UnexpectedAnswerError) {
-    return [`expected: ${error.expected}`, `came:     ${error.came}`]
+    return [`expected: ${error.expected}`, `came:     ${error.received}`]
   }
   if (error instanceof Error && error.name === 'TimeoutError') {
     return ['expected: an end within the time', 'came:     nothing']

@@ -21,7 +21,7 @@ type Method = (view: ServerView, parameters: Parameters, apiVersion: number) => 
  * Results by method.
  * @throws XrplRefusal
  */
-export const METHODS: Readonly<Record<string, Method>> = {
+export const XRPL_METHODS: Readonly<Record<string, Method>> = {
   server_info: serverInfo,
   ledger,
   account_info: accountInfo,

@@ -218,7 +218,7 @@ async function alertsOf(
   { recipientId, messageId }: { readonly recipientId: number; readonly messageId: string },
 ): Promise<readonly store.AlertRow[]> {
   const alertIds = await delivery.alertsOfMessage(db, [recipientId], messageId)
-  const rows = await store.listByIds(db, alertIds)
+  const rows = await store.listAlertsByIds(db, alertIds)
   const ownRows = rows.filter(({ wallet }) => wallet === caller.wallet)
   if (ownRows.length === 0) throw new AppError('not_found', 'not_found')
   return ownRows
@@ -252,7 +252,7 @@ async function resumeReminders(
   ids: readonly number[],
 ): Promise<void> {
   const settings = await getSettings({ db: tx }, caller)
-  const rows = await store.listByIds(tx, ids)
+  const rows = await store.listAlertsByIds(tx, ids)
   const episodes = rows.filter(({ isEpisode }) => isEpisode)
   await acting.setNextReminders(tx, planReminders(episodes, settings, deps.clock.now()))
 }

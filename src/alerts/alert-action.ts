@@ -94,7 +94,7 @@ export async function applyToAlerts(
 
 /** The alerts, and the alerts whose messages show them. */
 async function withAnchors(tx: Db, ids: readonly number[]): Promise<readonly number[]> {
-  const rows = await store.listByIds(tx, ids)
+  const rows = await store.listAlertsByIds(tx, ids)
   return [...new Set([...ids, ...rows.flatMap(({ flappingAlertId }) => flappingAlertId ?? [])])]
 }
 
@@ -111,7 +111,7 @@ async function requireAlerts(
   { wallet }: Caller,
   ids: readonly number[],
 ): Promise<readonly store.AlertRow[]> {
-  const rows = await store.listByIds(db, ids)
+  const rows = await store.listAlertsByIds(db, ids)
   if (rows.length < new Set(ids).size || rows.some((row) => row.wallet !== wallet)) {
     throw new AppError('not_found', 'not_found')
   }

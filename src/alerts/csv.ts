@@ -1,5 +1,5 @@
 /** Value of a cell; null for an empty cell. */
-export type Cell = string | number | null
+export type CsvCell = string | number | null
 
 /** Start of a cell that spreadsheets would execute as a formula. */
 const FORMULA = /^[=+\-@\t\r]/
@@ -9,11 +9,11 @@ const FORMULA = /^[=+\-@\t\r]/
  *
  * @see RFC 4180
  */
-export function csvLine(cells: readonly Cell[]): string {
+export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-function csvCell(cell: Cell): string {
+function csvCell(cell: CsvCell): string {
   if (cell === null) return ''
   const text = typeof cell === 'string' && FORMULA.test(cell) ? `'${cell}` : String(cell)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

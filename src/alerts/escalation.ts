@@ -9,7 +9,7 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import { withCurrentFigures } from './current-figures.ts'
 import * as escalationStore from './escalation-store.ts'
 import { toIdRows } from './id-rows.ts'
-import { type Notification, notificationOf, notify } from './notify.ts'
+import { type Notification, notificationOf, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromRow } from './recorded-alert.ts'
 import { episodeKeyOf, isMuted } from './rules.ts'
@@ -57,7 +57,7 @@ export async function sendDueEscalations(
     ),
   )
   const together = open.filter((row) => due.has(keyOf(row)))
-  const notified = await notify(
+  const notified = await notifyRecipients(
     deps,
     tx,
     [...due].map(([key, { row, watch }]) => {
@@ -127,7 +127,7 @@ export async function rescheduleEscalations(
   ids: readonly number[],
   now: Date,
 ): Promise<void> {
-  await scheduleFrom(tx, await store.listByIds(tx, ids), now)
+  await scheduleFrom(tx, await store.listAlertsByIds(tx, ids), now)
 }
 
 /** Schedules the escalations that a mute ended, counted from now. */
@@ -136,7 +136,7 @@ export async function scheduleEscalationsAfterMute(
   ids: readonly number[],
   now: Date,
 ): Promise<void> {
-  const rows = await store.listByIds(tx, ids)
+  const rows = await store.listAlertsByIds(tx, ids)
   const ended = rows.filter((row) => row.escalateAt === null && row.acknowledgedAt === null)
   await scheduleFrom(tx, ended, now)
 }

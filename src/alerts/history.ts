@@ -10,7 +10,7 @@ import { PAGE_LIMIT_DEFAULT, type Page } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { getSettings } from '#src/recipients/settings.ts'
-import { type Cell, csvLine } from './csv.ts'
+import { type CsvCell, csvLine } from './csv.ts'
 import {
   type BoundedCount,
   countAlertParts,
@@ -144,7 +144,7 @@ export async function* exportAlerts(
 
 function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Reader): string {
   const { title, body } = messageOf(deps, row, reader)
-  const cells: Record<(typeof COLUMNS)[number], Cell> = {
+  const cells: Record<(typeof COLUMNS)[number], CsvCell> = {
     ...row,
     firedAt: row.firedAt.toISOString(),
     recoveredAt: recoveredAtOf(row)?.toISOString() ?? null,

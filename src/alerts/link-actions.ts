@@ -10,13 +10,13 @@ import {
   unacknowledgeAlert,
   unacknowledgeEach,
 } from './acknowledge.ts'
-import { isAcknowledged, mayBeAcknowledged } from './open-others.ts'
 import {
   findLinkedActor,
   findLinkedAlert,
   listLinkedOthers,
   readLinkedAlertPage,
 } from './public-view.ts'
+import { isAcknowledged, mayBeAcknowledged } from './rules.ts'
 import type { AlertRow } from './store.ts'
 
 export const ALERT_LINK_ACTIONS = [

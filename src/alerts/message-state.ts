@@ -18,7 +18,7 @@ export async function messageStates(
   deps: { readonly db: Db; readonly clock: Clock },
   alertIds: readonly number[],
 ): Promise<ReadonlyMap<number, MessageState>> {
-  const rows = await store.listByIds(deps.db, alertIds)
+  const rows = await store.listAlertsByIds(deps.db, alertIds)
   const watches = await listForNotification(
     deps.db,
     rows.map(({ watchId }) => watchId),

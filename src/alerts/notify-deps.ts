@@ -3,7 +3,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 
-/** Dependencies of notifications. */
+/** What is needed to notify recipients of alerts. */
 export interface NotifyDeps {
   readonly clock: Clock
   readonly log: Logger

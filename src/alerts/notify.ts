@@ -78,7 +78,7 @@ interface Notified {
  *
  * @returns the recipients that are sent the alerts
  */
-export async function notify(
+export async function notifyRecipients(
   deps: NotifyDeps,
   tx: Db,
   all: readonly Notification[],

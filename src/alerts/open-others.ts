@@ -4,7 +4,7 @@ import * as delivery from '#src/delivery/service.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { OPEN_OTHERS_MAX } from './model.ts'
-import { episodeKeyOf } from './rules.ts'
+import { episodeKeyOf, mayBeAcknowledged } from './rules.ts'
 import * as store from './store.ts'
 
 /**
@@ -54,14 +54,4 @@ export function oneOfEachEpisode(
   const byEpisode = new Map(others.filter(may).map((other) => [keyOf(other), other]))
   for (const key of ownKeys) byEpisode.delete(key)
   return [...byEpisode.values()]
-}
-
-/** Whether the alert is open and not acknowledged. */
-export function mayBeAcknowledged(row: store.AlertRow): boolean {
-  return row.acknowledgedAt === null && row.recoveredAt === null
-}
-
-/** Whether the alert is open and acknowledged. */
-export function isAcknowledged(row: store.AlertRow): boolean {
-  return row.acknowledgedAt !== null && row.recoveredAt === null
 }

@@ -23,12 +23,7 @@ import { withCurrentFigures } from './current-figures.ts'
 import { type ReadDeps, stateOf } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { AlertState } from './model.ts'
-import {
-  isAcknowledged,
-  listOpenOthers,
-  mayBeAcknowledged,
-  oneOfEachEpisode,
-} from './open-others.ts'
+import { listOpenOthers, oneOfEachEpisode } from './open-others.ts'
 import {
   describeOthers,
   listAlertsAround,
@@ -38,7 +33,7 @@ import {
 import { type OutagePage, readOutagePage } from './outage-page.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
 import { messageOf, recordedFromRow } from './recorded-alert.ts'
-import { isOpenEpisode } from './rules.ts'
+import { isAcknowledged, isOpenEpisode, mayBeAcknowledged } from './rules.ts'
 import * as store from './store.ts'
 
 /** Time after the alert during which its link allows actions. */

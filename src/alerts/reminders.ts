@@ -18,7 +18,7 @@ import { sendDueEscalations } from './escalation.ts'
 import { DUE_ESCALATIONS, endEscalations } from './escalation-store.ts'
 import { idsOfRows, toIdRows } from './id-rows.ts'
 import { logEnded } from './log-lines.ts'
-import { type Notification, notificationOf, notify } from './notify.ts'
+import { type Notification, notificationOf, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { notesOf, recordedFromRow } from './recorded-alert.ts'
 import { isReminderForEscalated, reminderStepFor } from './reminder-rules.ts'
@@ -79,7 +79,7 @@ const PASSES: readonly Pass[] = [
 ]
 
 /** Sends due escalations, alerts after mutes, and reminders. */
-export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<void> {
+export async function escalateAndRemind(deps: Deps, signal: AbortSignal): Promise<void> {
   await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
   await uninhibitOrphanedAlerts(deps, signal)
   for (const pass of PASSES) {
@@ -143,7 +143,7 @@ async function afterMutes(deps: Deps, tx: Db, watchIds: readonly number[]): Prom
   const rows = [...newest.values(), ...readableOnce, ...answered.values()]
   const unsent = await delivery.listOnlyMutedRecipients(tx, [...new Set(rows.map(({ id }) => id))])
   const unsentOf = (id: number) => unsent.get(id) ?? NOBODY
-  await notify(deps, tx, [
+  await notifyRecipients(deps, tx, [
     ...readableOnce.toReversed().flatMap((row): readonly Notification[] => {
       const only = unsentOf(row.id)
       if (row.recoveryOf === null) return alertOf(row, watches, only)
@@ -258,7 +258,7 @@ async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<nu
       })),
     ]
   })
-  await notify(deps, tx, notifications)
+  await notifyRecipients(deps, tx, notifications)
   return all.length
 }
 
@@ -335,6 +335,6 @@ async function listRepliedTo(
   rows: readonly store.AlertRow[],
 ): Promise<ReadonlyMap<number, store.AlertRow>> {
   const ids = rows.flatMap(({ recoveryOf }) => recoveryOf ?? [])
-  const alertRows = ids.length === 0 ? [] : await store.listByIds(tx, ids)
+  const alertRows = ids.length === 0 ? [] : await store.listAlertsByIds(tx, ids)
   return new Map(alertRows.map((row) => [row.id, row]))
 }

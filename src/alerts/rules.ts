@@ -91,3 +91,18 @@ export function isSignalFiring(
 export function isMuted({ mutedUntil }: { readonly mutedUntil: Date | null }, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
 }
+
+interface AcknowledgeableAlert {
+  readonly acknowledgedAt: Date | null
+  readonly recoveredAt: Date | null
+}
+
+/** Whether an alert is open and not acknowledged. */
+export function mayBeAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
+  return acknowledgedAt === null && recoveredAt === null
+}
+
+/** Whether an alert is open and acknowledged. */
+export function isAcknowledged({ acknowledgedAt, recoveredAt }: AcknowledgeableAlert): boolean {
+  return acknowledgedAt !== null && recoveredAt === null
+}

@@ -14,7 +14,7 @@ import {
 } from './episodes.ts'
 import { findCause } from './inhibition.ts'
 import { logEnded, logInhibited, logRecorded } from './log-lines.ts'
-import { type Notification, notify } from './notify.ts'
+import { type Notification, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { markOwnTopups } from './own-topups.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
@@ -63,7 +63,7 @@ export async function recordAlerts(
   )
   const notifications =
     ofEpisodes.length === 0 ? [] : await updateEpisodes(deps, tx, ofEpisodes, now)
-  await notify(deps, tx, [
+  await notifyRecipients(deps, tx, [
     ...alone.map((alert) =>
       toNotification(alert, { kind: 'alert', effectiveSeverity: alert.severity }, now),
     ),

@@ -104,7 +104,7 @@ export async function findAlert(db: Db, id: number): Promise<AlertRow | undefine
 }
 
 /** Alerts of any wallet by id; deleted alerts are missing. */
-export function listByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
+export function listAlertsByIds(db: Db, ids: readonly number[]): Promise<AlertRow[]> {
   return db
     .select()
     .from(alerts)

@@ -247,7 +247,7 @@ async function linesOf(
   reader: Reader,
 ): Promise<readonly EnvelopeMessage[]> {
   const ids = rows.flatMap(({ alertId }) => alertId ?? [])
-  const alerts = await withCurrentFigures(tx, await store.listByIds(tx, ids))
+  const alerts = await withCurrentFigures(tx, await store.listAlertsByIds(tx, ids))
   const outages = await readOutages(tx, alerts)
   const known = new Map(alerts.map((alert) => [alert.id, alert]))
   return rows

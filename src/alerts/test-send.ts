@@ -7,7 +7,7 @@ import { type ConsentRequest, confirmEmail } from '#src/recipients/consent.ts'
 import type { DecryptedDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { findExampleWatch } from '#src/watches/manage/example-watch.ts'
+import { findExampleAlert } from '#src/watches/manage/example-alert.ts'
 import { signalPageUrl } from './example.ts'
 import { renderMessage } from './render.ts'
 
@@ -33,7 +33,7 @@ export function sendTest(
 }
 
 /** Sends a test as `sendTest` does, but no second one of the same watch to a person within a minute. */
-export function sendTestOnce(
+export function sendTestUnlessRecent(
   deps: TestDeps,
   caller: Caller,
   recipientId: number,
@@ -72,7 +72,7 @@ async function exampleFor(
   destination: DecryptedDestination,
   watchId: number | undefined,
 ): Promise<TestExample> {
-  const watch = await findExampleWatch({ db, clock }, caller, destination, watchId)
+  const watch = await findExampleAlert({ db, clock }, caller, destination, watchId)
   const event = watch?.event ?? EXAMPLE_EVENT
   const source = findEventSource(event)
   if (source === undefined) throw new Error(`no signal emits ${event}`)

@@ -8,7 +8,7 @@ import { listForNotification } from '#src/watches/notification-view.ts'
 import * as episodes from './episode-store.ts'
 import type { OpenAlert } from './episodes.ts'
 import { findCause, isCause } from './inhibition.ts'
-import { type Notification, notify } from './notify.ts'
+import { type Notification, notifyRecipients } from './notify.ts'
 import type { NotifyDeps } from './notify-deps.ts'
 import { recordedFromOpen } from './recorded-alert.ts'
 import { isMuted, isSignalFiring, nextReminder } from './rules.ts'
@@ -107,5 +107,5 @@ async function releaseOf(deps: NotifyDeps, tx: Db, wallet: Address): Promise<voi
   const causes = await findActiveCauses(tx, open)
   const settings = await listSettings(tx, [wallet])
   const now = deps.clock.now()
-  await notify(deps, tx, await uninhibitAlerts(tx, { open, causes, settings, now }))
+  await notifyRecipients(deps, tx, await uninhibitAlerts(tx, { open, causes, settings, now }))
 }

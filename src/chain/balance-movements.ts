@@ -59,16 +59,18 @@ export async function readMovements(
   const holders = changes.flatMap(({ address, asset }) => (asset === 'FLR' ? [] : [address]))
   const transfers = await endpoints.ask(async (client) => {
     await requireBlock(client, upTo)
-    const found: Transfer[] = []
+    const allTransfers: Transfer[] = []
     if (tokens.length > 0) {
-      found.push(...(await readTokenTransfers({ client, logs }, { tokens, holders, after, upTo })))
+      allTransfers.push(
+        ...(await readTokenTransfers({ client, logs }, { tokens, holders, after, upTo })),
+      )
     }
     if (tokens.length < changes.length) {
       for (let number = after + 1; number <= upTo; number += 1) {
-        found.push(...(await readCoinTransfers(client, number)))
+        allTransfers.push(...(await readCoinTransfers(client, number)))
       }
     }
-    return found
+    return allTransfers
   }, signal)
   return changes.map((change) => explain(change, transfers))
 }
@@ -85,7 +87,7 @@ async function readTokenTransfers(
 ): Promise<readonly Transfer[]> {
   const address = [...new Set(of.tokens)]
   const topics = [...new Set(of.holders)].map((holder): Hex => pad(holder))
-  const found = new Map<string, Transfer>()
+  const tokenTransfers = new Map<string, Transfer>()
   for (const places of [
     [TRANSFER, topics],
     [TRANSFER, null, topics],
@@ -96,7 +98,7 @@ async function readTokenTransfers(
         const [topic, from, to] = log.topics
         const units = z.safeDecode(Quantity, log.data)
         if (topic !== TRANSFER || from === undefined || to === undefined || !units.success) continue
-        found.set(`${blockNumber} ${logIndex}`, {
+        tokenTransfers.set(`${blockNumber} ${logIndex}`, {
           asset: log.address,
           hash,
           from: addressIn(from),
@@ -108,7 +110,7 @@ async function readTokenTransfers(
       next = step.upTo + 1
     }
   }
-  return [...found.values()]
+  return [...tokenTransfers.values()]
 }
 
 async function readCoinTransfers(client: RpcClient, number: number): Promise<readonly Transfer[]> {

@@ -46,20 +46,20 @@ export async function readBalances(
   block: BlockRef,
   signal?: AbortSignal,
 ): Promise<readonly (bigint | undefined)[]> {
-  const asked = queries.map((query, place): Asked => ({ ...query, place }))
-  const found = new Map<number, bigint>()
+  const placedQueries = queries.map((query, place): Asked => ({ ...query, place }))
+  const balanceByPlace = new Map<number, bigint>()
   const failed: Asked[] = []
   const read = async (batch: readonly Asked[], onFailure: (query: Asked) => void) => {
     const balances = await readOneBatch(source, batch, block, signal)
     batch.forEach((query, index) => {
       const balance = balances[index]
-      if (typeof balance === 'bigint') found.set(query.place, balance)
+      if (typeof balance === 'bigint') balanceByPlace.set(query.place, balance)
       else if (balance === 'failed') onFailure(query)
     })
   }
 
-  const native = asked.filter(({ asset }) => asset === 'FLR')
-  const tokens = asked.filter(({ asset }) => asset !== 'FLR')
+  const native = placedQueries.filter(({ asset }) => asset === 'FLR')
+  const tokens = placedQueries.filter(({ asset }) => asset !== 'FLR')
   await forEachConcurrently(
     [...inBatches(native), ...inBatches(tokens)],
     BATCHES_AT_ONCE,
@@ -81,7 +81,7 @@ export async function readBalances(
       size = answered > 0 ? answered : Math.ceil(batch.length / 2)
     }
   })
-  return asked.map(({ place }) => found.get(place))
+  return placedQueries.map(({ place }) => balanceByPlace.get(place))
 }
 
 /**

@@ -19,7 +19,7 @@ export async function firstBlockAt(
   signal?: AbortSignal,
 ): Promise<BlockRef | undefined> {
   const isBefore = ({ at }: BlockRef) => at.getTime() < seconds * 1000
-  let found = after
+  let firstKnown = after
   let low = after.number
   let requests = 0
   const read = (number: number) => {
@@ -34,13 +34,13 @@ export async function firstBlockAt(
       low += 1
       break
     }
-    found = block
+    firstKnown = block
   }
-  while (low < found.number && requests < REQUESTS_MAX) {
-    const block = await read(Math.floor((low + found.number) / 2))
+  while (low < firstKnown.number && requests < REQUESTS_MAX) {
+    const block = await read(Math.floor((low + firstKnown.number) / 2))
     if (block === undefined) return undefined
     if (isBefore(block)) low = block.number + 1
-    else found = block
+    else firstKnown = block
   }
-  return low >= found.number ? found : undefined
+  return low >= firstKnown.number ? firstKnown : undefined
 }

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { confirmedNumber, toBlockRef } from './blocks.ts'
+import { confirmedBlockNumber, toBlockRef } from './blocks.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 
 describe('the confirmed block', () => {
   test('counts the tip as the first confirmation', () => {
-    expect(confirmedNumber(100, 1)).toBe(100)
-    expect(confirmedNumber(100, 2)).toBe(99)
-    expect(confirmedNumber(100, 100)).toBe(1)
+    expect(confirmedBlockNumber(100, 1)).toBe(100)
+    expect(confirmedBlockNumber(100, 2)).toBe(99)
+    expect(confirmedBlockNumber(100, 100)).toBe(1)
   })
 
   test('is block 0 if the chain has fewer blocks than confirmations', () => {
-    expect(confirmedNumber(1, 2)).toBe(0)
-    expect(confirmedNumber(0, 2)).toBe(0)
-    expect(confirmedNumber(0, 1)).toBe(0)
+    expect(confirmedBlockNumber(1, 2)).toBe(0)
+    expect(confirmedBlockNumber(0, 2)).toBe(0)
+    expect(confirmedBlockNumber(0, 1)).toBe(0)
   })
 })
 

@@ -16,9 +16,9 @@ const Block = z.object({
  * Reads the newest block that has `confirmations` confirmations at this endpoint; its tip has one
  * confirmation.
  *
- * Block 0 while the chain is shorter than that. Both requests go to the same endpoint, because another
- * endpoint may be behind.
+ * While the chain is shorter than that, it reads block 0.
  *
+ * @param client of one endpoint, because another may be behind
  * @throws EndpointError when the endpoint does not return that block
  */
 export async function readConfirmedBlock(
@@ -26,7 +26,7 @@ export async function readConfirmedBlock(
   confirmations: number,
 ): Promise<BlockRef> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
-  const number = confirmedNumber(Number(tip), confirmations)
+  const number = confirmedBlockNumber(Number(tip), confirmations)
   const block = await readBlock(client, number)
   if (block === undefined) throw new EndpointError(`block ${number} is missing`)
   return block
@@ -59,7 +59,7 @@ export async function requireBlock(client: RpcClient, number: number): Promise<v
 /**
  * Number of the newest block with that many confirmations (the tip has one); 0 while the chain is shorter.
  */
-export function confirmedNumber(tip: number, confirmations: number): number {
+export function confirmedBlockNumber(tip: number, confirmations: number): number {
   return Math.max(tip - confirmations + 1, 0)
 }
 

@@ -81,7 +81,7 @@ export function createChain({
   meters,
   recovery,
 }: ChainOptions): Chain {
-  const all = createEndpoints({
+  const allEndpoints = createEndpoints({
     rpcUrls,
     rpcHeaders,
     rpcTimeoutsMs,
@@ -91,7 +91,8 @@ export function createChain({
     timeoutMs,
     meters,
   })
-  const endpoints = limits === undefined ? all : limitReads(all, createWorkLimiter(limits))
+  const endpoints =
+    limits === undefined ? allEndpoints : limitReads(allEndpoints, createWorkLimiter(limits))
   const tokens = new Map<Address, AssetInfo>()
   const logs = createLogReader()
   const contracts = createContractAddresses({

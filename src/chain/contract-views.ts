@@ -54,15 +54,15 @@ export async function readViews(
   questions: readonly (readonly [Address | undefined, ContractView<unknown>])[],
   block: number,
 ): Promise<readonly (Hex | undefined)[]> {
-  const asked = questions.flatMap(([target, { callData }]) =>
+  const calls = questions.flatMap(([target, { callData }]) =>
     target === undefined ? [] : [{ target, callData }],
   )
-  const heard =
-    asked.length === 0 ? [] : await readBatch(client, asked, { multicallAddress, block })
+  const answers =
+    calls.length === 0 ? [] : await readBatch(client, calls, { multicallAddress, block })
   let next = 0
   return questions.map(([target]) => {
     if (target === undefined) return undefined
     next += 1
-    return heard[next - 1]
+    return answers[next - 1]
   })
 }

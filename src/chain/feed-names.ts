@@ -41,20 +41,24 @@ export function feedName(id: string): string | undefined {
 export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry | undefined {
   const id = isHex(text) ? text : undefined
   const wanted = id === undefined ? namesOf(text) : []
-  const fits = (entry: FeedEntry) =>
+  const isWanted = (entry: FeedEntry) =>
     id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
-  const feed = feeds.find(fits)
+  const feed = feeds.find(isWanted)
   if (feed !== undefined) return feed
-  const old = [...renamed.keys()].find((renamedId) =>
-    fits({ id: renamedId, name: feedName(renamedId) ?? '' }),
+  const formerId = [...renamed.keys()].find((renamedId) =>
+    isWanted({ id: renamedId, name: feedName(renamedId) ?? '' }),
   )
-  return old === undefined ? undefined : followed(old, { feeds, renamed })
+  return formerId === undefined ? undefined : currentFeedOf(formerId, { feeds, renamed })
 }
 
 /** The current feed of a former id, after any number of renamings. */
-function followed(old: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
+function currentFeedOf(formerId: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
   const seen = new Set<Hex>()
-  for (let id: Hex | undefined = old; id !== undefined && !seen.has(id); id = renamed.get(id)) {
+  for (
+    let id: Hex | undefined = formerId;
+    id !== undefined && !seen.has(id);
+    id = renamed.get(id)
+  ) {
     const feed = feeds.find((entry) => entry.id === id)
     if (feed !== undefined) return feed
     seen.add(id)
@@ -86,13 +90,13 @@ function distance(from: string, to: string): number {
     for (let column = 1; column <= to.length; column++) {
       const isEqual = from[row - 1] === to[column - 1]
       const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      const ways = [
+      const costs = [
         at(row - 1, column - 1) + (isEqual ? 0 : 1),
         at(row - 1, column) + 1,
         at(row, column - 1) + 1,
         ...(isSwap && row > 1 && column > 1 ? [at(row - 2, column - 2) + 1] : []),
       ]
-      rows[row]?.push(Math.min(...ways))
+      rows[row]?.push(Math.min(...costs))
     }
   }
   return at(from.length, to.length)

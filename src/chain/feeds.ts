@@ -72,12 +72,12 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
   async function list(signal?: AbortSignal): Promise<FeedList | undefined> {
     const nowMs = clock.now().getTime()
     if (cached !== undefined && nowMs < cached.untilMs) return cached.list
-    const found = await endpoints.ask(async (client) => {
+    const freshList = await endpoints.ask(async (client) => {
       const address = await contracts.find(client, 'FtsoV2')
       return address && (await readList(client, address))
     }, signal)
-    cached = { list: found, untilMs: nowMs + (found === undefined ? 0 : LIST_KEPT_MS) }
-    return found
+    cached = { list: freshList, untilMs: nowMs + (freshList === undefined ? 0 : LIST_KEPT_MS) }
+    return freshList
   }
 
   async function readAll(
@@ -85,28 +85,28 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     ids: readonly Hex[],
     block: BlockRef,
   ): Promise<ReadonlyMap<Hex, FeedPrice>> {
-    const found = new Map<Hex, FeedPrice>()
+    const pricesById = new Map<Hex, FeedPrice>()
     const address = await contracts.find(client, 'FtsoV2')
-    if (address === undefined) return found
+    if (address === undefined) return pricesById
     const isFresh = (price: FeedPrice) => block.at.getTime() - price.at.getTime() <= AGE_MAX_MS
     const together = ids.filter((id) => !apart.has(id))
     const prices = await readFeeds(client, address, together, block.number)
     const areGood = prices?.every(isFresh) ?? false
     for (const [index, id] of together.entries()) {
       const price = prices?.[index]
-      if (areGood && price !== undefined && price.value > 0n) found.set(id, price)
+      if (areGood && price !== undefined && price.value > 0n) pricesById.set(id, price)
     }
     const readAlone = areGood ? ids.filter((id) => apart.has(id)) : ids
     await forEachConcurrently(readAlone, APART_AT_ONCE, async (id) => {
       const price = await readFeed(client, address, id, block.number)
       const isGood = price !== undefined && isFresh(price)
-      if (isGood) found.set(id, price)
+      if (isGood) pricesById.set(id, price)
       // A feed that works again is read with the others from now on.
       if (isGood) apart.delete(id)
       else remember(apart, id)
     })
-    if (found.size === 0) contracts.forget()
-    return found
+    if (pricesById.size === 0) contracts.forget()
+    return pricesById
   }
 
   return {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
-import { confirmedNumber } from './blocks.ts'
+import { confirmedBlockNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
 /**
@@ -149,7 +149,7 @@ export function createHeads({
     if (number === undefined || fault !== undefined || number <= socket.newest) return
     meters?.countHead(new URL(socket.url).host, 'heard')
     expectHead(socket, connection)
-    const isRead = rate.newest > 0 && confirmedNumber(number, confirmations) <= rate.newest
+    const isRead = rate.newest > 0 && confirmedBlockNumber(number, confirmations) <= rate.newest
     socket.newest = number
     // An endpoint that is behind reports what was read already. Blocks that come faster than readings share one.
     if (!isRead && socket.asked === 0) ask(socket)
@@ -195,12 +195,12 @@ export function createHeads({
   /** Confirms the requested head if the reading reached it; otherwise schedules a few more readings. */
   function confirm(socket: Socket, confirmed: number): void {
     if (socket.asked === 0) return
-    if (confirmed >= confirmedNumber(socket.asked, confirmations)) {
+    if (confirmed >= confirmedBlockNumber(socket.asked, confirmations)) {
       if (socket.failures > 0) log.info(socket.name, 'endpoint reports new heads again')
       Object.assign(socket, { credit: CREDIT, asked: 0, failures: 0 })
       confirmedAtMs = performance.now()
       meters?.countHead(new URL(socket.url).host, 'confirmed')
-      if (confirmed < confirmedNumber(socket.newest, confirmations)) ask(socket)
+      if (confirmed < confirmedBlockNumber(socket.newest, confirmations)) ask(socket)
       return
     }
     const pauseMs = RETRIES_MS[socket.misses]

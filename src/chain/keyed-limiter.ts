@@ -18,18 +18,18 @@ export function createKeyedLimiter(limits: {
   readonly each: WorkLimits
   readonly all: WorkLimits
 }): KeyedLimiter {
-  const all = createWorkLimiter(limits.all)
+  const total = createWorkLimiter(limits.all)
   const keys = new Map<string, { readonly turns: WorkLimiter; count: number }>()
   return {
     async take(key, work, signal) {
-      const own = keys.get(key) ?? { turns: createWorkLimiter(limits.each), count: 0 }
-      keys.set(key, own)
-      own.count += 1
+      const limiter = keys.get(key) ?? { turns: createWorkLimiter(limits.each), count: 0 }
+      keys.set(key, limiter)
+      limiter.count += 1
       try {
-        return await own.turns.take(() => all.take(work, signal), signal)
+        return await limiter.turns.take(() => total.take(work, signal), signal)
       } finally {
-        own.count -= 1
-        if (own.count === 0) keys.delete(key)
+        limiter.count -= 1
+        if (limiter.count === 0) keys.delete(key)
       }
     },
   }

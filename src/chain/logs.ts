@@ -76,8 +76,8 @@ export function createLogReader(): LogReader {
 
   function stepOf(client: RpcClient): Step {
     const url = client.transport.url ?? ''
-    const known = steps.get(url)
-    if (known !== undefined) return known
+    const knownStep = steps.get(url)
+    if (knownStep !== undefined) return knownStep
     const step = {
       blocks: STEP_MAX,
       max: STEP_MAX,
@@ -155,13 +155,17 @@ async function readLogs(
 ): Promise<readonly Log[]> {
   // Nodes treat an empty list as "any contract".
   if (typeof address !== 'string' && address.length === 0) return []
-  const asked = topics.map((topic) =>
+  const topicFilter = topics.map((topic) =>
     topic === null || typeof topic === 'string' ? topic : [...topic],
   )
   const answer = await client.request({
     method: 'eth_getLogs',
     params: [
-      { address: typeof address === 'string' ? address : [...address], topics: asked, ...range },
+      {
+        address: typeof address === 'string' ? address : [...address],
+        topics: topicFilter,
+        ...range,
+      },
     ],
   })
   return z

@@ -48,20 +48,21 @@ export async function scanPayments(
   destinations: PaymentDestinations,
   signal?: AbortSignal,
 ): Promise<readonly Payment[]> {
-  const found: Found[] = []
+  const foundPayments: Found[] = []
   if (destinations.router === undefined && destinations.payTo === undefined) return []
   for (let from = fromBlock; from <= toBlock; ) {
     const step = await source.endpoints.ask(
       (client) => readStep(source, client, { from, to: toBlock }, destinations),
       signal,
     )
-    found.push(...step.found)
+    foundPayments.push(...step.found)
     const doubtful =
       step.doubtful ?? (await findDoubtful(source, { from, ...step }, destinations, signal))
-    for (const block of doubtful) found.push(...(await ask(source, block, destinations, signal)))
+    for (const block of doubtful)
+      foundPayments.push(...(await ask(source, block, destinations, signal)))
     from = step.upTo + 1
   }
-  return found.toSorted(byPlace).map(({ payment }) => payment)
+  return foundPayments.toSorted(byPlace).map(({ payment }) => payment)
 }
 
 interface Step {
@@ -154,7 +155,7 @@ async function transfers(
   blocks: readonly SpanBlock[],
   destinations: PaymentDestinations,
 ): Promise<readonly Found[]> {
-  const found: Found[] = []
+  const foundPayments: Found[] = []
   for (const { ref, transactions } of blocks) {
     for (const answer of transactions) {
       const { to, transactionIndex } = Recipient.parse(answer)
@@ -162,10 +163,10 @@ async function transfers(
       const payment = nativePayment(RpcTransaction.parse(answer), ref, destinations)
       if (payment === undefined) continue
       if (!(await hasSucceeded(client, z.decode(Hash, payment.txHash), ref))) continue
-      found.push({ payment, transactionIndex: Number(transactionIndex) })
+      foundPayments.push({ payment, transactionIndex: Number(transactionIndex) })
     }
   }
-  return found
+  return foundPayments
 }
 
 async function readHeads(

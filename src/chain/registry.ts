@@ -73,7 +73,7 @@ export function createContractAddresses({
   clock,
   log,
 }: RegistrySource): ContractAddresses {
-  const known = new Map<string, readonly Address[]>()
+  const addressesByName = new Map<string, readonly Address[]>()
   /** Further addresses: named by other contracts, or seen by earlier processes. */
   const others = new Map<string, ReadonlySet<Address>>()
   /** Names in the registry now; all other names are those of former contracts. */
@@ -93,7 +93,7 @@ export function createContractAddresses({
     if (nowMs < readUntilMs) return
     recalled = recall()
     const listed = await readRegistry(client, registry)
-    if (listed.size === 0 && known.size > 0) {
+    if (listed.size === 0 && addressesByName.size > 0) {
       doubt(client.transport.url ?? '')
       readUntilMs = nowMs + DOUBTED_MS
       return
@@ -101,9 +101,9 @@ export function createContractAddresses({
     emptyAt.clear()
     current = new Set(listed.keys())
     for (const [name, address] of listed) {
-      const before = known.get(name) ?? []
+      const before = addressesByName.get(name) ?? []
       if (before[0] === address) continue
-      known.set(name, [address, ...before.filter((other) => other !== address)])
+      addressesByName.set(name, [address, ...before.filter((other) => other !== address)])
       if (before[0] !== undefined)
         log.warn({ name, from: before[0], to: address }, 'contract moved')
     }
@@ -122,7 +122,7 @@ export function createContractAddresses({
     }
     if (isFirst)
       log.warn(
-        { contracts: known.size },
+        { contracts: addressesByName.size },
         'list of contracts is empty: the known addresses are used',
       )
   }
@@ -145,13 +145,13 @@ export function createContractAddresses({
   }
 
   function allOf(name: string): readonly Address[] {
-    return [...new Set([...(known.get(name) ?? []), ...(others.get(name) ?? [])])]
+    return [...new Set([...(addressesByName.get(name) ?? []), ...(others.get(name) ?? [])])]
   }
 
   return {
     find: async (client, name) => {
       await look(client)
-      return current.has(name) ? known.get(name)?.[0] : undefined
+      return current.has(name) ? addressesByName.get(name)?.[0] : undefined
     },
     all: async (client, name) => {
       await look(client)
@@ -160,7 +160,9 @@ export function createContractAddresses({
     },
     remember,
     seen: () =>
-      new Map([...known.keys(), ...others.keys()].map((name) => [name, allOf(name)] as const)),
+      new Map(
+        [...addressesByName.keys(), ...others.keys()].map((name) => [name, allOf(name)] as const),
+      ),
     forget: () => {
       readUntilMs = 0
     },

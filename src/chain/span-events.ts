@@ -45,24 +45,28 @@ export async function resolveEvents(
   const differing = new Set(differingBlocks(logsByEndpoint))
   const isRare = ({ topics: [kind] }: Log) => kind !== undefined && rare.includes(kind)
 
-  const all = await Promise.all(
+  const checkedBlocks = await Promise.all(
     blocks.map(async (block): Promise<{ block: SpanBlock; logs: readonly Log[] }> => {
       const { number } = block.ref
-      const known = logsOf.get(number) ?? []
-      const isLone = logsByEndpoint.length === 1 && known.some(isRare)
-      if (!doubtful.has(number) && !differing.has(number) && !isLone) return { block, logs: known }
+      const knownLogs = logsOf.get(number) ?? []
+      const isLone = logsByEndpoint.length === 1 && knownLogs.some(isRare)
+      if (!doubtful.has(number) && !differing.has(number) && !isLone)
+        return { block, logs: knownLogs }
       const proven = await proveEvents(endpoints, filter, block, signal)
       if (proven !== undefined) {
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
-      const found = doubtful.has(number)
+      const foundLogs = doubtful.has(number)
         ? await readLogsFromAny({ endpoints }, filter, block.ref, signal)
         : []
       const isSure = block.isSure && !disputed.has(number)
-      return { block: { ...block, isSure }, logs: unite([known, found]) }
+      return { block: { ...block, isSure }, logs: unite([knownLogs, foundLogs]) }
     }),
   )
-  return { blocks: all.map(({ block }) => block), logs: all.flatMap((blockLogs) => blockLogs.logs) }
+  return {
+    blocks: checkedBlocks.map(({ block }) => block),
+    logs: checkedBlocks.flatMap((blockLogs) => blockLogs.logs),
+  }
 }
 
 /**
@@ -77,7 +81,7 @@ async function proveEvents(
 ): Promise<{ readonly logs: readonly Log[]; readonly isSure: boolean } | undefined> {
   let isRefuted = false
   try {
-    const found = await endpoints.askUntil(
+    const receiptProof = await endpoints.askUntil(
       async (client) => {
         const receiptLogs = await readReceiptLogs(client, ref, receiptsRoot)
         if (receiptLogs?.proof === 'none') isRefuted = true
@@ -86,8 +90,8 @@ async function proveEvents(
       (answer) => answer?.proof === 'full',
       signal,
     )
-    if (found?.proof === 'full') {
-      return { logs: found.logs.filter((log) => isWanted(log, filter)), isSure: true }
+    if (receiptProof?.proof === 'full') {
+      return { logs: receiptProof.logs.filter((log) => isWanted(log, filter)), isSure: true }
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
@@ -123,10 +127,10 @@ function textOf({ blockHash, logIndex, address, transactionHash, topics, data }:
 
 /** The union of all endpoints' events, without duplicates. */
 function unite(logsByEndpoint: readonly (readonly Log[])[]): readonly Log[] {
-  const all = new Map(
+  const logsByPlace = new Map(
     logsByEndpoint.flat().map((log) => [`${log.blockHash} ${log.logIndex}`, log] as const),
   )
-  return [...all.values()]
+  return [...logsByPlace.values()]
 }
 
 /** Blocks in which endpoints have different events at the same index. */

@@ -197,9 +197,9 @@ async function readSurely(
     if (block.proof === 'full') return block
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
-    const all = await endpoints.askEach(read, signal)
-    const proven = all.find(({ proof }) => proof === 'full')
-    const fullest = all.toSorted(
+    const readings = await endpoints.askEach(read, signal)
+    const proven = readings.find(({ proof }) => proof === 'full')
+    const fullest = readings.toSorted(
       (readBlock, other) => other.transactions.length - readBlock.transactions.length,
     )
     if (proven !== undefined) return proven
@@ -207,12 +207,12 @@ async function readSurely(
     return { ...fullest[0], isSure: false }
   }
   // The root cannot be computed for some transaction types: then the endpoints must agree.
-  const all = await endpoints.askEach(read, signal)
-  const fullest = all.toSorted(
+  const readings = await endpoints.askEach(read, signal)
+  const fullest = readings.toSorted(
     (readBlock, other) => other.transactions.length - readBlock.transactions.length,
   )
   if (fullest[0] === undefined) throw new AppError('upstream', 'dependency_unavailable')
-  const isSure = all.every(
+  const isSure = readings.every(
     ({ transactions }) => transactions.length === fullest[0]?.transactions.length,
   )
   return { ...fullest[0], isSure }
@@ -233,13 +233,13 @@ export async function readBlocks(
 ): Promise<readonly SpanBlock[]> {
   const { from, to, withTransactions } = range
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const found: ReadBlock[] = []
+  const collected: ReadBlock[] = []
   await forEachConcurrently(numbers, REQUESTS_AT_ONCE, async (number) => {
     const block = await readOne(client, number, withTransactions)
     if (block.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
-    found.push(block)
+    collected.push(block)
   })
-  const blocks = found.toSorted((readBlock, other) => readBlock.ref.number - other.ref.number)
+  const blocks = collected.toSorted((readBlock, other) => readBlock.ref.number - other.ref.number)
   checkParents(blocks, range.after)
   return blocks
 }
@@ -275,9 +275,9 @@ async function readOne(
 }
 
 function proofOf(transactions: readonly unknown[], root: Hash): ReadBlock['proof'] {
-  const found = transactionsRootOf(transactions)
-  if (found === undefined) return 'unknown'
-  return found === root ? 'full' : 'none'
+  const computedRoot = transactionsRootOf(transactions)
+  if (computedRoot === undefined) return 'unknown'
+  return computedRoot === root ? 'full' : 'none'
 }
 
 function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): void {

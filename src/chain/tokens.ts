@@ -11,7 +11,7 @@ import { decodePaddedText } from './padded-text.ts'
 /** Maximum number of graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
 
-/** An amount has at most 78 digits, so a token with more decimals has no whole unit. */
+/** With more decimals, even the largest amount (2^256 - 1) is less than one whole unit. */
 const DECIMALS_MAX = 77n
 
 /**
@@ -37,7 +37,7 @@ export async function readAssetInfo(
   }
 }
 
-/** Decodes a token's symbol and decimals; undefined when the contract is not a token. */
+/** Decodes a token's symbol and decimals; undefined when one is missing, the symbol is empty or the decimals are too many. */
 export function toAssetInfo(
   symbolData: Hex | undefined,
   decimalsData: Hex | undefined,

@@ -57,8 +57,8 @@ function refTo(node: Item): Item {
 function pathOf(nibbles: readonly number[], isLeaf: boolean): Hex {
   const isOdd = nibbles.length % 2 === 1
   const flag = (isLeaf ? 2 : 0) + (isOdd ? 1 : 0)
-  const all = isOdd ? [flag, ...nibbles] : [flag, 0, ...nibbles]
-  return `0x${all.map((nibble) => nibble.toString(16)).join('')}`
+  const prefixed = isOdd ? [flag, ...nibbles] : [flag, 0, ...nibbles]
+  return `0x${prefixed.map((nibble) => nibble.toString(16)).join('')}`
 }
 
 function nibblesOf(key: Hex): readonly number[] {

@@ -96,9 +96,9 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
 
   return {
     async ask(call, signal) {
-      const found = await find(call, undefined, signal)
-      if (found === undefined) throw failed(`${call.method}: no answer`)
-      return found
+      const answer = await find(call, undefined, signal)
+      if (answer === undefined) throw failed(`${call.method}: no answer`)
+      return answer
     },
     find,
     unusable: failed,

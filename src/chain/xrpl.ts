@@ -115,8 +115,8 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
     async balanceUnits(signal) {
       const parameters = { account: address, ledger_index: 'validated' }
       const call = { method: 'account_info', parameters, schema: AccountInfo }
-      const found = await rpc.find(call, 'actNotFound', signal)
-      return BigInt(found?.account_data.Balance ?? 0)
+      const accountInfo = await rpc.find(call, 'actNotFound', signal)
+      return BigInt(accountInfo?.account_data.Balance ?? 0)
     },
   }
 }

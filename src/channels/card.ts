@@ -27,7 +27,7 @@ import {
 export const CARD_FIELDS_MAX = 6
 
 /** Colours of a message. */
-export type Tone = 'critical' | 'warning' | 'fine' | 'info'
+export type MessageTone = 'critical' | 'warning' | 'fine' | 'info'
 
 /** One message of a group or summary. */
 export interface CardItem {
@@ -57,7 +57,7 @@ export interface Card {
   readonly links: readonly { readonly label: string; readonly url: string }[]
   /** Number of the alert, so that readers recognize a repeat. */
   readonly number: string | undefined
-  readonly tone: Tone
+  readonly tone: MessageTone
 }
 
 /** Maximum number of messages of a group or summary that are listed. */
@@ -328,7 +328,7 @@ function watchCounts(
   return lineStart(locale) + named.join(' · ') + (counts.length > WATCHES_MAX ? ' · …' : '')
 }
 
-function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState): Tone {
+function toneOf({ isRecovery, severity }: EnvelopeMessage, state: MessageState): MessageTone {
   return isRecovery || state.recoveredAt !== undefined ? 'fine' : severity
 }
 

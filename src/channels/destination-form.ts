@@ -12,8 +12,8 @@ export interface TypedDestination<Destination = unknown> {
   readonly destination: Destination
   /** New signing secret, shown once. */
   readonly secret?: string
-  /** Whether the address differs from the previous one. */
-  readonly moved: boolean
+  /** Whether the address is new or differs from the previous one. */
+  readonly isAddressChanged: boolean
 }
 
 /** Form of a channel's typed destination. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type Tone } from './card.ts'
+import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type MessageTone } from './card.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -48,7 +48,7 @@ const UNKNOWN_MESSAGE = 10008
 
 const SUPPRESS_NOTIFICATIONS = 4096
 
-const COLORS: Readonly<Record<Tone, number>> = {
+const COLORS: Readonly<Record<MessageTone, number>> = {
   critical: 0xd93025,
   warning: 0xe8830c,
   fine: 0x188a4e,

@@ -71,11 +71,11 @@ function createEmail(deps: MailDeps): Channel<unknown> {
       parts: ['address'],
       required: 'address',
       check: () => [],
-      make: ({ address = '' }) => ({ destination: { address }, moved: true }),
+      make: ({ address = '' }) => ({ destination: { address }, isAddressChanged: true }),
       change: (before, { address }) =>
         address === undefined || address.toLowerCase() === before.address.toLowerCase()
           ? undefined
-          : { destination: { address }, moved: true },
+          : { destination: { address }, isAddressChanged: true },
     },
     limits: { capacity: MAIL_CONNECTIONS, initialLimit: 2, limitMax: MAIL_CONNECTIONS - 1 },
     isOneService: true,

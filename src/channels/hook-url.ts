@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '#src/kernel/errors.ts'
 import type { DestinationForm } from './destination-form.ts'
-import { checkWebhookUrl, type SafeSend } from './safe-fetch.ts'
+import { checkUserUrl, type SafeSend } from './safe-fetch.ts'
 
 /** URL of an incoming webhook of a chat service. */
 export interface HookDestination {
@@ -23,7 +23,7 @@ export interface HookService {
  */
 export function isHookOf(service: HookService, text: string, allowPrivate: boolean): boolean {
   const url = URL.parse(text)
-  if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return false
+  if (url === null || checkUserUrl(text, allowPrivate) !== undefined) return false
   const isService = url.protocol === 'https:' && url.port === '' && isHostOf(service, url)
   return service.path.test(url.pathname) && (isService || allowPrivate)
 }
@@ -52,12 +52,12 @@ export function urlForm(options: {
     required: 'url',
     check: ({ url }): readonly FieldError[] =>
       url === undefined || isUrl(complete(url)) ? [] : [{ pointer: '/url', code }],
-    make: ({ url = '' }) => ({ destination: { url: complete(url) }, moved: true }),
+    make: ({ url = '' }) => ({ destination: { url: complete(url) }, isAddressChanged: true }),
     change: (before, { url: text }) => {
       const url = text === undefined ? undefined : complete(text)
       return url === undefined || URL.parse(url)?.href === URL.parse(before.url)?.href
         ? undefined
-        : { destination: { url }, moved: true }
+        : { destination: { url }, isAddressChanged: true }
     },
   }
 }

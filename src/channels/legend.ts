@@ -1,13 +1,13 @@
 /** What the help says about the signs and buttons of alerts. */
 import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
-import { GLYPHS, RECOVERED_GLYPH } from './wording.ts'
+import { GLYPH_OF_SEVERITY, RECOVERED_GLYPH } from './wording.ts'
 
 /** The glyphs before alerts with their meaning, on one line of HTML. */
 export function alertLegend(t: Translate): string {
   const signs = [
-    `${GLYPHS.critical} ${t('bot:severity.critical')}`,
-    `${GLYPHS.warning} ${t('bot:severity.warning')}`,
-    `${GLYPHS.info} ${t('bot:severity.info')}`,
+    `${GLYPH_OF_SEVERITY.critical} ${t('bot:severity.critical')}`,
+    `${GLYPH_OF_SEVERITY.warning} ${t('bot:severity.warning')}`,
+    `${GLYPH_OF_SEVERITY.info} ${t('bot:severity.info')}`,
     `${RECOVERED_GLYPH} ${t('messages:recovered')}`,
   ]
   return escapeHtml(signs.join(' · '))

@@ -93,7 +93,7 @@ function htmlOf(t: Translate, envelope: Envelope, { card, action, reader }: Part
       message.watchLabel === null ? '' : `<bdi>${escapeHtml(shownLabel(message.watchLabel))}</bdi>`,
     contentHtml: [
       writer.heading(title),
-      first === undefined ? '' : writer.toned(card.tone, escapeHtml(first)),
+      first === undefined ? '' : writer.severityBar(card.tone, escapeHtml(first)),
       ...others.map((line) => writer.muted(escapeHtml(line))),
       card.body.trim() === '' ? '' : writer.paragraph(bodyHtml(writer, envelope, card)),
       facts === '' ? '' : writer.muted(facts),

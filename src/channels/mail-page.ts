@@ -1,6 +1,6 @@
 import { escapeHtml } from '#src/i18n/translate.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
-import type { Tone } from './card.ts'
+import type { MessageTone } from './card.ts'
 
 /**
  * HTML frame of every e-mail: tables and inline styles, because mail clients support little else. Classes
@@ -8,7 +8,7 @@ import type { Tone } from './card.ts'
  */
 
 const LIGHT = {
-  ground: '#F5F6F8',
+  background: '#F5F6F8',
   card: '#FCFCFD',
   text: '#151A21',
   muted: '#566070',
@@ -21,7 +21,7 @@ const LIGHT = {
   info: '#1755C7',
 } as const
 const DARK: Readonly<Record<keyof typeof LIGHT, string>> = {
-  ground: '#11151B',
+  background: '#11151B',
   card: '#1A2029',
   text: '#E8EBF0',
   muted: '#A3ADBB',
@@ -41,7 +41,7 @@ const FONTS: Readonly<Partial<Record<Locale, string>>> = {
   ar: 'Noto Sans Arabic,Geeza Pro,Segoe UI,Tahoma,',
   zh: 'PingFang SC,Hiragino Sans GB,Microsoft YaHei,Noto Sans CJK SC,',
 }
-/** Fonts with a narrow middle dot and ellipsis. */
+/** Fonts with a narrow middle dot, ellipsis and apostrophe. */
 const LATIN_FONTS = 'Segoe UI,Roboto,Helvetica,Arial,Noto Sans,sans-serif'
 const CODE_FONT = 'ui-monospace,SF Mono,Consolas,Noto Sans Mono,monospace'
 const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
@@ -54,7 +54,7 @@ const LINE_HEIGHTS: Readonly<Partial<Record<Locale, string>>> = {
 /** Writes the parts of an e-mail as markup in one locale. Arguments that end in `Html` are markup with escaped values. */
 export interface MailWriter {
   /** Line with severity, watch and start time, marked by a coloured bar. */
-  toned(tone: Tone, lineHtml: string): string
+  severityBar(tone: MessageTone, lineHtml: string): string
   heading(text: string): string
   paragraph(textHtml: string): string
   muted(lineHtml: string): string
@@ -93,7 +93,7 @@ export function mailWriter(locale: Locale): MailWriter {
     `<a class="accent" href="${escapeHtml(url)}" style="color:${LIGHT.accent}">${labelHtml}</a>`
 
   return {
-    toned: (tone, lineHtml) =>
+    severityBar: (tone, lineHtml) =>
       row('style="padding:8px 0 0;font-size:0;line-height:0"', '&nbsp;') +
       row(
         cell(tone, 13, `font-weight:600;padding:0 12px;border-${start}:4px solid ${LIGHT[tone]}`),
@@ -140,18 +140,18 @@ export function mailWriter(locale: Locale): MailWriter {
         '<meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">',
         `<title>${escapeHtml(title)}</title><style>${darkScheme()}</style></head>`,
-        `<body class="ground" style="margin:0;padding:0;background:${LIGHT.ground}">`,
+        `<body class="background" style="margin:0;padding:0;background:${LIGHT.background}">`,
         `<div style="display:none;max-height:0;overflow:hidden">${escapeHtml(preheader)}</div>`,
-        `${table(direction, '100%')}<tr><td class="ground" align="center" bgcolor="${LIGHT.ground}" style="padding:24px 12px">`,
+        `${table(direction, '100%')}<tr><td class="background" align="center" bgcolor="${LIGHT.background}" style="padding:24px 12px">`,
         `<table role="presentation" dir="${direction}" width="100%" cellpadding="0" cellspacing="0" border="0" class="card" bgcolor="${LIGHT.card}" style="max-width:560px;background:${LIGHT.card};border-radius:12px"><tr><td style="padding:24px">`,
         table(direction, '100%'),
-        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${asSet(asideHtml, locale)}</td></tr></table></td></tr>`,
-        ...contentHtml.filter((piece) => piece !== '').map((piece) => asSet(piece, locale)),
+        `<tr><td style="padding:0 0 12px">${table(direction, '100%')}<tr><td ${cell('muted', 13)}>Watchdog</td><td class="muted" align="${end}" style="${font};font-size:13px;color:${LIGHT.muted};text-align:${end}">${typeset(asideHtml, locale)}</td></tr></table></td></tr>`,
+        ...contentHtml.filter((piece) => piece !== '').map((piece) => typeset(piece, locale)),
         row(
           `class="line" style="padding:24px 0 0;border-bottom:1px solid ${LIGHT.line};font-size:0;line-height:0"`,
           '&nbsp;',
         ),
-        ...footerHtml.map((piece) => asSet(piece, locale)),
+        ...footerHtml.map((piece) => typeset(piece, locale)),
         '</table></td></tr></table></td></tr></table></body></html>',
       ]
         .join('\n')
@@ -159,31 +159,34 @@ export function mailWriter(locale: Locale): MailWriter {
   }
 }
 
-/** Keeps shortened addresses, and mailboxes that fit, on one line, and sets narrow signs in a fitting font. */
-function asSet(html: string, locale: Locale): string {
-  const whole = html
+/**
+ * Keeps a shortened address on one line, and a mailbox unless it is longer than a line. In Chinese, also sets narrow
+ * punctuation in a Latin font.
+ */
+function typeset(html: string, locale: Locale): string {
+  const unbroken = html
     .replace(SHORT_ADDRESS, '<span style="white-space:nowrap">$&</span>')
     .replace(MAILBOX, '<span style="display:inline-block;max-width:100%">$&</span>')
-  return narrowSigns(whole, locale)
+  return narrowPunctuation(unbroken, locale)
 }
 
 /** Matches in text, not in tags. */
 const SHORT_ADDRESS = /0x[0-9A-Fa-f]{4}…[0-9A-Fa-f]{4}(?![^<]*>)/g
 
-/** Matches in text, not in tags. A line would end at a hyphen of it. */
+/** Matches in text, not in tags. Mail clients may break a line after a hyphen of a mailbox. */
 const MAILBOX = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+(?![^<]*>)/g
 
 /**
  * Sets a middle dot between spaces, and an ellipsis or apostrophe between Latin letters or digits, in a Latin
  * font, because Chinese fonts draw them full width.
  */
-function narrowSigns(html: string, locale: Locale): string {
+function narrowPunctuation(html: string, locale: Locale): string {
   if (locale !== 'zh') return html
-  return html.replace(NARROW_SIGN, `<span style="font-family:${LATIN_FONTS}">$&</span>`)
+  return html.replace(NARROW_PUNCTUATION, `<span style="font-family:${LATIN_FONTS}">$&</span>`)
 }
 
 /** Matches in text, not in tags. */
-const NARROW_SIGN = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])[…’](?=[A-Za-z0-9]))(?![^<]*>)/g
+const NARROW_PUNCTUATION = /(?:(?<= )·(?= )|(?<=[A-Za-z0-9])[…’](?=[A-Za-z0-9]))(?![^<]*>)/g
 
 function table(direction: string, width?: string): string {
   const size = width === undefined ? '' : ` width="${width}"`
@@ -192,8 +195,8 @@ function table(direction: string, width?: string): string {
 
 /** Inline colours override rules, hence `!important`. */
 function darkScheme(): string {
-  const grounds = ['ground', 'card'] as const
-  const inks = [
+  const backgrounds = ['background', 'card'] as const
+  const textColours = [
     'text',
     'muted',
     'accent',
@@ -204,8 +207,8 @@ function darkScheme(): string {
     'info',
   ] as const
   const rules = [
-    ...grounds.map((name) => `.${name}{background:${DARK[name]}!important}`),
-    ...inks.map(
+    ...backgrounds.map((name) => `.${name}{background:${DARK[name]}!important}`),
+    ...textColours.map(
       (name) => `.${name}{color:${DARK[name]}!important;border-color:${DARK[name]}!important}`,
     ),
     `.button{background:${DARK.accent}!important}`,

@@ -7,7 +7,7 @@ import { type FactWriter, factLine, factsOf, itemFacts } from './facts.ts'
 import { type HookDeps, type HookDestination, RequestBodyPreview, urlForm } from './hook-url.ts'
 import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 import { cut, isOpenLink, isSilent } from './wording.ts'
 
 /**
@@ -176,7 +176,7 @@ interface Topic {
  */
 function topicOf(text: string, allowPrivate: boolean): Topic | undefined {
   const url = URL.parse(text)
-  if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return undefined
+  if (url === null || checkUserUrl(text, allowPrivate) !== undefined) return undefined
   const [, name] = TOPIC.exec(url.pathname) ?? []
   const { auth, ...others } = Object.fromEntries(url.searchParams)
   if (name === undefined || url.hash !== '' || Object.keys(others).length > 0) return undefined

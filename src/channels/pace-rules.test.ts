@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { botFloodEnd, holdFor, NEVER, type Pace, takeTurn } from './pace-rules.ts'
+import { botFloodEnd, holdFor, NEVER_SENT, type Pace, takeTurn } from './pace-rules.ts'
 
 const LIMITS = { allMs: 36, chatMs: 1000, groupWindow: { count: 20, ms: 60_000 } }
 const GROUP = 3
@@ -19,13 +19,13 @@ test('for any sequence of requests, the granted turns keep the intervals of the 
   fc.assert(
     fc.property(calls, (asked) => {
       let now = 1_000_000
-      let bot = NEVER
+      let bot = NEVER_SENT
       const chats = new Map<number, Pace>()
       const sent: { chat: number; at: number }[] = []
       for (const { chat, afterMs, patienceMs } of asked) {
         now += afterMs
         const isGroup = chat === GROUP
-        const known = { bot, chat: chats.get(chat) ?? NEVER }
+        const known = { bot, chat: chats.get(chat) ?? NEVER_SENT }
         const turn = takeTurn(known, { now, patienceMs, isGroup }, LIMITS)
         if (!turn.isTaken) {
           expect(turn.waitMs).toBeGreaterThan(0)
@@ -61,14 +61,19 @@ function expectApart(sent: readonly { readonly at: number }[], ms: number): void
 test('a chat that is not ready holds up no other one', () => {
   const chat = { nextAt: 5000, sentAt: [], at: 1000 }
   const request = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot: NEVER, chat }, request, LIMITS)).toEqual({ isTaken: false, waitMs: 4000 })
-  expect(takeTurn({ bot: NEVER, chat: NEVER }, request, LIMITS)).toMatchObject({ waitMs: 0 })
+  expect(takeTurn({ bot: NEVER_SENT, chat }, request, LIMITS)).toEqual({
+    isTaken: false,
+    waitMs: 4000,
+  })
+  expect(takeTurn({ bot: NEVER_SENT, chat: NEVER_SENT }, request, LIMITS)).toMatchObject({
+    waitMs: 0,
+  })
 })
 
 test('a bot that must wait refuses every caller beyond the wait limit', () => {
-  const bot = holdFor(NEVER, 1000, 30_000)
+  const bot = holdFor(NEVER_SENT, 1000, 30_000)
   const request = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot, chat: NEVER }, request, LIMITS)).toEqual({
+  expect(takeTurn({ bot, chat: NEVER_SENT }, request, LIMITS)).toEqual({
     isTaken: false,
     waitMs: 30_000,
   })
@@ -76,9 +81,11 @@ test('a bot that must wait refuses every caller beyond the wait limit', () => {
 })
 
 test('waits keep their length after the clock is set back', () => {
-  const bot = holdFor(NEVER, 3_600_000, 200)
+  const bot = holdFor(NEVER_SENT, 3_600_000, 200)
   const request = { now: 1000, patienceMs: 5000, isGroup: false }
-  expect(takeTurn({ bot: { ...bot, at: 3_600_000 }, chat: NEVER }, request, LIMITS)).toMatchObject({
+  expect(
+    takeTurn({ bot: { ...bot, at: 3_600_000 }, chat: NEVER_SENT }, request, LIMITS),
+  ).toMatchObject({
     isTaken: true,
     waitMs: 200,
   })

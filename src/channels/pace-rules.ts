@@ -65,7 +65,7 @@ export function takeTurn(
 ): PaceTurn {
   const { now, patienceMs, isGroup } = request
   const all = asOf(bot, now)
-  const own = chat === undefined ? NEVER : asOf(chat, now)
+  const own = chat === undefined ? NEVER_SENT : asOf(chat, now)
   const first = isGroup ? own.sentAt.at(-groupWindow.count) : undefined
   const chatAt = Math.max(own.nextAt, first === undefined ? 0 : first + groupWindow.ms)
   if (chatAt > now) return { isTaken: false, waitMs: chatAt - now }
@@ -96,7 +96,7 @@ export function botFloodEnd(ends: readonly number[]): number | undefined {
   return ends.length < FLOODS_OF_BOT.chats ? undefined : Math.min(...ends)
 }
 
-export const NEVER: Pace = { nextAt: 0, sentAt: [], at: 0 }
+export const NEVER_SENT: Pace = { nextAt: 0, sentAt: [], at: 0 }
 
 /** Adapts a pace to `now`: a pace that was written before the clock was set back keeps its intervals. */
 function asOf(pace: Pace, now: number): Pace {

@@ -7,7 +7,7 @@ import {
   botFloodEnd,
   FLOODS_OF_BOT,
   holdFor,
-  NEVER,
+  NEVER_SENT,
   type Pace,
   type PaceLimits,
   type SharedPaces,
@@ -62,7 +62,7 @@ export function createStoredPaces(db: Db, botId: number, limits: PaceLimits): Sh
       transact(db, async (tx) => {
         const rowKey = placeOf(botId, chatId)
         const { now, pace: bot } = await lockBot(tx, botId)
-        const [[, chat] = [rowKey, NEVER]] = await listPaces(tx, botId, [rowKey])
+        const [[, chat] = [rowKey, NEVER_SENT]] = await listPaces(tx, botId, [rowKey])
         await savePace(tx, botId, rowKey, holdFor(chat, now, ms), new Date(now))
         const end = botFloodEnd(await listFloodEnds(tx, botId, now))
         if (end !== undefined) await savePace(tx, botId, BOT, holdFor(bot, now, end - now))
@@ -83,7 +83,7 @@ async function takeTurns(
   const changed = new Map<number, Pace>()
   let bot = pace
   const taken = requests.map(({ rowKey, ...request }): Taken => {
-    const chat = rowKey === undefined ? undefined : (chats.get(rowKey) ?? NEVER)
+    const chat = rowKey === undefined ? undefined : (chats.get(rowKey) ?? NEVER_SENT)
     const turn = takeTurn({ bot, chat }, { ...request, now }, limits)
     if (!turn.isTaken) return turn
     bot = turn.bot

@@ -25,7 +25,7 @@ import { rateLimitError, refusalOf, retryAfterSeconds } from './http-answer.ts'
 import type { SafeAnswer } from './http-exchange.ts'
 import { startOf } from './outage.ts'
 import { createRateLimiter, TURN_WAIT_MS_MAX } from './rate-limiter.ts'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 import { cut, hasEnded, isOpenLink, shownLabel, TEST_GLYPH } from './wording.ts'
 
 /**
@@ -257,7 +257,7 @@ function refusedKey({ statusCode, text }: SafeAnswer): DeliveryError | undefined
  */
 function isIntegration(text: string, allowPrivate: boolean): boolean {
   const url = URL.parse(text)
-  if (url === null || checkWebhookUrl(text, allowPrivate) !== undefined) return false
+  if (url === null || checkUserUrl(text, allowPrivate) !== undefined) return false
   const isService = url.protocol === 'https:' && url.port === '' && HOSTS.includes(url.hostname)
   return INTEGRATION.test(url.pathname) && url.search === '' && (isService || allowPrivate)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 
-describe('checkWebhookUrl', () => {
+describe('checkUserUrl', () => {
   test.each([
     'https://example.org/hook',
     'https://example.org:443/',
@@ -9,7 +9,7 @@ describe('checkWebhookUrl', () => {
     'https://1.1.1.1/hook',
     'https://[2606:4700:4700::1111]:8443/hook',
     'https://bücher.example/hook',
-  ])('takes %s', (url) => expect(checkWebhookUrl(url, false)).toBeUndefined())
+  ])('takes %s', (url) => expect(checkUserUrl(url, false)).toBeUndefined())
 
   test.each([
     'http://example.org/hook',
@@ -43,12 +43,12 @@ describe('checkWebhookUrl', () => {
     'https://[::ffff:127.0.0.1]/',
     'https://[64:ff9b::7f00:1]/',
     'https://[fd00::1]/',
-  ])('refuses %s', (url) => expect(checkWebhookUrl(url, false)).toBe('url'))
+  ])('refuses %s', (url) => expect(checkUserUrl(url, false)).toBe('url'))
 
   test('takes http, any port and private hosts where these are allowed, but no credentials', () => {
-    expect(checkWebhookUrl('http://127.0.0.1:4000/hook', true)).toBeUndefined()
-    expect(checkWebhookUrl('https://localhost/', true)).toBeUndefined()
-    expect(checkWebhookUrl('http://user@127.0.0.1/', true)).toBe('url')
-    expect(checkWebhookUrl('ftp://127.0.0.1/', true)).toBe('url')
+    expect(checkUserUrl('http://127.0.0.1:4000/hook', true)).toBeUndefined()
+    expect(checkUserUrl('https://localhost/', true)).toBeUndefined()
+    expect(checkUserUrl('http://user@127.0.0.1/', true)).toBe('url')
+    expect(checkUserUrl('ftp://127.0.0.1/', true)).toBe('url')
   })
 })

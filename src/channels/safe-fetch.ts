@@ -42,7 +42,7 @@ export type SafeSend = (
  *
  * @param allowPrivate for tests and sandbox: http, any port and private hosts are allowed, too
  */
-export function checkWebhookUrl(text: string, allowPrivate: boolean): 'url' | undefined {
+export function checkUserUrl(text: string, allowPrivate: boolean): 'url' | undefined {
   return allowedUrl(text, allowPrivate) === undefined ? 'url' : undefined
 }
 

@@ -33,10 +33,10 @@ const SERVICE: HookService = {
 const HOOK_MS = 1000
 
 /** Statuses of permanent failures: forbidden, unknown webhook or channel, archived channel. */
-const GONE = [403, 404, 410]
+const PERMANENT_STATUSES = [403, 404, 410]
 
 /**
- * Slack's limits, in characters after escaping. The limit for values of fields is lower than Slack's, for
+ * Limits of texts, in characters after escaping. HEADER_MAX and TEXT_MAX are Slack's; the others are lower, for
  * readability.
  */
 const HEADER_MAX = 150
@@ -44,7 +44,7 @@ const TEXT_MAX = 3000
 const FIELD_MAX = 600
 const ITEM_MAX = 200
 const FACTS_LENGTH_MAX = 2000
-const NOTHING = '\u2013'
+const EMPTY_TEXT = '\u2013'
 
 const Destination = z.strictObject({ url: z.string() })
 
@@ -67,8 +67,8 @@ function createSlack(deps: HookDeps): Channel<unknown> {
     partitionKey: ({ url }) => `slack ${hookOf(url)}`,
     send: async ({ url }, envelope, { now, signal }) => {
       const key = hookOf(url)
-      const earlyMs = await rateLimiter.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
-      if (earlyMs !== undefined) throw rateLimitError(earlyMs / 1000)
+      const waitMs = await rateLimiter.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
+      if (waitMs !== undefined) throw rateLimitError(waitMs / 1000)
       const answer = await deps.post(url, {
         headers: { 'Content-Type': 'application/json', 'User-Agent': deps.userAgent },
         body: slackBody(envelope, now),
@@ -80,7 +80,7 @@ function createSlack(deps: HookDeps): Channel<unknown> {
         rateLimiter.hold(key, seconds * 1000)
         throw rateLimitError(seconds, statusCode)
       }
-      const refusal = refusalOf(answer, { gone: GONE, now })
+      const refusal = refusalOf(answer, { gone: PERMANENT_STATUSES, now })
       if (refusal !== undefined) throw refusal
       return { statusCode }
     },
@@ -88,8 +88,8 @@ function createSlack(deps: HookDeps): Channel<unknown> {
 }
 
 /**
- * Exact body of a message: blocks, and a line of text for notifications. Everything except the links of
- * this service is plain text, so that labels cannot mention anybody or contain links.
+ * Exact body of a message: blocks, and a text for notifications. Texts are escaped, and links are written by this
+ * service only, so that labels cannot mention anybody or contain links.
  */
 export function slackBody(envelope: Envelope, now?: Date): string {
   const card = cardOf(envelope, { ...(now && { now }) })
@@ -113,14 +113,14 @@ export function slackBody(envelope: Envelope, now?: Date): string {
   })
 }
 
-/** Messages in lines, several per block. */
+/** The alerts of a group, a line each, as many in a block as fit, and the note about those that are left out. */
 function itemBlocks(card: Card, locale: Locale) {
   const lines = card.items.map((item) => itemText(item, locale))
   const blocks: string[] = []
   for (const line of lines) {
-    const longer = `${blocks.at(-1) ?? ''}\n${line}`
-    if (blocks.length === 0 || longer.length > TEXT_MAX) blocks.push(line)
-    else blocks[blocks.length - 1] = longer
+    const extended = `${blocks.at(-1) ?? ''}\n${line}`
+    if (blocks.length === 0 || extended.length > TEXT_MAX) blocks.push(line)
+    else blocks[blocks.length - 1] = extended
   }
   const more =
     card.more === undefined ? [] : [{ type: 'context', elements: [plain(card.more, 200)] }]
@@ -130,15 +130,15 @@ function itemBlocks(card: Card, locale: Locale) {
 function itemText({ message, glyph, time, text, fields }: CardItem, locale: Locale): string {
   const title = fitted(text, ITEM_MAX)
   const shown = isOpenLink(message.link) ? link(message.link, title) : title
-  const words = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
-  return [words, ...itemFacts({ locale }, fields, BLOCK_FACTS)].join(' · ')
+  const firstPart = [...(time === undefined ? [] : [escaped(time)]), glyph, shown].join(' ')
+  return [firstPart, ...itemFacts({ locale }, fields, BLOCK_FACTS)].join(' · ')
 }
 
 function fieldText({ label, value, href }: MessageField) {
   const text = withoutDirections(value)
   const isLink = href !== undefined && isOpenLink(href) && href.length < FIELD_MAX
   return isLink
-    ? markup(`${fitted(label, 200)}\n${link(href, fitted(text, FIELD_MAX) || NOTHING)}`)
+    ? markup(`${fitted(label, 200)}\n${link(href, fitted(text, FIELD_MAX) || EMPTY_TEXT)}`)
     : plain(`${cut(label, 200)}\n${text}`, FIELD_MAX)
 }
 
@@ -159,7 +159,7 @@ function linkTo(text: string, page: string): string {
 }
 
 function plain(text: string, max: number) {
-  return { type: 'plain_text', text: fitted(text, max) || NOTHING, emoji: false }
+  return { type: 'plain_text', text: fitted(text, max) || EMPTY_TEXT, emoji: false }
 }
 
 /** Block of escaped text and links; `verbatim` stops Slack from detecting further links. */

@@ -29,8 +29,11 @@ const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
 /** Mark before the label of the help button whose part is expanded. */
 const TICK = '✓ '
 
-/** Verbs of these buttons that need the right to manage watches. A chat may mute itself without it. */
-const CHANGES: ReadonlySet<Verb> = new Set([
+/**
+ * Verbs of these buttons that need the right `write`. `mute.all` is not among them: it mutes the chat itself, which
+ * needs no right.
+ */
+const NEEDS_WRITE: ReadonlySet<Verb> = new Set([
   'alert.ack',
   'alert.unack',
   'alert.ackAll',
@@ -40,14 +43,17 @@ const CHANGES: ReadonlySet<Verb> = new Set([
   'settings.remind',
 ])
 
-/** Verbs that a test keeps, because they open a screen and are not about its alert. */
-const SAFE: ReadonlySet<Verb> = new Set(['topup', 'status'])
+/** Verbs whose buttons work in a test as in an alert, because they open a screen that is not about the alert. */
+const KEPT_IN_TEST: ReadonlySet<Verb> = new Set(['topup', 'status'])
 
-/** Stands for the alert of a test, which has none; no button of a test carries it. */
+/**
+ * Id with which the buttons of a test are made, because a test has no alert. It is not sent: `asTestButton` replaces
+ * the data of these buttons.
+ */
 const NO_ALERT = 1
 
 /**
- * Buttons of an envelope; empty for kinds without buttons.
+ * Buttons of an envelope, in rows.
  * @param options `isReceiveOnly`: nobody in the chat may change anything
  */
 export function buttonsOf(
@@ -55,23 +61,25 @@ export function buttonsOf(
   state: MessageState,
   { isReceiveOnly }: { readonly isReceiveOnly: boolean },
 ): Rows {
-  const rows = drawn(envelope, state)
-  const usable = isReceiveOnly ? rows.map((row) => row.filter((button) => !isChange(button))) : rows
+  const rows = buttonRows(envelope, state)
+  const usable = isReceiveOnly
+    ? rows.map((row) => row.filter((button) => !needsWrite(button)))
+    : rows
   // A tick widens a button. The rows are laid out with a tick on every help button, so that no button moves to another
   // row when one is pressed.
   const shown = layout(usable).map((row) =>
     row.map((button) => untickedUnlessOpen(button, state.help)),
   )
-  return isOfDestination(envelope) ? shown.map((row) => row.map(ofTest)) : shown
+  return isDestinationTest(envelope) ? shown.map((row) => row.map(asTestButton)) : shown
 }
 
 /** Whether a message is the test of a destination; other tests show an example. */
-function isOfDestination({ data, message }: Envelope): boolean {
+function isDestinationTest({ data, message }: Envelope): boolean {
   return message.test && data['test'] === true
 }
 
 /** A button as a test shows it. A press that would change an alert or a watch says what it would do instead. */
-function ofTest(button: Button): Button {
+function asTestButton(button: Button): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
   return press === undefined ? button : { ...button, data: dataOfTest(button, press) }
 }
@@ -87,13 +95,13 @@ function dataOfTest(button: Button, press: Press): ButtonData | string {
       return packed('test.help', { part })
     }
     default:
-      return SAFE.has(press.verb) && 'data' in button ? button.data : packed('test.press')
+      return KEPT_IN_TEST.has(press.verb) && 'data' in button ? button.data : packed('test.press')
   }
 }
 
-function isChange(button: Button): boolean {
+function needsWrite(button: Button): boolean {
   const press = 'data' in button ? unpacked(button.data) : undefined
-  return press !== undefined && CHANGES.has(press.verb)
+  return press !== undefined && NEEDS_WRITE.has(press.verb)
 }
 
 function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button {
@@ -103,7 +111,7 @@ function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button
   return isOpen ? button : { ...button, label: button.label.slice(TICK.length) }
 }
 
-function drawn(envelope: Envelope, state: MessageState): Rows {
+function buttonRows(envelope: Envelope, state: MessageState): Rows {
   const { kind = 'alert', buttons } = envelope
   switch (kind) {
     case 'alert':
@@ -129,11 +137,9 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { kind, message } = envelope
   const { press, details } = pressesOf(envelope)
   const { event } = message
-  const isOver = message.isRecovery || hasEnded(state)
-  const alertId = alertOf(envelope)
-  if (alertId === null) return []
-  if (isOver) return [details(message.link)]
-  const id = alertId
+  const id = alertOf(envelope)
+  if (id === null) return []
+  if (message.isRecovery || hasEnded(state)) return [details(message.link)]
   const acknowledge =
     state.acknowledged === undefined
       ? press('messages:button.acknowledge', packed('alert.ack', { id }))
@@ -145,7 +151,7 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
     [acknowledge, ...details(message.link)],
     ...(event === 'fsp.monitoring'
       ? [[press('messages:button.status', packed('status'))]]
-      : muteButtons(envelope, { ...message, alertId }, state)),
+      : muteButtons(envelope, { ...message, alertId: id }, state)),
     ...(kind === 'reminder' ? [[remindersOff(envelope)]] : []),
     helpButtons(envelope, id),
   ]
@@ -155,7 +161,7 @@ function alertButtons(envelope: Envelope, state: MessageState): Rows {
 function alertOf(envelope: Envelope): number | null {
   const { alertId, test } = envelope.message
   if (!test) return alertId
-  return isOfDestination(envelope) ? NO_ALERT : null
+  return isDestinationTest(envelope) ? NO_ALERT : null
 }
 
 function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: MessageState): Rows {
@@ -171,10 +177,8 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   }
   const untilRecovered = mute('messages:button.muteRecovered', 'rec')
   const hours = [mute('messages:button.mute1h', '1h'), mute('messages:button.mute8h', '8h')]
-  const canBeOver = message.canRecover
-  if (envelope.kind === 'reminder' || envelope.of === 'reminder')
-    return canBeOver ? [[untilRecovered]] : []
-  return [hours, ...(canBeOver ? [[untilRecovered]] : [])]
+  const last = message.canRecover ? [[untilRecovered]] : []
+  return envelope.kind === 'reminder' || envelope.of === 'reminder' ? last : [hours, ...last]
 }
 
 /** A help button, with a tick, for each part of the help that the signal has. */

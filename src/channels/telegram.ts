@@ -4,7 +4,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { verdictOf } from '#src/telegram/errors.ts'
-import { type Post, type PostResult, post } from '#src/telegram/send.ts'
+import { type PostedMessage, type PostResult, post } from '#src/telegram/send.ts'
 import {
   type Channel,
   type ChannelDefinition,
@@ -116,7 +116,7 @@ async function postTo(
   { chatId, threadId: topic }: TelegramDestination,
   { signal }: SendContext,
   urgency: number,
-  message: Pick<Post, 'content' | 'messageId' | 'repliesTo' | 'isSilent'>,
+  message: Pick<PostedMessage, 'content' | 'messageId' | 'repliesTo' | 'isSilent'>,
 ): Promise<Receipt> {
   return await inTurn(deps, { chatId, urgency, signal }, async (turn) =>
     receiptOf(await post(api, { ...message, chatId, topic, followsGroup: true, turn })),

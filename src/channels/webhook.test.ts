@@ -6,13 +6,13 @@ import { retryAfterSeconds } from './http-answer.ts'
 import {
   makeSecret,
   maskUrl,
-  payload,
   rotateSecret,
-  sign,
+  signBody,
   signStandard,
   WebhookDestination,
   WebhookPayload,
   webhook,
+  webhookBody,
 } from './webhook.ts'
 
 const OLD = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
@@ -32,7 +32,7 @@ test.each([
 
 describe('sign', () => {
   test('gives the known answer', () => {
-    expect(sign(OLD, 1763640000, '{"payloadVersion":2}')).toBe(
+    expect(signBody(OLD, 1763640000, '{"payloadVersion":2}')).toBe(
       'sha256=6c713b863e27d58e4344f45bb6c915d760fc5c67673b79eb2a30985387fd19b7',
     )
   })
@@ -49,9 +49,9 @@ describe('sign', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(), fc.nat(), (a, b, at, then) => {
         fc.pre(a !== b && at !== then)
-        expect(sign(OLD, at, a)).not.toBe(sign(OLD, at, b))
-        expect(sign(OLD, at, a)).not.toBe(sign(OLD, then, a))
-        expect(sign(OLD, at, a)).not.toBe(sign(NEW, at, a))
+        expect(signBody(OLD, at, a)).not.toBe(signBody(OLD, at, b))
+        expect(signBody(OLD, at, a)).not.toBe(signBody(OLD, then, a))
+        expect(signBody(OLD, at, a)).not.toBe(signBody(NEW, at, a))
       }),
     )
   })
@@ -72,7 +72,7 @@ describe('payload', () => {
   test('holds every field of version 2 and no other', () => {
     const envelope = envelopeOf()
     const { isRecovery: _, canRecover: __, ...renderedMessage } = envelope.message
-    expect(JSON.parse(payload(envelope))).toEqual({
+    expect(JSON.parse(webhookBody(envelope))).toEqual({
       payloadVersion: 2,
       signal: 'balance-change',
       group: 'alerts',
@@ -96,7 +96,7 @@ describe('payload', () => {
 
   test('keeps null where there is no alert, watch, signal or type', () => {
     const body = JSON.parse(
-      payload(
+      webhookBody(
         envelopeOf({
           type: null,
           signal: null,
@@ -113,7 +113,7 @@ describe('payload', () => {
     const secret = { key: 'a', label: 'A', value: '1', internal: true }
     const source = { type: 'feed-move', signal: 'price-move' }
     const whole = envelopeOf({ message: { stated: ['a'], source, fields: [secret] } })
-    const body = JSON.parse(payload(whole))
+    const body = JSON.parse(webhookBody(whole))
     expect(WebhookPayload.parse(body)).toEqual(body)
     expect(body.renderedMessage).not.toHaveProperty('stated')
     expect(body.renderedMessage).not.toHaveProperty('source')
@@ -123,12 +123,14 @@ describe('payload', () => {
   test('is the same string in whatever order the message was put together', () => {
     const { message, ...rest } = envelopeOf()
     const turned = Object.fromEntries(Object.entries(message).reverse())
-    expect(payload({ ...rest, message: { ...message, ...turned } })).toBe(payload(envelopeOf()))
+    expect(webhookBody({ ...rest, message: { ...message, ...turned } })).toBe(
+      webhookBody(envelopeOf()),
+    )
   })
 
   test('is valid JSON and well-formed text whatever it holds', () => {
     for (const title of HOSTILE_TEXTS) {
-      const body = payload(envelopeOf({ message: { title } }))
+      const body = webhookBody(envelopeOf({ message: { title } }))
       expect(body.isWellFormed()).toBe(true)
       expect(JSON.parse(body).rendered.title).toBe(title)
     }
@@ -139,11 +141,11 @@ describe('a webhook', () => {
   test('sends what it signs, with every header', async () => {
     const { headers, body, url } = await sent({ url: URL_TEXT, secret: OLD })
     expect(url).toBe(URL_TEXT)
-    expect(body).toBe(payload(envelopeOf()))
+    expect(body).toBe(webhookBody(envelopeOf()))
     expect(headers).toEqual({
       'Content-Type': 'application/json',
       'User-Agent': 'watchdog test',
-      'X-Watchdog-Signature': sign(OLD, 1795176000, body),
+      'X-Watchdog-Signature': signBody(OLD, 1795176000, body),
       'X-Watchdog-Timestamp': '1795176000',
       'X-Watchdog-Delivery': envelopeOf().deliveryId,
       'X-Watchdog-Event': 'wallet-balance.moved',
@@ -158,8 +160,8 @@ describe('a webhook', () => {
     const rotated = rotateSecret({ url: URL_TEXT, secret: OLD }, NEW, hoursAgo(23.999))
     const { headers, body } = await sent(rotated)
     const id = envelopeOf().deliveryId
-    expect(headers['X-Watchdog-Signature']).toBe(sign(OLD, 1795176000, body))
-    expect(headers['X-Watchdog-Signature-Next']).toBe(sign(NEW, 1795176000, body))
+    expect(headers['X-Watchdog-Signature']).toBe(signBody(OLD, 1795176000, body))
+    expect(headers['X-Watchdog-Signature-Next']).toBe(signBody(NEW, 1795176000, body))
     expect(headers['webhook-signature']?.split(' ')).toEqual([
       signStandard(OLD, id, 1795176000, body),
       signStandard(NEW, id, 1795176000, body),
@@ -169,7 +171,7 @@ describe('a webhook', () => {
   test('signs with the new secret alone afterwards', async () => {
     const rotated = rotateSecret({ url: URL_TEXT, secret: OLD }, NEW, hoursAgo(24))
     const { headers, body } = await sent(rotated)
-    expect(headers['X-Watchdog-Signature']).toBe(sign(NEW, 1795176000, body))
+    expect(headers['X-Watchdog-Signature']).toBe(signBody(NEW, 1795176000, body))
     expect(headers).not.toHaveProperty('X-Watchdog-Signature-Next')
     expect(headers['webhook-signature']).not.toContain(' ')
   })

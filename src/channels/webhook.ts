@@ -18,7 +18,7 @@ import type { DestinationForm } from './destination-form.ts'
 import { ChainMessage, type Envelope, type EnvelopeKind, type Message } from './envelope.ts'
 import { type HookDeps, RequestBodyPreview } from './hook-url.ts'
 import { refusalOf } from './http-answer.ts'
-import { checkWebhookUrl } from './safe-fetch.ts'
+import { checkUserUrl } from './safe-fetch.ts'
 
 /** Hours for which both secrets sign after a rotation. */
 const ROTATION_OVERLAP_HOURS = 24
@@ -109,7 +109,7 @@ export const webhook = {
     const { secret, nextSecret, rotatedAt } = WebhookDestination.parse(destination)
     return { key: nextSecret ?? secret, since: rotatedAt ? new Date(rotatedAt) : undefined }
   },
-  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: payload(envelope) }) },
+  preview: { form: RequestBodyPreview, write: (envelope) => ({ body: webhookBody(envelope) }) },
   create: createWebhook,
 } as const satisfies ChannelDefinition<RequestBodyPreview, Deps>
 
@@ -125,7 +125,7 @@ function createWebhook(deps: Deps): Channel<unknown> {
     send: async (destination, envelope, context) => {
       const { kind = 'alert' } = envelope
       if (!SENT_KINDS.includes(kind)) throw new Error(`webhooks are not notified of a ${kind}`)
-      const body = payload(envelope)
+      const body = webhookBody(envelope)
       const headers = {
         'Content-Type': 'application/json',
         'User-Agent': deps.userAgent,
@@ -152,13 +152,13 @@ function createWebhook(deps: Deps): Channel<unknown> {
 function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination> {
   const make = (url: string) => {
     const secret = makeSecret()
-    return { destination: { url, secret }, secret, moved: true }
+    return { destination: { url, secret }, secret, isAddressChanged: true }
   }
   return {
     parts: ['url', 'rotateSecret'],
     required: 'url',
     check: ({ url }) =>
-      url === undefined || checkWebhookUrl(url, allowPrivate) === undefined
+      url === undefined || checkUserUrl(url, allowPrivate) === undefined
         ? []
         : [{ pointer: '/url', code: 'url' }],
     make: ({ url = '' }) => make(url),
@@ -168,7 +168,7 @@ function webhookForm(allowPrivate: boolean): DestinationForm<WebhookDestination>
       }
       if (!isRotated) return undefined
       const secret = makeSecret()
-      return { destination: rotateSecret(before, secret, now), secret, moved: false }
+      return { destination: rotateSecret(before, secret, now), secret, isAddressChanged: false }
     },
   }
 }
@@ -189,7 +189,7 @@ export function maskUrl(text: string): string {
  * Body of a webhook, version 2: the exact string that is sent and signed. Envelopes are validated where
  * they are read, so the body is not validated again by `WebhookPayload`.
  */
-export function payload(envelope: Envelope): string {
+export function webhookBody(envelope: Envelope): string {
   const { message } = envelope
   const chain = servedChain()
   const body: z.input<typeof WebhookPayload> = {
@@ -242,7 +242,7 @@ const standardKey = memoized(KEYS_MAX, (secret) =>
  * shown (UTF-8). Timestamp in epoch seconds.
  *
  */
-export function sign(secret: string, timestampSeconds: number, rawBody: string): string {
+export function signBody(secret: string, timestampSeconds: number, rawBody: string): string {
   const hmac = createHmac('sha256', secret).update(`${timestampSeconds}.${rawBody}`)
   return `sha256=${hmac.digest('hex')}`
 }
@@ -293,10 +293,10 @@ function signedHeaders(
     .filter((key) => key !== undefined)
     .map((key) => signStandard(key, envelope.deliveryId, timestamp, body))
   return {
-    'X-Watchdog-Signature': sign(secret, timestamp, body),
+    'X-Watchdog-Signature': signBody(secret, timestamp, body),
     ...(nextSecret === undefined
       ? {}
-      : { 'X-Watchdog-Signature-Next': sign(nextSecret, timestamp, body) }),
+      : { 'X-Watchdog-Signature-Next': signBody(nextSecret, timestamp, body) }),
     'X-Watchdog-Timestamp': String(timestamp),
     'X-Watchdog-Delivery': envelope.deliveryId,
     'X-Watchdog-Event': envelope.message.event,

@@ -18,7 +18,7 @@ import { endOf, startOf } from './outage.ts'
 /** Wording that all channels for people share: glyph, severity line, values in a text. */
 
 /** Glyphs before alerts. */
-export const GLYPHS: Readonly<Record<Severity, string>> = {
+export const GLYPH_OF_SEVERITY: Readonly<Record<Severity, string>> = {
   info: '🔵',
   warning: '🟠',
   critical: '🔴',
@@ -40,7 +40,7 @@ export const TEST_GLYPH = '🧪'
 export function glyphOf(message: EnvelopeMessage, state: MessageState = {}): string {
   const isOver = message.isRecovery || state.recoveredAt !== undefined
   if (isOver) return RECOVERED_GLYPH
-  return state.closedAt === undefined ? GLYPHS[message.severity] : CLOSED_GLYPH
+  return state.closedAt === undefined ? GLYPH_OF_SEVERITY[message.severity] : CLOSED_GLYPH
 }
 
 /** Whether the alert is over: it recovered, or its watch was deleted. */

@@ -1,4 +1,4 @@
-/** Publishes what the pools of the database do. Tests subscribe to check it. */
+/** Publishes which connections and statements are requested from the database's pools. Tests subscribe to check it. */
 import { channel } from 'node:diagnostics_channel'
 
 /** Diagnostics channel with a message for each connection requested from a pool. */
@@ -10,11 +10,11 @@ export function publishPoolRequest(): void {
   if (poolRequests.hasSubscribers) poolRequests.publish({})
 }
 
-/** Diagnostics channel with a message for each statement that is sent through a pool: its text. */
+/** Diagnostics channel with a message for each statement that is issued to a pool or in a transaction: its text. */
 export const STATEMENT_CHANNEL = 'flare-watchdog:db:statement'
 const statements = channel(STATEMENT_CHANNEL)
 
-/** Publishes, before the caller waits for it, that a statement is sent. */
+/** Publishes that a statement was issued. It is sent later, when its caller waits for it and a connection is free. */
 export function publishStatement(text: string): void {
   if (statements.hasSubscribers) statements.publish(text)
 }

@@ -5,14 +5,17 @@ import * as messages from './message-store.ts'
 import type { RecordDeps } from './record-deps.ts'
 import type { SendTaskResult } from './send-task.ts'
 
-/** Records groups that became other chats, before ids of messages in the new chats are stored. */
-export async function followMigrations(
+/**
+ * Moves the recipients of groups that Telegram gave another id. Called before the ids of messages in the new chats
+ * are stored, because it deletes the ids of messages of the moved recipients.
+ */
+export async function recordMigratedChats(
   deps: RecordDeps,
   tx: Db,
-  over: readonly SendTaskResult[],
+  results: readonly SendTaskResult[],
 ): Promise<void> {
   const sentMessages = { forgetIds: messages.forgetMessageIds }
-  for (const { task, attemptResult } of over) {
+  for (const { task, attemptResult } of results) {
     if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'migrated') continue
     const { chatId: to } = TelegramDestination.parse(attemptResult.receipt.movedTo)
     const from = await findChatId(tx, task.recipientId)
@@ -22,22 +25,27 @@ export async function followMigrations(
 }
 
 /**
- * Notifies chats whose topic was deleted, if the topic is still stored; otherwise another process has sent
- * the notice.
+ * Notifies chats whose topic was deleted, while the recipient is still stored with a topic. Otherwise another process
+ * has sent the notice, or the recipient was removed.
  */
-export async function notifyTopicsGone(
+export async function notifyDeletedTopics(
   deps: RecordDeps,
   tx: Db,
-  over: readonly SendTaskResult[],
+  results: readonly SendTaskResult[],
 ): Promise<void> {
-  for (const { task, attemptResult } of over) {
+  for (const { task, attemptResult } of results) {
     if (attemptResult.kind !== 'delivered' || attemptResult.receipt.moved !== 'topic_gone') continue
     const { chatId } = TelegramDestination.parse(attemptResult.receipt.movedTo)
     const links = await listChatLinks({ db: tx, box: deps.box }, chatId)
     const link = links.find(({ recipientId }) => recipientId === task.recipientId)
     if (link === undefined || link.threadId === null) continue
     const recipientIds = links.map(({ recipientId }) => recipientId)
-    const gone = { link, partitionKey: task.partitionKey, threadId: link.threadId, recipientIds }
-    await deps.notices.topicGone(tx, gone)
+    const deletedTopic = {
+      link,
+      partitionKey: task.partitionKey,
+      threadId: link.threadId,
+      recipientIds,
+    }
+    await deps.notices.topicGone(tx, deletedTopic)
   }
 }

@@ -20,7 +20,7 @@ import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider } from '#src/pictures/provider-picture.ts'
 import { type DecryptedDestination, decryptDestinations } from '#src/recipients/destinations.ts'
 import { listAllRecipients } from '#src/recipients/service.ts'
-import type { WatchFacts } from '#src/watches/facts.ts'
+import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import { getProviderView, type ProviderView } from '#src/watches/provider-view.ts'
 import type { StateReader } from './chat-situation.ts'
 import {
@@ -66,7 +66,7 @@ async function isFirstOrLastOfOutage(
 interface Deps {
   readonly db: Db
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly clock: Clock
   /** Clock of the deliveries. */
   readonly deliveryClock: Clock

@@ -14,7 +14,7 @@ import * as due from './due-store.ts'
 import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
 import * as messages from './message-store.ts'
 import { RETAINED_DAYS } from './model.ts'
-import { followMigrations, notifyTopicsGone } from './moved-chats.ts'
+import { notifyDeletedTopics, recordMigratedChats } from './moved-chats.ts'
 import { planPictures } from './pictures.ts'
 import type { RecordDeps } from './record-deps.ts'
 import * as retained from './retained-store.ts'
@@ -104,10 +104,10 @@ async function recordTogether(deps: ResultDeps, all: readonly SendTaskResult[]):
   const outcomes = over.flatMap((result) => outcomesIn(result))
   const { stopped, madeDue } = await transact(deps.db, async (tx) => {
     const madeDue = rows.length > 0 && (await store.finishDeliveries(tx, rows, deps.clock.now()))
-    await followMigrations(deps, tx, over)
+    await recordMigratedChats(deps, tx, over)
     await recordMessages(deps, tx, over)
     if (outcomes.length === 0) return { stopped: [], madeDue }
-    await notifyTopicsGone(deps, tx, over)
+    await notifyDeletedTopics(deps, tx, over)
     const off = await recordOutcomes({ ...deps, db: tx }, outcomes)
     await retainUnsentAndNotify(deps, tx, off)
     return { stopped: off, madeDue }

@@ -5,8 +5,8 @@ import type { DueDelivery } from './due-store.ts'
 import type { ChannelSendingState } from './sending-state.ts'
 
 /**
- * Share of the free places that is reserved for backlogs, and for the newest deliveries behind a long queue, while the
- * oldest would use more.
+ * Share of the free places that is reserved for backlogs, and the same share again for the newest deliveries of
+ * recipients that have none among the oldest.
  */
 const RESERVED_SHARE = 1 / 4
 /** Time for which another process counts as claiming, after it claimed a delivery that this one had selected. */
@@ -22,7 +22,7 @@ export interface DeliverySelection {
   readonly withoutPlace: readonly DueDelivery[]
 }
 
-/** Due deliveries, in the order of selection. */
+/** Due deliveries from which some are selected. */
 interface DueDeliveries {
   /** The oldest deliveries outside backlogs. */
   readonly front: readonly DueDelivery[]
@@ -42,7 +42,7 @@ interface DueDeliveries {
  * @param options `claimedIds`: deliveries that this process has already claimed; `isSentSeparately`: whether the channel
  * sends each delivery as a message of its own; `areOthersClaiming`: whether other processes claim, too. Deliveries of
  * one urgency outside backlogs are then selected in random order, so that processes that read the same deliveries
- * select different ones. These are the oldest `OLDEST_READ_MAX`, so that none waits long for its turn.
+ * select different ones. At most the oldest `OLDEST_READ_MAX` are read, so that none waits long for its turn.
  */
 export function selectDeliveries(
   { front, newest, backlog }: DueDeliveries,

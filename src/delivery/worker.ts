@@ -123,7 +123,7 @@ export function createWorker(
       restartScans()
     }
     const found = await claimDueDeliveries()
-    const stale = channel.edit === undefined ? false : await claimOutOfDate()
+    const stale = channel.edit === undefined ? false : await claimStale()
     await outage.probe()
     return found || stale
   }
@@ -244,7 +244,7 @@ export function createWorker(
     return { tasks: known, changed, destinations: await openAll(known) }
   }
 
-  async function claimOutOfDate(): Promise<boolean> {
+  async function claimStale(): Promise<boolean> {
     if (limiter.free() <= 0 || results.isFull()) return false
     const context = contextNow()
     const none = { recipients: [], ran: false, isEnd: false } as const

@@ -42,9 +42,9 @@ export function createInternalServer(
     const failing = await findProblems(checks)
     const isDown = failing.some(({ isVital }) => isVital)
     reply.code(isDown ? 503 : 200)
-    const impaired = failing.length > 0 ? 'degraded' : 'ok'
+    const statusWhenUp = failing.length > 0 ? 'degraded' : 'ok'
     const problems = failing.map(({ name, problem }) => ({ name, problem }))
-    return { status: isDown ? 'down' : impaired, problems }
+    return { status: isDown ? 'down' : statusWhenUp, problems }
   })
   server.get('/metrics', async (_request, reply) => {
     reply.type(registry.contentType)
@@ -54,29 +54,32 @@ export function createInternalServer(
 }
 
 function expose(registry: Registry, { name, help, labels = [], read }: MetricReading): void {
-  const about = { name, help, labelNames: [...labels], registers: [registry] }
-  const show = async (metric: Gauge | Counter, put: (labelledValue: LabelledValue) => void) => {
+  const options = { name, help, labelNames: [...labels], registers: [registry] }
+  const collectInto = async (
+    metric: Gauge | Counter,
+    setValue: (labelledValue: LabelledValue) => void,
+  ) => {
     // A metric that cannot be read now is omitted.
     const values = await read().catch(() => undefined)
     metric.reset()
     if (values === undefined) {
-      // A metric without labels starts at zero.
+      // `reset` set a metric without labels to zero. Its value is unknown, so it is removed.
       if (labels.length === 0) metric.remove()
-    } else if (typeof values === 'number') put({ labels: {}, value: values })
-    else for (const value of values) put(value)
+    } else if (typeof values === 'number') setValue({ labels: {}, value: values })
+    else for (const value of values) setValue(value)
   }
   if (name.endsWith('_total')) {
     new Counter({
-      ...about,
+      ...options,
       async collect() {
-        await show(this, ({ labels: of, value }) => this.inc(of, value))
+        await collectInto(this, ({ labels: of, value }) => this.inc(of, value))
       },
     })
   } else {
     new Gauge({
-      ...about,
+      ...options,
       async collect() {
-        await show(this, ({ labels: of, value }) => this.set(of, value))
+        await collectInto(this, ({ labels: of, value }) => this.set(of, value))
       },
     })
   }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hashOfToken } from '#src/auth/service.ts'
-import type { ChargeOutcome, Payer, QuotaStatus } from '#src/billing/metering/model.ts'
+import type { ChargeOutcome, Payer, PayerFunds } from '#src/billing/metering/model.ts'
 import {
   type PaymentError,
   paymentRequiredV1,
@@ -8,7 +8,7 @@ import {
   resourceEntry,
 } from '#src/billing/metering/offers.ts'
 import { nextUtcDay } from '#src/billing/metering/rules.ts'
-import { getQuotaStatus } from '#src/billing/metering/service.ts'
+import { getPayerFunds } from '#src/billing/metering/service.ts'
 import { FREE_TIER_DAILY_CALLS, type ResourceId } from '#src/billing/price-list.ts'
 import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -69,11 +69,11 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
       refuseTokenInQuery(request.query as Readonly<Record<string, unknown>>)
       if (PAYMENT_HEADERS.some((name) => request.headers[name] !== undefined)) {
         // A client that sends a payment wants to pay with it, so no credits may be taken.
-        const quota = await quotaStatusOf(app, request)
+        const funds = await payerFundsOf(app, request)
         throw await refusal(app, request, reply, {
           resource,
           error: 'unsupported_scheme',
-          quota: quota,
+          funds,
         })
       }
       const outcome = await app.metering.charge({ resource, payer: payerOf(request) })
@@ -85,7 +85,7 @@ export function createMeter(server: FastifyInstance, app: App): Meter {
         throw new AppError('unauthenticated', 'invalid_token')
       } else {
         const { reason: error } = outcome
-        throw await refusal(app, request, reply, { resource, error, quota: outcome })
+        throw await refusal(app, request, reply, { resource, error, funds: outcome })
       }
     },
     refund: async (request) => {
@@ -101,16 +101,16 @@ function payerOf({ headers, ip }: FastifyRequest): Payer {
     : { kind: 'token', hash: hashOfToken(bearerToken(authorization)) }
 }
 
-async function quotaStatusOf(app: App, { headers, ip }: FastifyRequest): Promise<QuotaStatus> {
+async function payerFundsOf(app: App, { headers, ip }: FastifyRequest): Promise<PayerFunds> {
   const caller = await authenticate(app, headers.authorization)
-  return getQuotaStatus(app, caller ?? { network: clientNetworkOf(ip) })
+  return getPayerFunds(app, caller ?? { network: clientNetworkOf(ip) })
 }
 
-/** Sets the headers with a call's charge and the payer's quota after it. */
-function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, quota: QuotaStatus): void {
+/** Sets the headers with a call's charge and the payer's funds after it. */
+function writeChargeHeaders(reply: FastifyReply, chargedCredits: number, funds: PayerFunds): void {
   reply.header('x-credits-charged', String(chargedCredits))
-  reply.header('x-credits-balance', String(quota.balanceCredits))
-  reply.header('x-free-tier-remaining', String(quota.freeLeft))
+  reply.header('x-credits-balance', String(funds.balanceCredits))
+  reply.header('x-free-tier-remaining', String(funds.freeLeft))
 }
 
 /**
@@ -125,10 +125,10 @@ async function refusal(
   refused: {
     readonly resource: ResourceId
     readonly error: PaymentError
-    readonly quota: QuotaStatus
+    readonly funds: PayerFunds
   },
 ): Promise<AppError> {
-  const { resource, error, quota } = refused
+  const { resource, error, funds } = refused
   const { publicUrl, chainId, billing } = app
   const place = { publicUrl, chainId, ...billing }
   const assets = await app.paymentOptions.list()
@@ -141,10 +141,10 @@ async function refusal(
     values: { count: priceCredits },
     members: {
       ...paymentRequiredV1(error, inTheirLanguage),
-      balanceCredits: quota.balanceCredits,
+      balanceCredits: funds.balanceCredits,
       freeTier: {
         limit: FREE_TIER_DAILY_CALLS,
-        used: FREE_TIER_DAILY_CALLS - quota.freeLeft,
+        used: FREE_TIER_DAILY_CALLS - funds.freeLeft,
         resetsAt: nextUtcDay(app.clock.now()).toISOString(),
       },
     },

@@ -240,8 +240,8 @@ function storedAnswer(operation: AnyOperation, output: unknown): StoredAnswer | 
   if (operation.isConstant !== true || typeof output !== 'object' || output === null) {
     return undefined
   }
-  const known = storedAnswers.get(output)
-  if (known !== undefined) return known
+  const cached = storedAnswers.get(output)
+  if (cached !== undefined) return cached
   const made = { text: textOf(operation, output), tag: operation.etag?.(output) }
   storedAnswers.set(output, made)
   return made

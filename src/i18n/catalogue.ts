@@ -27,7 +27,7 @@ export const TEXTS: Readonly<Record<string, Record<string, Texts>>> = Object.fro
 )
 
 /** Every English key, `<file>:<key>`, without plural suffix; with and without its context. */
-export const KEYS: ReadonlySet<string> = new Set(
+export const TEXT_KEYS: ReadonlySet<string> = new Set(
   Object.entries(TEXTS.en ?? {}).flatMap(([name, texts]) =>
     Object.keys(texts).flatMap((ending) => {
       const key = `${name}:${ending.replace(/_(zero|one|two|few|many|other)$/, '')}`

@@ -5,11 +5,11 @@ import type { Translate } from './translate.ts'
 /** Maximum number of watches that are named in one sentence; the rest is counted. */
 const NAMES_MAX = 5
 
-/** The first labels, and the number of the others; undefined if there are none. */
+/** The first labels as a list in words, with the number of those left out; undefined if there are no labels. */
 export function firstLabels(t: Translate, labels: readonly string[]): string | undefined {
   if (labels.length === 0) return undefined
   const shown = labels.slice(0, NAMES_MAX).map((label) => isolate(withoutDirections(label)))
-  const rest = labels.length - shown.length
-  const all = rest === 0 ? shown : [...shown, t('notices:more', { count: rest })]
-  return formatList(all, t.locale)
+  const otherCount = labels.length - shown.length
+  const listed = otherCount === 0 ? shown : [...shown, t('notices:more', { count: otherCount })]
+  return formatList(listed, t.locale)
 }

@@ -187,9 +187,9 @@ export function formatDuration(seconds: number, locale: Locale, style: 'long' | 
   const whole = Math.max(0, Math.floor(seconds))
   const first = unitFor(whole)
   const next = UNITS[UNITS.indexOf(first) + 1] ?? first
-  const rest = Math.floor((whole % first.seconds) / next.seconds)
+  const restCount = Math.floor((whole % first.seconds) / next.seconds)
   const duration = {
-    ...(rest > 0 && { [next.plural]: rest }),
+    ...(restCount > 0 && { [next.plural]: restCount }),
     [first.plural]: Math.floor(whole / first.seconds),
   }
   const text = durationFormat(locale, style, whole === 0 ? 'always' : 'auto').format(duration)

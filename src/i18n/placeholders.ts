@@ -5,7 +5,7 @@
  */
 
 /** A kind of value, with an English example. */
-export const KINDS = {
+export const PLACEHOLDER_KINDS = {
   /** Date and time: *Nov 20, 2026, 22:04 UTC+1*. */
   instant: 'Nov 20, 2026, 22:04 UTC+1',
   /** *Nov 20, 2026*. */
@@ -42,12 +42,14 @@ export const KINDS = {
   sentence: 'The FTSO reward is lost.',
 } as const
 
-export type Kind = keyof typeof KINDS
+export type PlaceholderKind = keyof typeof PLACEHOLDER_KINDS
 
 /**
  * The kind of a placeholder; where keys differ, by key, or by its prefix with `*`. The first match counts.
  */
-type Entry = Kind | { readonly [key: string]: Kind; readonly otherwise: Kind }
+type Entry =
+  | PlaceholderKind
+  | { readonly [key: string]: PlaceholderKind; readonly otherwise: PlaceholderKind }
 
 /** Every placeholder by name. */
 export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
@@ -306,7 +308,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
 }
 
 /** The kind of a placeholder in the text of a key, `<file>:<key>`; undefined if the table has none. */
-export function kindOf(placeholder: string, key: string): Kind | undefined {
+export function kindOf(placeholder: string, key: string): PlaceholderKind | undefined {
   const entry = PLACEHOLDERS[placeholder]
   if (entry === undefined || typeof entry === 'string') return entry
   const fitting = Object.entries(entry).find(([pattern]) =>

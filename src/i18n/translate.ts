@@ -10,7 +10,7 @@ import type operations from '../../locales/en/operations.json'
 import type pages from '../../locales/en/pages.json'
 import type signals from '../../locales/en/signals.json'
 import type units from '../../locales/en/units.json'
-import { KEYS, NAMESPACES, TEXTS } from './catalogue.ts'
+import { NAMESPACES, TEXT_KEYS, TEXTS } from './catalogue.ts'
 import { wordsOfChain } from './chain-words.ts'
 import { numberFormat, plainNumber } from './intl.ts'
 import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
@@ -148,7 +148,7 @@ export function translator(locale: Locale): Translate {
 
 /** Whether a text exists for this key, `<file>:<key>`. */
 export function hasText(key: string): key is TextKey {
-  return KEYS.has(key)
+  return TEXT_KEYS.has(key)
 }
 
 /**

@@ -36,33 +36,37 @@ export const ZONE_NAMES: readonly string[] = ZONES.map(({ name }) => name)
  * names are returned unchanged.
  */
 export function modernZone(name: string): string {
-  const known = zoneName(name)
-  return known === '' ? name : (RENAMED.get(known) ?? known)
+  const ianaName = zoneName(name)
+  return ianaName === '' ? name : (RENAMED.get(ianaName) ?? ianaName)
 }
 
 /** The city of a zone in a locale. */
 export function cityOf(zone: string, locale: Locale): string {
-  const known = ZONES.find(({ name }) => name === zone)
+  const cityZone = ZONES.find(({ name }) => name === zone)
   return (
-    known?.cities[LOCALES.indexOf(locale)] ?? zone.split('/').at(-1)?.replaceAll('_', ' ') ?? zone
+    cityZone?.cities[LOCALES.indexOf(locale)] ??
+    zone.split('/').at(-1)?.replaceAll('_', ' ') ??
+    zone
   )
 }
 
 /** Zones that match a text, best match first; empty if none does. */
 export function findZones(text: string): readonly string[] {
-  const wanted = plain(text)
-  if (wanted.length < 2) return []
-  const exact = named(({ places }) => places.includes(wanted))
+  const searched = plain(text)
+  if (searched.length < 2) return []
+  const exact = zonesWhere(({ places }) => places.includes(searched))
   if (exact.length > 0) return exact
-  const inCountry = named(({ countries }) => countries.includes(wanted))
+  const inCountry = zonesWhere(({ countries }) => countries.includes(searched))
   if (inCountry.length > 0) return inCountry
-  const starts = named(({ places }) => places.some((place) => place.startsWith(wanted)))
-  const others = named(
-    ({ places, countries }) =>
-      places.some((place) => place.includes(wanted)) ||
-      countries.some((country) => country.startsWith(wanted)),
+  const startingWith = zonesWhere(({ places }) =>
+    places.some((place) => place.startsWith(searched)),
   )
-  return [...new Set([...starts, ...others])]
+  const others = zonesWhere(
+    ({ places, countries }) =>
+      places.some((place) => place.includes(searched)) ||
+      countries.some((country) => country.startsWith(searched)),
+  )
+  return [...new Set([...startingWith, ...others])]
 }
 
 /** Names of a zone, normalized for comparison. */
@@ -73,7 +77,7 @@ interface Names {
   readonly countries: readonly string[]
 }
 
-function named(fits: (names: Names) => boolean): readonly string[] {
+function zonesWhere(fits: (names: Names) => boolean): readonly string[] {
   return allNames().flatMap((names) => (fits(names) ? [names.zone] : []))
 }
 
@@ -84,10 +88,10 @@ function allNames(): readonly Names[] {
   names ??= ZONES.map(({ name, countries, cities }) => {
     const older = [...RENAMED].flatMap(([old, modern]) => (modern === name ? [old] : []))
     const others = LARGE_CITIES[name]?.flatMap((row) => row.split('|')) ?? []
-    const own = [name, ...older].flatMap((each) => [each, each.split('/').at(-1) ?? each])
+    const zoneNames = [name, ...older].flatMap((each) => [each, each.split('/').at(-1) ?? each])
     return {
       zone: name,
-      places: unique([...own, ...cities, ...others].map(plain)),
+      places: unique([...zoneNames, ...cities, ...others].map(plain)),
       countries: unique(countries.flatMap(countryNames).map(plain)),
     }
   })

@@ -9,7 +9,7 @@ import type { SendingState } from '#src/delivery/sending-state.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import type { HeartbeatMonitor } from './heartbeat.ts'
 
 /** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
 export interface BotWork {
@@ -46,7 +46,7 @@ export interface JobApp extends App {
   /** Checks of the service's dependencies. */
   readonly health: readonly HealthCheck[]
   /** The operator's monitor; undefined if there is none. */
-  readonly heartbeat: Heartbeat | undefined
+  readonly heartbeat: HeartbeatMonitor | undefined
   /** The bot; absent if there is no bot token. */
   readonly bot?: BotWork
   /** Slices of targets that this process observes and judges. */

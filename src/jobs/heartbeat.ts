@@ -4,7 +4,7 @@ import { request } from 'undici'
 const CALL_MS = 10_000
 
 /** A monitor that expects regular calls, such as healthchecks.io. */
-export interface Heartbeat {
+export interface HeartbeatMonitor {
   /** Reports that the checks begin. @throws Error as `succeed` */
   start(signal: AbortSignal): Promise<void>
   /** Reports that everything works. @throws Error when the monitor cannot be reached or refuses */
@@ -14,7 +14,7 @@ export interface Heartbeat {
 }
 
 /** @param url URL that the operator set, so it may be a private address */
-export function createHeartbeat(url: string): Heartbeat {
+export function createHeartbeatMonitor(url: string): HeartbeatMonitor {
   const call = async (path: string, body: string, signal: AbortSignal) => {
     const answer = await request(`${url}${path}`, {
       method: 'POST',

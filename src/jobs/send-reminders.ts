@@ -1,4 +1,4 @@
-import { sendReminders as send } from '#src/alerts/reminders.ts'
+import { escalateAndRemind } from '#src/alerts/reminders.ts'
 import { unlessClockIsWrong } from './clock-check.ts'
 import type { Job } from './define.ts'
 
@@ -10,5 +10,5 @@ export const sendReminders: Job = {
   name: 'send-reminders',
   role: 'delivery',
   everyMs: () => 5_000,
-  run: unlessClockIsWrong((app, signal) => send(app, signal)),
+  run: unlessClockIsWrong((app, signal) => escalateAndRemind(app, signal)),
 }

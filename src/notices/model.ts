@@ -21,7 +21,7 @@ import type { LinkedRecipient } from '#src/recipients/linked.ts'
  * Display of each kind of notice: its emoji, its severity, and whether it concerns the safety of the
  * account, which ignores quiet hours.
  */
-export const KINDS = {
+export const NOTICE_KINDS = {
   'slots-end': { glyph: '🎟️', severity: 'warning', security: false },
   'renewal-ahead': { glyph: '🎟️', severity: 'info', security: false },
   renewed: { glyph: '🎟️', severity: 'info', security: false },
@@ -84,7 +84,7 @@ export type Notice =
     >)
 
 /** A notice within this time after another notice joins the next message. */
-export const TOGETHER_MINUTES = 10
+export const JOIN_NOTICES_MINUTES = 10
 
 /** Days for which sent notices are recorded, longer than a cause can recur. */
 export const RETENTION_DAYS = 90

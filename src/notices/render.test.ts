@@ -4,7 +4,7 @@ import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
-import { KINDS, type Notice } from './model.ts'
+import { NOTICE_KINDS, type Notice } from './model.ts'
 import { renderNotice } from './render.ts'
 
 const AT = new Date('2026-12-20T12:00:00.000Z')
@@ -104,7 +104,9 @@ const ANY: { readonly [Kind in Notice['kind']]: fc.Arbitrary<Extract<Notice, { k
 describe.each(LOCALES)('a notice in %s', (locale) => {
   const reader = { t: translator(locale), timezone }
 
-  test.each(Object.keys(KINDS) as Notice['kind'][])('about %s is complete and short', (kind) => {
+  test.each(
+    Object.keys(NOTICE_KINDS) as Notice['kind'][],
+  )('about %s is complete and short', (kind) => {
     fc.assert(
       fc.property(ANY[kind], (notice: Notice) => {
         const { title, lines } = renderNotice(notice, reader)

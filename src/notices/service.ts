@@ -24,7 +24,7 @@ import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import { type FittedWatches, listLabelsToSuspend } from '#src/watches/manage/slots.ts'
 import { buttonsOf } from './buttons.ts'
 import { factsIn } from './facts.ts'
-import { KINDS, type Notice, RETENTION_DAYS, TOGETHER_MINUTES } from './model.ts'
+import { JOIN_NOTICES_MINUTES, NOTICE_KINDS, type Notice, RETENTION_DAYS } from './model.ts'
 import { renderNotice } from './render.ts'
 import * as store from './store.ts'
 
@@ -243,7 +243,7 @@ async function give(
  * no other notices.
  */
 function orderKeyOf({ kind }: Notice, { id }: NoticeRecipient): string {
-  return KINDS[kind].security ? `${id} notice security` : `${id} notice`
+  return NOTICE_KINDS[kind].security ? `${id} notice security` : `${id} notice`
 }
 
 /** End of the collection window of each reader's next notices, by order key. */
@@ -258,7 +258,7 @@ async function windowsOf(
     readers.map(({ id }) => id),
     {
       orderKeys: readers.map((reader) => orderKeyOf(notice, reader)),
-      seconds: TOGETHER_MINUTES * 60,
+      seconds: JOIN_NOTICES_MINUTES * 60,
       now,
     },
   )
@@ -276,7 +276,7 @@ function timeOf(
   reader: NoticeRecipient,
   { now, window }: { readonly now: Date; readonly window: Date | undefined },
 ): SendTiming {
-  const { severity, security } = KINDS[kind]
+  const { severity, security } = NOTICE_KINDS[kind]
   const timing = sendTimingOf(settings, reader, { kind: 'notice', severity, security, now })
   if (timing.act !== 'send' || window === undefined) return timing
   const later = sendTimingOf(settings, reader, { kind: 'notice', severity, now: window })
@@ -294,7 +294,7 @@ function envelopeOf(
 ): Envelope {
   const { accountId, locale, timezone } = reader
   const t = translator(locale)
-  const { glyph, severity } = KINDS[notice.kind]
+  const { glyph, severity } = NOTICE_KINDS[notice.kind]
   const { title: bare, lines } = renderNotice(notice, { t, timezone })
   const title = titleOnChain(bare)
   const inChat = accountId !== null

@@ -28,7 +28,7 @@ const Cursor = z.string().max(24).optional()
 /** Name of the acting person, from the chat or the link. */
 const By = z.string().trim().min(1).max(PERSON_LENGTH_MAX).nullable()
 
-const wanted = z.strictObject({
+const AlertLineFilter = z.strictObject({
   state: z.enum(ALERT_STATES).optional(),
   severity: z.enum(SEVERITIES).optional(),
   watchId: Id.optional(),
@@ -40,7 +40,7 @@ export const listAlertLines = defineChatOperation({
   id: 'listAlertLines',
   scope: 'read',
   body: z.strictObject({
-    wanted,
+    wanted: AlertLineFilter,
     limit: z.int().min(1).max(LIMIT_MAX),
     cursor: Cursor,
     reader: Reader,
@@ -52,7 +52,7 @@ export const listAlertLines = defineChatOperation({
 export const countAlertLines = defineChatOperation({
   id: 'countAlertLines',
   scope: 'read',
-  body: wanted,
+  body: AlertLineFilter,
   handle: ({ app, caller, body }) => lines.countAlertLines(app, caller, body),
 })
 
@@ -60,7 +60,7 @@ export const countAlertLines = defineChatOperation({
 export const countOlderAlerts = defineChatOperation({
   id: 'countOlderAlerts',
   scope: 'read',
-  body: wanted,
+  body: AlertLineFilter,
   handle: ({ app, caller, body }) => lines.countOlderAlerts(app, caller, body),
 })
 

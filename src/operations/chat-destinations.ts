@@ -1,6 +1,6 @@
 /** Operations on destinations of any kind for chats, without a route. */
 import { z } from 'zod'
-import { sendTestOnce } from '#src/alerts/test-send.ts'
+import { sendTestUnlessRecent } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { Id } from '#src/kernel/units.ts'
@@ -82,7 +82,8 @@ export const testDestination = defineChatOperation({
     evenIfOff: z.boolean().exactOptional(),
     watchId: Id.exactOptional(),
   }),
-  handle: ({ app, caller, body: { id, ...options } }) => sendTestOnce(app, caller, id, options),
+  handle: ({ app, caller, body: { id, ...options } }) =>
+    sendTestUnlessRecent(app, caller, id, options),
 })
 
 /** Deliveries to a destination, newest first. */

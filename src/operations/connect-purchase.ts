@@ -57,9 +57,10 @@ export async function draftConnectPurchase(
 function purchaseOf({ billing }: App, goesOn: string | undefined): NewTopup | undefined {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   if (press?.verb !== 'topup.buy') return undefined
-  const asked = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
-  const { asset, credits, quantity: slots, periods, renew: autoRenew } = asked
-  const known = PAYMENT_ASSETS.find(({ key }) => key === asset)
-  const symbol = known === undefined ? asset : symbolOf(known.key, billing.serviceTokenSymbol)
+  const order = argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args })
+  const { asset, credits, quantity: slots, periods, renew: autoRenew } = order
+  const paymentAsset = PAYMENT_ASSETS.find(({ key }) => key === asset)
+  const symbol =
+    paymentAsset === undefined ? asset : symbolOf(paymentAsset.key, billing.serviceTokenSymbol)
   return { asset: symbol, credits, then: { slots, periods, autoRenew } }
 }

@@ -20,9 +20,9 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Notices } from '#src/notices/service.ts'
 import type { SentMessageIds } from '#src/recipients/chats.ts'
 import type { Backtests } from '#src/watches/backtest/backtest.ts'
-import type { WatchFacts } from '#src/watches/facts.ts'
+import type { WatchTypeFacts } from '#src/watches/facts.ts'
 import type { LookUps } from '#src/watches/look-up.ts'
-import type { Limits, RateClass } from './limits.ts'
+import type { RateClass, RequestLimits } from './limits.ts'
 
 /** Dependencies of all verbs, created once in `app.ts`. Verbs name only the parts that they use. */
 export interface App {
@@ -37,7 +37,7 @@ export interface App {
   readonly quarantine: Quarantine
   readonly chain: FspChain
   /** Stored facts about the chain's past, and published data. */
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   /** Answers about addresses and providers for people who have not signed in. */
   readonly lookUps: LookUps
   /** Reads the chain for the evidence of alerts. */
@@ -56,7 +56,7 @@ export interface App {
   readonly notices: Notices
   readonly box: SecretBox
   /** Limits requests at all front doors. */
-  readonly limits: Limits
+  readonly limits: RequestLimits
   /** Public URL of the service, without a trailing slash. */
   readonly publicUrl: string
   /**

@@ -86,9 +86,9 @@ function isFresh({ clock }: Pick<App, 'clock'>, asOfMs: number): boolean {
 }
 
 async function readOrCount(app: Deps): Promise<Stats> {
-  const found = await store.findFigures(app.db)
-  if (found !== undefined && isFresh(app, found.asOf.getTime())) {
-    const parsed = Stats.safeParse(found.figures)
+  const storedFigures = await store.findFigures(app.db)
+  if (storedFigures !== undefined && isFresh(app, storedFigures.asOf.getTime())) {
+    const parsed = Stats.safeParse(storedFigures.figures)
     // Another release may have stored other figures.
     if (parsed.success) return parsed.data
   }

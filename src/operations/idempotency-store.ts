@@ -6,7 +6,7 @@ import { idempotencyKeys } from './tables.ts'
 export type StoredAnswer = typeof idempotencyKeys.$inferSelect
 
 /** The column with sealed responses. */
-export const SEALED: Omit<SealedColumn, 'purpose'> = {
+export const SEALED_ANSWERS: Omit<SealedColumn, 'purpose'> = {
   table: idempotencyKeys,
   key: [idempotencyKeys.wallet, idempotencyKeys.operation, idempotencyKeys.key],
   sealed: idempotencyKeys.answer,

@@ -35,21 +35,21 @@ export async function runOnce<Output>(
     run(inside: App, prepared: unknown): Promise<Output>
   },
 ): Promise<Answer<Output>> {
-  const of = { wallet: request.wallet, operation: operation.id, key: request.key }
+  const answerKey = { wallet: request.wallet, operation: operation.id, key: request.key }
   const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex')
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
-  const known = await store.findAnswer(app.db, of, oldest)
+  const earlierAnswer = await store.findAnswer(app.db, answerKey, oldest)
   // An error is stored as a result below, in the transaction.
-  const [prepared] = known === undefined ? await Promise.allSettled([verb.prepare()]) : []
+  const [prepared] = earlierAnswer === undefined ? await Promise.allSettled([verb.prepare()]) : []
   const result = await transact(app.db, async (tx): Promise<StoredResult<Output>> => {
-    if (!(await store.holdKey(tx, of))) throw inProgress()
-    const found = await store.findAnswer(tx, of, oldest)
-    if (found !== undefined) {
-      if (found.fingerprint !== fingerprint) {
+    if (!(await store.holdKey(tx, answerKey))) throw inProgress()
+    const storedAnswer = await store.findAnswer(tx, answerKey, oldest)
+    if (storedAnswer !== undefined) {
+      if (storedAnswer.fingerprint !== fingerprint) {
         throw new AppError('key_reused', 'idempotency_key_reused')
       }
-      return readAnswer(app, operation, found)
+      return readAnswer(app, operation, storedAnswer)
     }
     // The response that the first read found has been deleted. A repeated request finds none, and runs the verb.
     if (prepared === undefined) throw inProgress()
@@ -58,7 +58,7 @@ export async function runOnce<Output>(
       return await tx.transaction((t) => verb.run(inside(t), prepared.value))
     })
     const answer = writeAnswer(app, operation, stored)
-    await store.keepAnswer(tx, { ...of, ...answer, fingerprint, createdAt: now }, oldest)
+    await store.keepAnswer(tx, { ...answerKey, ...answer, fingerprint, createdAt: now }, oldest)
     return stored
   })
   if ('error' in result) throw result.error
@@ -149,7 +149,7 @@ export async function resealAnswers(
   deps: Pick<App, 'db' | 'box' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
-  return await resealColumn(deps, { purpose: PURPOSE, ...store.SEALED }, signal)
+  return await resealColumn(deps, { purpose: PURPOSE, ...store.SEALED_ANSWERS }, signal)
 }
 
 /** Deletes expired responses. */

@@ -43,7 +43,7 @@ export interface RateCount {
 const SHARED: ReadonlySet<RateClass> = new Set(['challenge', 'token', 'payment', 'quote', 'test'])
 
 /** Counts requests and refuses excess. */
-export interface Limits {
+export interface RequestLimits {
   /**
    * Counts one request of a class under a key. The count is reported before the request is refused.
    *
@@ -63,7 +63,7 @@ export interface Limits {
  *
  * @param scale multiplies the published limits: above 1 in benchmarks only
  */
-export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
+export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLimits {
   const inMemory = new Map<string, RateLimiterMemory>(
     Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => {
       const options = { keyPrefix: name, points: points * scale, duration: seconds }
@@ -72,9 +72,9 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
   )
   const shared = createRateCounts(db)
   const memoryOf = (name: RateClass) => {
-    const found = inMemory.get(name)
-    if (found === undefined) throw new Error(`no limit is called ${name}`)
-    return found
+    const limiter = inMemory.get(name)
+    if (limiter === undefined) throw new Error(`no limit is called ${name}`)
+    return limiter
   }
   const sharedKey = (rate: RateClass, key: string) => {
     const { seconds } = RATE_CLASSES[rate]
@@ -83,9 +83,10 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
   return {
     async admit(rate, key, report) {
       const most = RATE_CLASSES[rate].points * scale
-      const asked = sharedKey(rate, key)
-      const own = await countRequest(memoryOf(rate), key)
-      const count = asked === undefined || own.points > most ? own : await shared.add(asked)
+      const shareKey = sharedKey(rate, key)
+      const localCount = await countRequest(memoryOf(rate), key)
+      const count =
+        shareKey === undefined || localCount.points > most ? localCount : await shared.add(shareKey)
       report?.(reported(rate, count, most))
       if (count.points > most) throw tooManyRequests(count)
     },
@@ -93,10 +94,11 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): Limits {
       // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,
       // too.
       if (!countsFailuresOnly(rate)) return
-      const asked = sharedKey(rate, key)
-      const own = await takeBack(memoryOf(rate), key)
+      const shareKey = sharedKey(rate, key)
+      const localCount = await takeBack(memoryOf(rate), key)
       // The request has succeeded. If the database does not take the count back, the count expires later.
-      const count = asked === undefined ? own : await shared.takeBack(asked).catch(() => undefined)
+      const count =
+        shareKey === undefined ? localCount : await shared.takeBack(shareKey).catch(() => undefined)
       if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].points * scale))
     },
   }

@@ -1,6 +1,7 @@
 /**
  * Operations of the pages that a link opens, by kind of link. The caller carries the link's code. Each operation
- * refuses callers of every other kind. An output is undefined when no row belongs to the code.
+ * refuses callers of every other kind. When no row belongs to the code, an operation returns undefined or throws
+ * not_found, as its verb does.
  */
 import { z } from 'zod'
 import { readLinkedEvidence } from '#src/alerts/evidence.ts'
@@ -101,7 +102,10 @@ export const renewLinkedTopup = defineLinkOperation({
     payment.renewLinkedTopup(app, { ...caller, ...body, locale }),
 })
 
-/** Reads an alert and the rounds of its provider, of its time where it is over. Without an alert, `isDeleted` says whether there was one. */
+/**
+ * Reads an alert and the rounds of its provider: the newest, or those up to the end of an alert that is over. If there
+ * is no alert, `isDeleted` says whether this service signed the link.
+ */
 export const getLinkedAlert = defineLinkOperation({
   id: 'getLinkedAlert',
   scope: 'link:alert',
@@ -112,9 +116,11 @@ export const getLinkedAlert = defineLinkOperation({
     const { provider } = page
     if (provider === null) return { page }
     const until = page.endedAt
-    const asked = { provider, rounds: ROUNDS }
+    const providerQuery = { provider, rounds: ROUNDS }
     const view = await undefinedIfUnavailable(() =>
-      until === null ? getProviderView(app, asked) : getPastProvider(app, { ...asked, until }),
+      until === null
+        ? getProviderView(app, providerQuery)
+        : getPastProvider(app, { ...providerQuery, until }),
     )
     return { page, provider: view }
   },
@@ -129,7 +135,10 @@ export const getLinkedEvidence = defineLinkOperation({
   handle: ({ app, caller: { code }, query }) => readLinkedEvidence(app, code, query.locale),
 })
 
-/** Acknowledges or mutes the alert, if the link is personal. `seen`: the alerts that `ackAll` acknowledges. */
+/**
+ * Runs an action of ALERT_LINK_ACTIONS, if the link is personal. Without `act` only the link is checked. `seen`: the
+ * alerts that the page showed; `ackAll` and `unackAll` act on no others.
+ */
 export const actOnLinkedAlert = defineLinkOperation({
   id: 'actOnLinkedAlert',
   scope: 'link:alert',

@@ -71,8 +71,8 @@ export function withEventMeanings(t: Translate, schema: unknown, component: stri
 
 function meaningOf(t: Translate, component: string, name: string): string | undefined {
   const names = [`${component}.${name}`, name]
-  const own = names.map((name) => `operations:event.${name}`).find(hasText)
-  if (own !== undefined) return t(builtKey(own))
-  const same = names.map((name) => SAME[name]).find((key) => key !== undefined)
-  return same && t(same)
+  const ownKey = names.map((name) => `operations:event.${name}`).find(hasText)
+  if (ownKey !== undefined) return t(builtKey(ownKey))
+  const sharedKey = names.map((name) => SAME[name]).find((key) => key !== undefined)
+  return sharedKey && t(sharedKey)
 }

@@ -17,39 +17,43 @@ interface Override {
 }
 
 /**
- * Options of schemas for a language. The JSON format of every codec is its input: outputs are encoded,
- * bodies are decoded.
+ * Options of `z.toJSONSchema`, with descriptions in a language. `io: 'input'` describes the JSON side of codecs:
+ * request bodies are decoded from it, responses are encoded to it.
  */
 export function optionsFor(t: Translate) {
   return {
     io: 'input',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }: Override) => {
-      explain(t, jsonSchema)
-      leaveNoiseOut(jsonSchema)
+      translateDescription(t, jsonSchema)
+      removeImpliedKeywords(jsonSchema)
       const names = acceptedCoinNames(zodSchema)
       if (names !== undefined) jsonSchema.enum = [...names]
     },
   } as const
 }
 
-/** Replaces text keys in schemas by their descriptions. */
-function explain(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
+/** Replaces the text key in a schema's description by its text. */
+function translateDescription(t: Translate, jsonSchema: z.core.JSONSchema.BaseSchema): void {
   const { description } = jsonSchema
-  // Some schemas are visited more than once.
+  // A schema that is visited again has its text already.
   if (description?.startsWith(FIELD) !== true) return
   const text = t(builtKey(description))
   jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
 }
 
-/** Removes the keywords that zod adds to every whole number and instant. */
-function leaveNoiseOut(jsonSchema: z.core.JSONSchema.BaseSchema): void {
+/** Removes the bounds of safe integers that zod adds to whole numbers, and the pattern beside a `format`. */
+function removeImpliedKeywords(jsonSchema: z.core.JSONSchema.BaseSchema): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }
 
-/** @param path names that lead to the schema, for the meanings of its fields */
+/**
+ * A schema as JSON Schema. Its references point to the components of the OpenAPI document.
+ *
+ * @param path names that lead to the schema, for the meanings of its fields
+ */
 export function jsonSchema(
   t: Translate,
   schema: z.ZodType,
@@ -77,20 +81,27 @@ export function inlineSchema(
   return JSON.parse(JSON.stringify(inlined(withMeanings(t, rest, path), new Map(named))))
 }
 
-/** @throws Error for a schema that contains itself */
+/**
+ * A schema with its references replaced by the definitions they name.
+ *
+ * @throws Error for a schema that contains itself
+ */
 function inlined(
   schema: unknown,
   named: ReadonlyMap<string, unknown>,
-  within: readonly string[] = [],
+  enclosingNames: readonly string[] = [],
 ): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => inlined(item, named, within))
+  if (Array.isArray(schema)) return schema.map((item) => inlined(item, named, enclosingNames))
   if (typeof schema !== 'object' || schema === null) return schema
   const { $ref, $id: _id, ...rest }: Record<string, unknown> = { ...schema }
-  const parts = Object.entries(rest).map(([key, value]) => [key, inlined(value, named, within)])
-  const own = Object.fromEntries(parts)
-  if (typeof $ref !== 'string') return own
+  const parts = Object.entries(rest).map(([key, value]) => [
+    key,
+    inlined(value, named, enclosingNames),
+  ])
+  const inlinedKeywords = Object.fromEntries(parts)
+  if (typeof $ref !== 'string') return inlinedKeywords
   const name = $ref.slice('#/$defs/'.length)
-  if (within.includes(name)) throw new Error(`the schema ${name} contains itself`)
-  const target = inlined(named.get(name), named, [...within, name])
-  return { ...Object(target), ...own }
+  if (enclosingNames.includes(name)) throw new Error(`the schema ${name} contains itself`)
+  const target = inlined(named.get(name), named, [...enclosingNames, name])
+  return { ...Object(target), ...inlinedKeywords }
 }

@@ -187,10 +187,10 @@ function componentSchemas(
   const ofEvents = eventComponent(t, componentUri)
   // The data of events has other descriptions than the fields of operations.
   const events = new Set(listEventDataSchemas().map(({ component }) => component))
-  const all: Record<string, unknown> = { ...ofEvents }
+  const described: Record<string, unknown> = { ...ofEvents }
   for (const [id, schema] of Object.entries(schemas)) {
     const bare = withoutMarks(schema)
-    all[id] = events.has(id) ? withEventMeanings(t, bare, id) : withMeanings(t, bare, [id])
+    described[id] = events.has(id) ? withEventMeanings(t, bare, id) : withMeanings(t, bare, [id])
   }
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = [
@@ -201,9 +201,9 @@ function componentSchemas(
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (reached.has(name)) continue
     reached.add(name)
-    open.push(...namesIn(all[name]))
+    open.push(...namesIn(described[name]))
   }
-  return Object.fromEntries([...reached].sort().map((name) => [name, all[name]]))
+  return Object.fromEntries([...reached].sort().map((name) => [name, described[name]]))
 }
 
 function namesIn(schema: unknown): string[] {

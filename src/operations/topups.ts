@@ -31,8 +31,8 @@ export const createTopup = defineOperation({
   checkBody: (app, body) => topups.checkAsset(app, body),
   prepare: ({ app, caller, body }) => topups.readAssetOfNewTopup(app, caller, body ?? {}),
   summarize: summarizeTopup,
-  handle: ({ app, caller, body, locale }, offer) =>
-    topups.createTopup(app, caller, { input: body ?? {}, locale, offer }),
+  handle: ({ app, caller, body, locale }, assetState) =>
+    topups.createTopup(app, caller, { input: body ?? {}, locale, assetState }),
 })
 
 export const getTopup = defineOperation({

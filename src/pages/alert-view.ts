@@ -255,17 +255,18 @@ function acts(t: Translate, page: LinkedAlertPage, isFiring: boolean) {
     isPrimary: false,
     label: t(`pages:alert.act.${answer}One`),
   })
-  const all = allAct(t, page)
+  const actsOnAll = allAct(t, page)
   // An alert that is over needs neither acknowledgement nor mute; a mute that still lasts can be ended.
-  if (isOver(page) || closedAt !== null) return [...all, ...(muted == null ? [] : [act('unmute')])]
+  if (isOver(page) || closedAt !== null)
+    return [...actsOnAll, ...(muted == null ? [] : [act('unmute')])]
   const seen = acknowledged === null ? [act('ack', true)] : [act('unack')]
   const quiet =
     muted == null
       ? [act('mute1'), act('mute8'), ...(isFiring ? [act('muteRecovered')] : [])]
       : [act('unmute')]
-  if (all.length === 0) return [...seen, ...quiet]
-  if (page.openOthers.length === 0) return [...all, single('unack'), ...quiet]
-  return [...all, ...(mayAcknowledge(page) ? [single('ack')] : seen), ...quiet]
+  if (actsOnAll.length === 0) return [...seen, ...quiet]
+  if (page.openOthers.length === 0) return [...actsOnAll, single('unack'), ...quiet]
+  return [...actsOnAll, ...(mayAcknowledge(page) ? [single('ack')] : seen), ...quiet]
 }
 
 /**
@@ -292,8 +293,8 @@ interface Act {
 /** Ids of the alerts that one press acknowledges. */
 function seenAlerts(page: LinkedAlertPage): readonly number[] {
   const { message, openOthers } = page
-  const own = mayAcknowledge(page) && message.alertId !== null ? [message.alertId] : []
-  return [...own, ...openOthers]
+  const ownIds = mayAcknowledge(page) && message.alertId !== null ? [message.alertId] : []
+  return [...ownIds, ...openOthers]
 }
 
 /** Ids of the alerts whose acknowledgements one press removes. */

@@ -5,7 +5,7 @@ import type { App } from '#src/operations/define.ts'
 import { actOnLinkedAlert, getLinkedAlert } from '#src/operations/links.ts'
 import { alertFormOf, alertPageData } from './alert-view.ts'
 import { formOf } from './form.ts'
-import { queryOf, sendPage } from './layout.ts'
+import { queryParametersOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
 /**
@@ -15,13 +15,13 @@ import { askerByLink, type LinkRoute } from './link.ts'
 export function alertPage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'alert')
   const read = (request: FastifyRequest<LinkRoute>) => {
-    const { lang } = queryOf(request)
+    const { lang } = queryParametersOf(request)
     return ask(request, getLinkedAlert, { query: isLocale(lang) ? { locale: lang } : {} })
   }
   server.get<LinkRoute>('/a/:code', async (request, reply) => {
-    const found = await read(request)
-    if (found.page === undefined) return sendGone(app, request, reply, found)
-    const { page, provider } = found
+    const linkedAlert = await read(request)
+    if (linkedAlert.page === undefined) return sendGone(app, request, reply, linkedAlert)
+    const { page, provider } = linkedAlert
     const now = app.clock.now()
     return sendPage(app, request, reply, {
       view: 'alert',
@@ -35,9 +35,9 @@ export function alertPage(server: FastifyInstance, app: App): void {
       await ask(request, actOnLinkedAlert, { body: alertFormOf(formOf(request)) })
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
-      const found = await read(request)
+      const linkedAlert = await read(request)
       // The watch or alert was deleted meanwhile. If the alert still has a page, that page is shown again.
-      if (found.page === undefined) return sendGone(app, request, reply, found)
+      if (linkedAlert.page === undefined) return sendGone(app, request, reply, linkedAlert)
     }
     return reply.redirect(request.url, 303)
   })

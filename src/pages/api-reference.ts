@@ -9,12 +9,12 @@ type Documented = Pick<App, 'publicUrl' | 'operations'>
 const made = new WeakMap<App['operations'], Map<string, ApiDocs>>()
 
 /** The API reference of a service in a locale. */
-export function apiReference(app: Documented, locale: Locale): ApiDocs {
+export function readApiReference(app: Documented, locale: Locale): ApiDocs {
   const { operations, publicUrl } = app
   const ofService = made.get(operations) ?? new Map<string, ApiDocs>()
   made.set(operations, ofService)
   const key = `${locale} ${publicUrl}`
-  const known = ofService.get(key) ?? apiDocs(openApiDocument(app, locale))
-  ofService.set(key, known)
-  return known
+  const reference = ofService.get(key) ?? apiDocs(openApiDocument(app, locale))
+  ofService.set(key, reference)
+  return reference
 }

@@ -257,10 +257,10 @@ function listIn(context: Context, schema: Schema): Schema | undefined {
 
 /** The object of a schema, of its variants, or of its items; several objects are merged. */
 function objectIn(context: Context, schema: Schema): Schema | undefined {
-  const found = resolve(context, schema)
-  if (found.properties !== undefined) return found
-  if (found.items !== undefined) return objectIn(context, Schema.parse(found.items))
-  const among = (found.anyOf ?? found.oneOf ?? [])
+  const resolved = resolve(context, schema)
+  if (resolved.properties !== undefined) return resolved
+  if (resolved.items !== undefined) return objectIn(context, Schema.parse(resolved.items))
+  const among = (resolved.anyOf ?? resolved.oneOf ?? [])
     .map((schema) => objectIn(context, Schema.parse(schema)))
     .filter((object) => object !== undefined)
   return among.length < 2 ? among[0] : merged(among)
@@ -270,8 +270,8 @@ function objectIn(context: Context, schema: Schema): Schema | undefined {
 function merged(objects: readonly Schema[]): Schema {
   const names = new Set(objects.flatMap(({ properties }) => Object.keys(properties ?? {})))
   const properties = [...names].map((name): [string, unknown] => {
-    const found = objects.flatMap(({ properties: own }) => own?.[name] ?? [])
-    const different = new Map(found.map((schema) => [JSON.stringify(schema), schema]))
+    const alternatives = objects.flatMap(({ properties: own }) => own?.[name] ?? [])
+    const different = new Map(alternatives.map((schema) => [JSON.stringify(schema), schema]))
     const variants = [...different.values()].map((schema) => Schema.parse(schema))
     const meanings = new Set(variants.flatMap(({ description }) => description ?? []))
     const description = meanings.size === 0 ? undefined : [...meanings].join(' ')
@@ -284,23 +284,23 @@ function merged(objects: readonly Schema[]): Schema {
 }
 
 function typeOf(context: Context, schema: Schema): string {
-  const found = resolve(context, schema)
-  if (found.enum !== undefined) {
-    const names = found.enum.map((value) => JSON.stringify(value))
+  const resolved = resolve(context, schema)
+  if (resolved.enum !== undefined) {
+    const names = resolved.enum.map((value) => JSON.stringify(value))
     const shown = names.length > NAMES_MAX ? [...names.slice(0, NAMES_SHOWN), '…'] : names
     return shown.join(' | ')
   }
-  if (found.const !== undefined) return JSON.stringify(found.const)
-  const either = found.anyOf ?? found.oneOf
+  if (resolved.const !== undefined) return JSON.stringify(resolved.const)
+  const either = resolved.anyOf ?? resolved.oneOf
   if (either !== undefined) {
     const types = either.map((schema) => typeOf(context, Schema.parse(schema)))
     return [...new Set(types)].join(' | ')
   }
-  if (found.items !== undefined) {
-    const item = typeOf(context, Schema.parse(found.items))
+  if (resolved.items !== undefined) {
+    const item = typeOf(context, Schema.parse(resolved.items))
     return item.includes(' ') ? `(${item})[]` : `${item}[]`
   }
-  const { type } = found
+  const { type } = resolved
   if (Array.isArray(type)) return type.join(' | ')
   return type ?? 'any'
 }

@@ -1,7 +1,7 @@
 /** Example calls of an operation as programs that run when they are pasted. Pure. */
 
 /** A request to show. Its token is in the environment variable `TOKEN`. */
-export interface Call {
+export interface DocumentedCall {
   readonly method: string
   readonly address: string
   readonly isAuthenticated: boolean
@@ -19,7 +19,7 @@ export interface CallExample {
 }
 
 /** The call in every language, in the order of the tabs. */
-export function callExamples(call: Call): readonly CallExample[] {
+export function callExamples(call: DocumentedCall): readonly CallExample[] {
   return [
     { id: 'curl', name: 'curl', code: curlOf(call) },
     { id: 'ts', name: 'TypeScript', code: typescriptOf(call) },
@@ -28,7 +28,7 @@ export function callExamples(call: Call): readonly CallExample[] {
   ]
 }
 
-function curlOf({ method, address, isAuthenticated, body }: Call): string {
+function curlOf({ method, address, isAuthenticated, body }: DocumentedCall): string {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
   return [
     `curl ${/[?&{]/.test(address) ? quoted(address) : address}`,
@@ -43,7 +43,7 @@ function curlOf({ method, address, isAuthenticated, body }: Call): string {
   ].join(' \\\n  ')
 }
 
-function typescriptOf({ method, address, isAuthenticated, body, answer }: Call): string {
+function typescriptOf({ method, address, isAuthenticated, body, answer }: DocumentedCall): string {
   const headers = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as code
     ...(isAuthenticated ? ['authorization: `Bearer ${process.env.TOKEN}`'] : []),
@@ -66,7 +66,7 @@ function typescriptOf({ method, address, isAuthenticated, body, answer }: Call):
   return `const response = await ${fetched}\nconsole.log(${shown})`
 }
 
-function pythonOf({ method, address, isAuthenticated, body, answer }: Call): string {
+function pythonOf({ method, address, isAuthenticated, body, answer }: DocumentedCall): string {
   const headers = [
     ...(isAuthenticated ? [`"Authorization": f"Bearer {os.environ['TOKEN']}"`] : []),
     ...(body === undefined ? [] : ['"Content-Type": "application/json"']),
@@ -99,7 +99,7 @@ function pythonOf({ method, address, isAuthenticated, body, answer }: Call): str
   ].join('\n')
 }
 
-function goOf({ method, address, isAuthenticated, body }: Call): string {
+function goOf({ method, address, isAuthenticated, body }: DocumentedCall): string {
   const imports = ['fmt', 'io', 'net/http', ...(isAuthenticated ? ['os'] : [])]
   const sent = body === undefined ? 'nil' : 'body'
   return [

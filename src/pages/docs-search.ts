@@ -2,7 +2,7 @@
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import { ERROR_CODES } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
-import { apiReference } from './api-reference.ts'
+import { readApiReference } from './api-reference.ts'
 import { eventList, offeredTypes, typePath } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
 
@@ -11,7 +11,7 @@ export const QUERY_LENGTH_MAX = 100
 const RESULTS_MAX = 30
 
 /** One place in the docs. */
-export interface Result {
+export interface SearchResult {
   readonly path: string
   /** Anchor on the page, with its `#`; may be empty. */
   readonly anchor: string
@@ -21,7 +21,7 @@ export interface Result {
   readonly code: string | undefined
 }
 
-interface Entry extends Result {
+interface Entry extends SearchResult {
   /** Normalized texts that are searched. */
   readonly heading: string
   readonly all: string
@@ -31,7 +31,7 @@ interface Entry extends Result {
 const made = new WeakMap<App['operations'], Map<string, readonly Entry[]>>()
 
 /** The places that contain every word of a query, best first: words in a heading count most. */
-export function searchDocs(app: App, t: Translate, query: string): readonly Result[] {
+export function searchDocs(app: App, t: Translate, query: string): readonly SearchResult[] {
   const words = normal(query.slice(0, QUERY_LENGTH_MAX)).split(' ').filter(Boolean)
   if (words.length === 0) return []
   return entriesOf(app, t)
@@ -60,9 +60,9 @@ function normal(text: string): string {
 function entriesOf(app: App, t: Translate): readonly Entry[] {
   const ofService = made.get(app.operations) ?? new Map<string, readonly Entry[]>()
   made.set(app.operations, ofService)
-  const known = ofService.get(t.locale) ?? entries(app, t)
-  ofService.set(t.locale, known)
-  return known
+  const localeEntries = ofService.get(t.locale) ?? entries(app, t)
+  ofService.set(t.locale, localeEntries)
+  return localeEntries
 }
 
 function entries(app: App, t: Translate): readonly Entry[] {
@@ -75,13 +75,13 @@ function entries(app: App, t: Translate): readonly Entry[] {
   ]
 }
 
-function entry(result: Result, more = ''): Entry {
+function entry(result: SearchResult, more = ''): Entry {
   const heading = normal(`${result.title} ${result.code ?? ''}`)
   return { ...result, heading, all: `${heading} ${normal(`${result.text} ${more}`)}` }
 }
 
 function operations(app: App, t: Translate): Entry[] {
-  return apiReference(app, t.locale).operations.map((operation) => {
+  return readApiReference(app, t.locale).operations.map((operation) => {
     const fields = [...operation.parameters, ...operation.body, ...operation.answer].map(
       ({ name }) => name,
     )

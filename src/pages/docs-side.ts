@@ -1,7 +1,7 @@
 /** Sidebar of the documentation: its sections, and the pages of the current section. */
 import type { Translate } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { apiReference } from './api-reference.ts'
+import { readApiReference } from './api-reference.ts'
 import { watchTypes } from './docs-watches.ts'
 import { guideSections } from './guide.ts'
 
@@ -59,7 +59,7 @@ function below(app: App, t: Translate, part: DocsPart, path: string): readonly S
 }
 
 function tags(app: App, t: Translate, path: string): readonly SideLink[] {
-  const reference = apiReference(app, t.locale)
+  const reference = readApiReference(app, t.locale)
   return reference.tags.map(({ name, description }) => {
     const place = `/docs/api/${name}`
     const isCurrent = place === path

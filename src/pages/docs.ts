@@ -6,14 +6,14 @@ import { AppError } from '#src/kernel/errors.ts'
 import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_PREFIX } from '#src/operations/openapi.ts'
-import { apiReference } from './api-reference.ts'
+import { readApiReference } from './api-reference.ts'
 import { botUrl } from './bot-url.ts'
 import type { OperationDoc } from './docs-api.ts'
 import { QUERY_LENGTH_MAX, searchDocs } from './docs-search.ts'
 import { asHeading, type DocsPart, sideList } from './docs-side.ts'
 import { eventList, findOfferedType, signalDoc, typeDoc, watchTypes } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections } from './guide.ts'
-import { type Page, queryOf, sendPage } from './layout.ts'
+import { type Page, queryParametersOf, sendPage } from './layout.ts'
 
 /** Verifiers of webhooks by language; tests run them with the published vector. */
 const VERIFIERS = [
@@ -37,7 +37,7 @@ interface DocsPage {
  * signal, events. Split so that no page is heavy. Long because each part of the docs has its routes here.
  */
 export function docsPage(server: FastifyInstance, app: App): void {
-  const reference = ({ locale }: Translate) => apiReference(app, locale)
+  const reference = ({ locale }: Translate) => readApiReference(app, locale)
   const quickstart = readExample('../quickstart.mjs').replace(
     'https://watchdog.example.org/api/x402',
     app.publicUrl + API_PREFIX,
@@ -133,7 +133,7 @@ export function docsPage(server: FastifyInstance, app: App): void {
     }),
   )
   server.get('/docs/search', (request, reply) => {
-    const query = (queryOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
+    const query = (queryParametersOf(request)['q'] ?? '').trim().slice(0, QUERY_LENGTH_MAX)
     return sendDocs(app, request, reply, {
       part: undefined,
       view: 'docs-search',
@@ -194,7 +194,7 @@ function sendDocs(
       ...data(t),
       inner: `./${view}`,
       parts: sideList(app, t, part, request.url.split('?')[0] ?? ''),
-      chosenLocale: isLocale(queryOf(request)['lang']) ? t.locale : undefined,
+      chosenLocale: isLocale(queryParametersOf(request)['lang']) ? t.locale : undefined,
       script: '/scripts/docs.js',
     }),
   }

@@ -106,8 +106,11 @@ function figuresOf(
   readonly words: string | undefined
 }[] {
   const { values = {}, ...rest } = claim
-  const all = { ...rest, ...(typeof values === 'object' && !Array.isArray(values) ? values : {}) }
-  return Object.entries(all).map(([name, value]) => {
+  const claimValues = {
+    ...rest,
+    ...(typeof values === 'object' && !Array.isArray(values) ? values : {}),
+  }
+  return Object.entries(claimValues).map(([name, value]) => {
     const key = `operations:meaning.EvidenceClaim.${name}`
     return {
       name,

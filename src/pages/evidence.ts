@@ -6,7 +6,7 @@ import { isLocale } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { getLinkedEvidence } from '#src/operations/links.ts'
 import { evidenceView } from './evidence-view.ts'
-import { queryOf, sendPage } from './layout.ts'
+import { queryParametersOf, sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
 /**
@@ -16,19 +16,19 @@ import { askerByLink, type LinkRoute } from './link.ts'
 export function evidencePage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'alert')
   const read = async (request: FastifyRequest<LinkRoute>) => {
-    const { lang } = queryOf(request)
+    const { lang } = queryParametersOf(request)
     const query = isLocale(lang) ? { locale: lang } : {}
-    const found = await ask(request, getLinkedEvidence, { query })
-    if (found === undefined) throw new AppError('not_found', 'not_found')
-    return found
+    const linkedEvidence = await ask(request, getLinkedEvidence, { query })
+    if (linkedEvidence === undefined) throw new AppError('not_found', 'not_found')
+    return linkedEvidence
   }
   server.get<LinkRoute>('/a/:code/evidence', async (request, reply) => {
-    const found = await read(request)
+    const linkedEvidence = await read(request)
     return sendPage(app, request, reply, {
       view: 'evidence',
       secret: true,
-      locale: found.locale,
-      data: (t) => evidenceView(t, found, request.params.code),
+      locale: linkedEvidence.locale,
+      data: (t) => evidenceView(t, linkedEvidence, request.params.code),
     })
   })
   server.get<LinkRoute>('/a/:code/evidence.json', async (request, reply) => {

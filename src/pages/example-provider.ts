@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
 
 const ROUNDS = 20
 /** Length of a voting round. */
@@ -33,7 +33,7 @@ export function exampleProvider({ data }: Envelope): ProviderView {
     currentRound: votingRoundId + 1,
     rounds: Array.from({ length: ROUNDS }, (_, back) => {
       const isMissing = votingRoundId - back >= firstRoundId
-      const duty: RoundCell = isMissing ? 'missing' : 'ok'
+      const duty: DutyResult = isMissing ? 'missing' : 'ok'
       return {
         id: votingRoundId - back,
         startsAt: new Date(roundStart.getTime() - back * ROUND_MS),

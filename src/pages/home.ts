@@ -14,7 +14,7 @@ import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import { BALANCE_EXAMPLE } from '#src/watches/types/balance-example.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { botUrl } from './bot-url.ts'
-import { choicesOf, localeOf, queryOf, sendPage, zoneOf } from './layout.ts'
+import { choicesOf, localeOf, queryParametersOf, sendPage, zoneOf } from './layout.ts'
 import { answerView, exampleCard } from './look-up-view.ts'
 import { priceCards } from './price-cards.ts'
 
@@ -40,7 +40,7 @@ export function homePage(server: FastifyInstance, app: App): void {
 
 /** The text of the box: control characters become spaces, and a longer text is cut. */
 function typedIn(request: FastifyRequest): string {
-  const { q = '' } = queryOf(request)
+  const { q = '' } = queryParametersOf(request)
   return q
     .replaceAll(/\p{Cc}+/gu, ' ')
     .trim()

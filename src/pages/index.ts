@@ -11,7 +11,7 @@ import { answerFailure } from './error-page.ts'
 import { evidencePage } from './evidence.ts'
 import { readForms } from './form.ts'
 import { homePage } from './home.ts'
-import { ASSETS, CONTENT_SECURITY_POLICY, SCRIPTS, STYLE } from './layout.ts'
+import { ASSETS_FOLDER, CONTENT_SECURITY_POLICY, PAGE_CSS, SCRIPTS_FOLDER } from './layout.ts'
 import { notFoundPage } from './not-found.ts'
 import { payPage } from './pay.ts'
 import { problemPages } from './problems.ts'
@@ -54,14 +54,14 @@ export async function registerPages(
   const maxAge = HOUR_MS
   const served = { index: false, wildcard: false, maxAge, decorateReply: false } as const
   const globIgnore = ['**/*.css']
-  await server.register(files, { root: ASSETS, prefix: '/assets/', globIgnore, ...served })
+  await server.register(files, { root: ASSETS_FOLDER, prefix: '/assets/', globIgnore, ...served })
   server.get('/assets/style.css', (_request, reply) =>
     reply
       .type('text/css; charset=utf-8')
       .header('cache-control', `public, max-age=${maxAge / 1000}`)
-      .send(STYLE),
+      .send(PAGE_CSS),
   )
-  await server.register(files, { root: SCRIPTS, prefix: '/scripts/', ...served })
+  await server.register(files, { root: SCRIPTS_FOLDER, prefix: '/scripts/', ...served })
   readForms(server)
   server.setErrorHandler((error, request, reply) => answerFailure(app, error, request, reply))
   for (const page of PAGES) page(server, app)

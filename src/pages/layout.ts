@@ -22,9 +22,9 @@ import type { App } from '#src/operations/define.ts'
 import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 
 /** Folder of the styles and the logo. */
-export const ASSETS = fileURLToPath(new URL('./assets', import.meta.url))
+export const ASSETS_FOLDER = fileURLToPath(new URL('./assets', import.meta.url))
 /** Folder of the pages' scripts. */
-export const SCRIPTS = fileURLToPath(new URL('./browser', import.meta.url))
+export const SCRIPTS_FOLDER = fileURLToPath(new URL('./browser', import.meta.url))
 
 /** Allows only files of this service, and no embedding in frames. */
 export const CONTENT_SECURITY_POLICY = {
@@ -47,7 +47,7 @@ export interface Page {
   /** Template data in addition to `t` and `lang`. */
   data(
     t: Translate,
-  ): { readonly title: string; readonly share?: Share } & Readonly<Record<string, unknown>>
+  ): { readonly title: string; readonly share?: LinkPreview } & Readonly<Record<string, unknown>>
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
   readonly secret?: boolean
@@ -59,7 +59,7 @@ export interface Page {
 }
 
 /** Preview of a shared link to a page. */
-export interface Share {
+export interface LinkPreview {
   readonly description: string
   readonly url: string
   /** URL of a PNG; its width and height in pixels and its description follow. */
@@ -72,29 +72,29 @@ export interface Share {
 const PUBLIC_SECONDS = 300
 const eta = new Eta({ views: fileURLToPath(new URL('./views', import.meta.url)), cache: true })
 /** Colours by name, which the sandbox uses, too. */
-export const PALETTE = readFileSync(`${ASSETS}/palette.css`, 'utf8')
+export const PALETTE_CSS = readFileSync(`${ASSETS_FOLDER}/palette.css`, 'utf8')
 /** The styles of every page, without comments and line breaks. */
-export const STYLE = (PALETTE + readFileSync(`${ASSETS}/style.css`, 'utf8'))
+export const PAGE_CSS = (PALETTE_CSS + readFileSync(`${ASSETS_FOLDER}/style.css`, 'utf8'))
   .replace(/\/\*[\s\S]*?\*\//g, '')
   .replace(/\s*([{};])\s*/g, '$1')
-const styleVersion = createHash('sha256').update(STYLE).digest('hex').slice(0, 8)
+const styleVersion = createHash('sha256').update(PAGE_CSS).digest('hex').slice(0, 8)
 
 /** The reader's locale: `?lang=`, then the link's, then the browser's, then English. */
 export function localeOf(request: FastifyRequest, known?: Locale): Locale {
-  const { lang } = queryOf(request)
+  const { lang } = queryParametersOf(request)
   if (isLocale(lang)) return lang
   return known ?? negotiateLocale(request.headers['accept-language'])
 }
 
 /** The reader's time zone: `?tz=`, then UTC. */
 export function zoneOf(request: FastifyRequest): string {
-  const { tz = '' } = queryOf(request)
+  const { tz = '' } = queryParametersOf(request)
   return isTimeZone(tz) ? tz : 'UTC'
 }
 
 /** The language and time zone that the request's link chose, as a query with its `?`; empty for none. */
 export function choicesOf(request: FastifyRequest): string {
-  const { lang, tz = '' } = queryOf(request)
+  const { lang, tz = '' } = queryParametersOf(request)
   const chosen = new URLSearchParams({
     ...(isLocale(lang) ? { lang } : {}),
     ...(isTimeZone(tz) ? { tz } : {}),
@@ -173,7 +173,7 @@ function linker(request: FastifyRequest): (path: string) => string {
 
 /** Address of this page in another language. */
 function hrefIn(request: FastifyRequest, locale: Locale): string {
-  const { lang: _, ...others } = queryOf(request)
+  const { lang: _, ...others } = queryParametersOf(request)
   return `${pathOf(request)}?${new URLSearchParams({ ...others, lang: locale })}`
 }
 
@@ -188,8 +188,8 @@ function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').replace(/^[/\\]*/, '/')
 }
 
-/** The query parameters that occur once. */
-export function queryOf(request: FastifyRequest): Readonly<Record<string, string>> {
+/** The query parameters; of one that is repeated, the last value. */
+export function queryParametersOf(request: FastifyRequest): Readonly<Record<string, string>> {
   const search = request.url.split('?')[1] ?? ''
   return Object.fromEntries(new URLSearchParams(search))
 }

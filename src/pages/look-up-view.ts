@@ -6,7 +6,7 @@ import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import {
   accountFields,
-  COUNTED,
+  COUNTED_ROUNDS,
   type LookUpField,
   providerTexts,
 } from '#src/pictures/look-up-text.ts'
@@ -131,7 +131,7 @@ function providerFacts(
   view: ProviderView,
   { name, timezone }: { readonly name: string | undefined; readonly timezone: string },
 ) {
-  const [few] = COUNTED
+  const [few] = COUNTED_ROUNDS
   const tone = toneOfRounds(countRounds(roundsWithin(view.rounds, few)), few)
   const title = name ?? shortAddress(view.provider)
   const { rounds, lines } = providerTexts(t, view)

@@ -4,8 +4,8 @@ import type { ErrorCode } from '#src/kernel/errors.ts'
 import { ERROR_CODES, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
-import { apiReference } from './api-reference.ts'
-import { queryOf, sendPage } from './layout.ts'
+import { readApiReference } from './api-reference.ts'
+import { queryParametersOf, sendPage } from './layout.ts'
 
 /** Example values for the placeholders of problem texts. */
 const EXAMPLES: { readonly [Code in ErrorCode]?: TextValues } = {
@@ -40,7 +40,7 @@ export function problemPages(server: FastifyInstance, app: App): void {
     const page = isErrorCode(code)
       ? ({
           view: 'problem',
-          data: (t: Translate) => problem(app, t, code, queryOf(request).ref),
+          data: (t: Translate) => problem(app, t, code, queryParametersOf(request).ref),
         } as const)
       : ({
           view: 'problems',
@@ -73,7 +73,7 @@ function problem(app: App, t: Translate, code: ErrorCode, reference: string | un
     requestId: EXAMPLE_REFERENCE,
   })
   const status = String(example.status)
-  const { operations } = apiReference(app, t.locale)
+  const { operations } = readApiReference(app, t.locale)
   return {
     operations: operations.filter(({ refusals }) => refusals.includes(status)),
     title: example.title,

@@ -8,7 +8,7 @@ import { matchesTag, tagOfDocument } from '#src/operations/etag.ts'
 import { drawBadge } from '#src/pictures/badge.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { drawProvider, drawShared, PICTURE_ROUNDS } from '#src/pictures/provider-picture.ts'
-import { queryOf } from './layout.ts'
+import { queryParametersOf } from './layout.ts'
 import { type ProviderRoute, requireProvider } from './provider.ts'
 import type { FoundProvider } from './provider-view.ts'
 
@@ -74,7 +74,7 @@ function describe(reply: FastifyReply, tag: string): FastifyReply {
 }
 
 function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
-  const { rounds, theme } = queryOf(request)
+  const { rounds, theme } = queryParametersOf(request)
   const [few, many] = PICTURE_ROUNDS
   return {
     rounds: rounds === String(many) ? many : few,
@@ -86,6 +86,6 @@ function optionsOf({ name }: FoundProvider, request: FastifyRequest) {
 
 /** The language that the address names, because shared caches keep one file for all readers of an address. */
 function chosenLocale(request: FastifyRequest): Locale {
-  const { lang } = queryOf(request)
+  const { lang } = queryParametersOf(request)
   return isLocale(lang) ? lang : 'en'
 }

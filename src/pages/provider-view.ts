@@ -13,7 +13,7 @@ import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { countRounds, roundsWithin, toneOfRounds } from '#src/watches/round-counts.ts'
 import { LOW_LIMITS_WEI } from '#src/watches/types/provider-fsp/balances.ts'
-import type { Share } from './layout.ts'
+import type { LinkPreview } from './layout.ts'
 import { watchesOf } from './look-up-view.ts'
 import { roundsGrid } from './rounds-view.ts'
 
@@ -77,7 +77,7 @@ function shareOf(
     readonly url: string
     readonly description: readonly (string | undefined)[]
   },
-): Share {
+): LinkPreview {
   const { title, url, description } = about
   return {
     description: description.filter((part) => part !== undefined).join(' · '),
@@ -175,11 +175,17 @@ function rewardsOf(t: Translate, { rewards }: FoundProvider): readonly Field[] {
 
 /** The addresses of the provider's roles with their balances, which pay for its transactions. */
 function addressesOf(t: Translate, { addresses, balances }: ProviderView): readonly Field[] {
-  const own = Object.entries(addresses ?? {}).map(([role, address]) => ({ role, address }))
+  const roleAddresses = Object.entries(addresses ?? {}).map(([role, address]) => ({
+    role,
+    address,
+  }))
   const roles = new Map(
-    [...own, ...balances].map((account) => [`${account.role} ${account.address}`, account]),
+    [...roleAddresses, ...balances].map((account) => [
+      `${account.role} ${account.address}`,
+      account,
+    ]),
   )
-  const known = new Map(
+  const balanceTexts = new Map(
     balances.map(({ address, balanceWei }) => {
       const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin() }))
       return [address, formatAmounts(shown, t.locale)[0]]
@@ -190,7 +196,7 @@ function addressesOf(t: Translate, { addresses, balances }: ProviderView): reado
     .map(({ role, address }) => {
       return {
         label: t(builtKey(`pages:provider.role.${role}`)),
-        value: known.get(address) ?? '',
+        value: balanceTexts.get(address) ?? '',
         code: address,
       }
     })

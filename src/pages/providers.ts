@@ -8,7 +8,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { listEveryProvider } from '#src/operations/previews.ts'
 import { LISTED_ROUNDS, type ListedProvider } from '#src/watches/provider-list.ts'
 import { toneOfRounds } from '#src/watches/round-counts.ts'
-import { choicesOf, queryOf, sendPage } from './layout.ts'
+import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
 
 /** Maximum length of the search text; a longer text is cut. */
 const INPUT_MAX = 100
@@ -17,7 +17,7 @@ const FRESH_SECONDS = 60
 /** `/providers`: every provider with its weight and last rounds. `?q=`: part of a name, or an address. */
 export function providersPage(server: FastifyInstance, app: App): void {
   server.get('/providers', async (request, reply) => {
-    const input = (queryOf(request)['q'] ?? '')
+    const input = (queryParametersOf(request)['q'] ?? '')
       .replaceAll(/\p{Cc}+/gu, ' ')
       .trim()
       .slice(0, INPUT_MAX)

@@ -3,9 +3,9 @@ import { type Translate, typed } from '#src/i18n/translate.ts'
 import { drawProvider, PICTURE_ROUNDS, type PictureRounds } from '#src/pictures/provider-picture.ts'
 import {
   DUTIES,
+  type DutyResult,
+  dutyResultOf,
   type ProviderView,
-  type RoundCell,
-  roundCellOf,
 } from '#src/watches/provider-view.ts'
 import { roundsWithin } from '#src/watches/round-counts.ts'
 
@@ -44,7 +44,7 @@ export function roundsGrid(
     rows: DUTIES.map((duty) => ({
       label: t(`pages:alert.duty.${duty}`),
       words: rounds.map((round) => {
-        const cell: RoundCell = roundCellOf(round, duty)
+        const cell: DutyResult = dutyResultOf(round, duty)
         return t(`pages:alert.cell.${cell}`)
       }),
     })),

@@ -1,5 +1,5 @@
 /** Colours of a picture. */
-import type { RoundCell } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-view.ts'
 
 /**
  * Colours of a drawing. `dark` and `light` are opaque; `page` is transparent, with the CSS variables
@@ -13,7 +13,7 @@ export interface Colours {
   readonly text: string
   readonly muted: string
   /** Colours of a cell, its mark and, if it has one, its edge. */
-  readonly cells: Readonly<Record<RoundCell, readonly [cell: string, mark: string, edge?: string]>>
+  readonly cells: Readonly<Record<DutyResult, readonly [cell: string, mark: string, edge?: string]>>
 }
 
 const DARK: Colours = {

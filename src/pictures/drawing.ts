@@ -1,17 +1,17 @@
 /** Size, letters and marks that all parts of a picture share. */
 import { escapeHtml } from '#src/i18n/translate.ts'
-import type { RoundCell } from '#src/watches/provider-view.ts'
+import type { DutyResult } from '#src/watches/provider-view.ts'
 import { OUTLINE_UNITS, type Outline, outlineFontOf, outlineOf } from './outlines.ts'
 
 export const WIDTH = 1280
 export const PADDING = 40
 /** Sizes of letters. The smallest is about 11 pixels high in a chat on a phone. */
-export const SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
+export const LETTER_SIZES = { name: 80, value: 64, label: 46, small: 42 } as const
 /** Side of the square of a mark. */
-export const MARK = 44
+export const MARK_SIZE = 44
 
 /** Marks in their square, drawn with a stroke of 5 unless they are filled. */
-const MARKS: Readonly<Record<RoundCell, string>> = {
+const MARKS: Readonly<Record<DutyResult, string>> = {
   ok: '<path d="M11 23 19 31 33 14"/>',
   late: '<path class="f" d="M15 11 33 22 15 33Z"/>',
   early: '<path class="f" d="M29 11 11 22 29 33Z"/>',
@@ -22,7 +22,7 @@ const MARKS: Readonly<Record<RoundCell, string>> = {
 }
 
 /** A mark in its colour, filled or stroked. */
-export function markOf(state: RoundCell, colour: string): string {
+export function markOf(state: DutyResult, colour: string): string {
   const isFilled = MARKS[state].includes('class="f"')
   const drawn = MARKS[state].replace(' class="f"', '')
   const line = `fill="none" stroke="${colour}" stroke-width="5" stroke-linecap="round"`

@@ -8,7 +8,7 @@ import type { ProviderView } from '#src/watches/provider-view.ts'
 import { roundsGlyph, roundsText } from './rounds-text.ts'
 
 /** Numbers of rounds whose problems are counted. */
-export const COUNTED = [20, 100] as const
+export const COUNTED_ROUNDS = [20, 100] as const
 
 /** A fact about an account. */
 export interface LookUpField {
@@ -20,7 +20,7 @@ export interface LookUpField {
 
 /** Facts about a provider: its newest rounds with their mark, and further lines. */
 export function providerTexts(t: Translate, view: ProviderView) {
-  const [few, many] = COUNTED
+  const [few, many] = COUNTED_ROUNDS
   const lines = [
     view.rounds.length > few ? roundsText(t, view, many) : undefined,
     epochText(t, view),

@@ -31,7 +31,8 @@ export function outlineFontOf(content: string): OutlineFont | undefined {
   return SCRIPTS.find(([, letters]) => letters.test(content))?.[0]
 }
 
-export function piecesOf(content: string): readonly string[] {
+/** The pieces of a text that have an outline each. */
+export function outlinePiecesOf(content: string): readonly string[] {
   return content.match(PIECES) ?? []
 }
 
@@ -41,7 +42,7 @@ export function outlineOf(content: string): Outline | undefined {
   if (font === undefined) return undefined
   let width = 0
   const shapes: string[] = []
-  for (const piece of piecesOf(content)) {
+  for (const piece of outlinePiecesOf(content)) {
     const known = FONTS[font]?.[piece]
     if (known === undefined) return undefined
     const [advance, shape] = known

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { builtKey, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'
+import { DUTY_RESULTS, type DutyResult, type ProviderView } from '#src/watches/provider-view.ts'
 import { everyPictureText } from '../../test/support/picture-texts.ts'
 import { outlineFontOf, outlineOf } from './outlines.ts'
 import { drawableName, drawProvider } from './provider-picture.ts'
@@ -13,7 +13,7 @@ const AS_OF = new Date('2026-11-20T14:05:12.000Z')
 /** A provider whose cells are given by the round's index from the newest on and its row. */
 function view(
   rounds: number,
-  cellOf: (back: number, row: number) => RoundCell,
+  cellOf: (back: number, row: number) => DutyResult,
   over: Partial<ProviderView> = {},
 ): ProviderView {
   return {
@@ -47,7 +47,7 @@ const dark20 = { rounds: 20, palette: 'dark', locale: 'en' } as const
 const texts = (svg: string) =>
   [...svg.matchAll(/<text[^>]*>(.*?)<\/text>/g)].map(([, text]) => text?.replaceAll(/<[^>]*>/g, ''))
 /** The shape of a state's cell, without colours. */
-const shapeOf = (state: RoundCell) =>
+const shapeOf = (state: DutyResult) =>
   drawProvider(
     view(20, () => state),
     dark20,
@@ -62,14 +62,14 @@ describe('the picture of a provider', () => {
   })
 
   test('shows every state by its shape, without colour', () => {
-    expect(new Set(ROUND_CELLS.map(shapeOf)).size).toBe(ROUND_CELLS.length)
+    expect(new Set(DUTY_RESULTS.map(shapeOf)).size).toBe(DUTY_RESULTS.length)
   })
 
   test('has Latin letters only in English, and no markup in texts', () => {
     for (const rounds of [20, 100] as const) {
       for (const palette of ['dark', 'light', 'page'] as const) {
         const svg = drawProvider(
-          view(rounds, (back) => ROUND_CELLS[back % 7] ?? 'ok'),
+          view(rounds, (back) => DUTY_RESULTS[back % 7] ?? 'ok'),
           { rounds, palette, locale: 'en' },
         )
         expect(texts(svg).join('')).toMatch(/^[\x20-\x7e\u00a0…·–]*$/)
@@ -132,7 +132,7 @@ describe('the picture of a provider', () => {
   })
 
   test('marks problems below the bars if it shows a hundred rounds', () => {
-    const circles = (state: RoundCell) =>
+    const circles = (state: DutyResult) =>
       drawProvider(
         view(100, (back, row) => (back === 3 && row === 1 ? state : 'ok')),
         { rounds: 100, palette: 'dark', locale: 'en' },
@@ -158,7 +158,7 @@ describe('the picture of a provider', () => {
 
   test('has only the grid on a web page, in the colours of the page', () => {
     const svg = drawProvider(
-      view(20, (back) => ROUND_CELLS[back % 7] ?? 'ok'),
+      view(20, (back) => DUTY_RESULTS[back % 7] ?? 'ok'),
       { rounds: 20, palette: 'page', locale: 'en' },
     )
     expect(svg).not.toMatch(/#[0-9A-Fa-f]{3,6}/)

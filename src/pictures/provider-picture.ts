@@ -5,16 +5,16 @@
 import { shortAddress } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { ProviderView, RoundCell } from '#src/watches/provider-view.ts'
+import type { DutyResult, ProviderView } from '#src/watches/provider-view.ts'
 import { type Colours, PALETTES, type Palette } from './colours.ts'
 import {
   fitting,
-  MARK,
+  LETTER_SIZES,
+  MARK_SIZE,
   markOf,
   PADDING,
   rightToLeft,
   rounded,
-  SIZES,
   type TextStyle,
   text,
   WIDTH,
@@ -137,12 +137,12 @@ function header(view: ProviderView, { name }: PictureOptions, look: PictureLook)
   const about = (words.isRightToLeft ? words.about.map(isolate) : words.about).join(' · ')
   return [
     atStart(look, 112, heading, {
-      size: fitting(heading, SIZES.name, { width, isBold: true }),
+      size: fitting(heading, LETTER_SIZES.name, { width, isBold: true }),
       fill: colours.text,
       isBold: true,
     }),
     atStart(look, 178, about, {
-      size: fitting(about, SIZES.small, { width }),
+      size: fitting(about, LETTER_SIZES.small, { width }),
       fill: colours.muted,
     }),
   ].join('')
@@ -167,7 +167,7 @@ interface Grid {
 
 function gridOf({ duties, isRightToLeft }: PictureWords, count: PictureRounds): Grid {
   const longest = Math.max(...Object.values(duties).map((name) => widthOf(name))) * WIDE_FONT
-  const size = Math.min(SIZES.label, Math.floor(LABELS.max / longest))
+  const size = Math.min(LETTER_SIZES.label, Math.floor(LABELS.max / longest))
   const labels = Math.max(LABELS.min, Math.ceil(longest * size)) + LABELS.gap
   const [left, right] = isRightToLeft
     ? [PADDING, WIDTH - PADDING - labels]
@@ -189,7 +189,7 @@ function columns(view: ProviderView, count: PictureRounds, look: PictureLook): s
     atStart(look, y + 38, words.duties[label], { size, fill: colours.text }),
   )
   const protocols = PROTOCOLS.map(([name, { y }]) =>
-    atStart(look, y - PROTOCOL_ABOVE, name, { size: SIZES.small, fill: colours.muted }),
+    atStart(look, y - PROTOCOL_ABOVE, name, { size: LETTER_SIZES.small, fill: colours.muted }),
   )
   const cells = ROWS.flatMap(({ y, of }) =>
     ids.map((id, index) => {
@@ -210,7 +210,7 @@ function ticks(
   every: number,
   { grid, colours }: { readonly grid: Grid; readonly colours: Colours },
 ): string {
-  const style = { size: SIZES.small, fill: colours.muted, anchor: 'middle' } as const
+  const style = { size: LETTER_SIZES.small, fill: colours.muted, anchor: 'middle' } as const
   const [first, last] = [grid.left + TICK_WIDTH / 2, grid.right - TICK_WIDTH / 2]
   return ids
     .map((id, index) => {
@@ -228,18 +228,18 @@ interface Cell {
   readonly y: number
   /** Width of the column. */
   readonly width: number
-  readonly state: RoundCell
+  readonly state: DutyResult
   readonly colours: Colours
 }
 
 function wideCell({ x, y, width, state, colours }: Cell): string {
   const [fill, mark, edge] = colours.cells[state]
-  const side = Math.min(MARK, width - CELL_GAP)
+  const side = Math.min(MARK_SIZE, width - CELL_GAP)
   const border = edge === undefined ? '' : ` stroke="${edge}" stroke-width="2"`
-  const rect = `<rect width="${MARK}" height="${MARK}" rx="8" fill="${fill}"${border}/>`
+  const rect = `<rect width="${MARK_SIZE}" height="${MARK_SIZE}" rx="8" fill="${fill}"${border}/>`
   const square = fill === 'none' ? '' : rect
-  const place = `translate(${rounded(x + (width - side) / 2)} ${rounded(y + (MARK - side) / 2)})`
-  return `<g transform="${place} scale(${rounded(side / MARK)})">${square}${markOf(state, mark)}</g>`
+  const place = `translate(${rounded(x + (width - side) / 2)} ${rounded(y + (MARK_SIZE - side) / 2)})`
+  return `<g transform="${place} scale(${rounded(side / MARK_SIZE)})">${square}${markOf(state, mark)}</g>`
 }
 
 /** A bar without room for a mark; a dot below marks a problem, so that colour is not the only sign. */
@@ -247,9 +247,9 @@ function narrowCell({ x, y, width, state, colours }: Cell): string {
   const [fill, mark] = colours.cells[state]
   const middle = rounded(x + width / 2)
   if (state === 'unknown') {
-    return `<circle cx="${middle}" cy="${y + MARK / 2}" r="2" fill="${mark}"/>`
+    return `<circle cx="${middle}" cy="${y + MARK_SIZE / 2}" r="2" fill="${mark}"/>`
   }
-  const bar = `<rect x="${x}" y="${y}" width="${width}" height="${MARK}" fill="${fill}" shape-rendering="crispEdges"/>`
+  const bar = `<rect x="${x}" y="${y}" width="${width}" height="${MARK_SIZE}" fill="${fill}" shape-rendering="crispEdges"/>`
   if (state === 'ok') return bar
-  return `${bar}<circle cx="${middle}" cy="${y + MARK + 7}" r="3.5" fill="${colours.text}"/>`
+  return `${bar}<circle cx="${middle}" cy="${y + MARK_SIZE + 7}" r="3.5" fill="${colours.text}"/>`
 }

@@ -1,18 +1,18 @@
 /** The tiles below the rounds of a picture: fast updates, weight, the next reward epoch. Pure. */
 import {
+  type DutyResult,
   isSilentByFastUpdates,
   type ProviderView,
-  type RoundCell,
 } from '#src/watches/provider-view.ts'
 import type { Colours } from './colours.ts'
 import {
   fitting,
   fittingValue,
-  MARK,
+  LETTER_SIZES,
+  MARK_SIZE,
   markOf,
   PADDING,
   rightToLeft,
-  SIZES,
   text,
   value,
 } from './drawing.ts'
@@ -26,7 +26,7 @@ export const TILE_HEIGHT = 156
 const MARK_GAP = 8
 /** Enlargement of a mark beside a value. */
 const MARK_SCALE = 1.25
-const MARK_WIDTH = MARK * MARK_SCALE + MARK_GAP
+const MARK_WIDTH = MARK_SIZE * MARK_SCALE + MARK_GAP
 
 /** Draws the tiles from the top `y` on, in the order of the reader's direction. */
 export function tiles(
@@ -56,7 +56,7 @@ export function tiles(
 interface Tile {
   readonly label: string
   readonly value: string
-  readonly mark: RoundCell | undefined
+  readonly mark: DutyResult | undefined
 }
 
 interface Place {
@@ -73,13 +73,13 @@ function drawTile({ label, value: content, mark }: Tile, place: Place): string {
   const start = isRightToLeft ? x + TILE_WIDTH - TILE_PADDING : x + TILE_PADDING
   const valueStart = isRightToLeft ? start - markWidth : start + markWidth
   const anchor = isRightToLeft ? ({ anchor: 'end' } as const) : {}
-  const size = fittingValue(content, SIZES.value, width - markWidth)
-  const markX = isRightToLeft ? start - MARK * MARK_SCALE + 8 : start - 8
+  const size = fittingValue(content, LETTER_SIZES.value, width - markWidth)
+  const markX = isRightToLeft ? start - MARK_SIZE * MARK_SCALE + 8 : start - 8
   const frame = `x="${x}" y="${y}" width="${TILE_WIDTH}" height="${TILE_HEIGHT}" rx="12"`
   return [
     `<rect ${frame} fill="none" stroke="${colours.border}" stroke-width="2"/>`,
     text(start, y + 54, label, {
-      size: fitting(label, SIZES.small, { width }),
+      size: fitting(label, LETTER_SIZES.small, { width }),
       fill: colours.muted,
       ...anchor,
     }),

@@ -58,17 +58,17 @@ export async function applyDestinationChange(
   const before = decryptDestination(deps.box, row.destination)
   const changed = changedDestination(deps.channels[row.channel], before, input, now)
   if (changed === undefined && wanted === undefined) return { row }
-  const moved = changed?.moved ?? false
-  const { ask, ...state } = statusAfterChange(row, { moved, wanted })
+  const isAddressChanged = changed?.isAddressChanged ?? false
+  const { ask, ...state } = statusAfterChange(row, { isAddressChanged, wanted })
   const channel =
     changed || ask ? requireChannel(deps.channels, row.channel) : deps.channels[row.channel]
-  if (moved || wanted === 'disabled') await cancelConfirmation(tx, row.id)
-  const isFresh = moved || (state.status === 'active' && row.status !== 'active')
+  if (isAddressChanged || wanted === 'disabled') await cancelConfirmation(tx, row.id)
+  const isFresh = isAddressChanged || (state.status === 'active' && row.status !== 'active')
   const saved = await store.updateRow(tx, row.id, {
     ...(changed && toStoredDestination(deps.box, channel, changed.destination)),
     ...state,
     ...(isFresh && { failingSince: null }),
-    ...(moved && { lastSuccessAt: null, lastFailureAt: null }),
+    ...(isAddressChanged && { lastSuccessAt: null, lastFailureAt: null }),
     updatedAt: now,
   })
   if (ask) await planConfirmation(tx, saved, changed?.destination ?? before, now)

@@ -41,7 +41,7 @@ export interface Destination extends Recipient {
   readonly failingSince: Date | null
   /** Time since which it has its status. */
   readonly switchedAt: Date
-  /** For webhooks: end and age of the newest signing secret. */
+  /** For webhooks: last characters of the newest signing secret, and the time since which it is the newest. */
   readonly key: { readonly ending: string; readonly since: Date } | null
 }
 
@@ -105,22 +105,24 @@ export async function addDestination(
   return await transact(deps.db, async (tx) => {
     await lockWallet(tx, caller.wallet, deps.clock.now())
     const rows = await store.listOfWallet(tx, caller.wallet)
-    const same = rows.find((row) => row.channel === input.channel && hasAddress(deps, row, input))
-    if (same !== undefined) return { kind: 'known', id: same.id }
+    const existing = rows.find(
+      (row) => row.channel === input.channel && hasAddress(deps, row, input),
+    )
+    if (existing !== undefined) return { kind: 'known', id: existing.id }
     return { kind: 'added', recipient: await createRecipient({ ...deps, db: tx }, caller, input) }
   })
 }
 
-/** Whether a destination has the address of a valid input. One that cannot be read has none. */
+/** Whether a destination has the address of a valid input. One that cannot be read is quarantined and has none. */
 function hasAddress(
   { box, channels, clock, quarantine }: AddingDeps,
   row: store.RecipientRow,
   { address, url }: NewRecipient,
 ): boolean {
   try {
-    const before = decryptDestination(box, row.destination)
+    const stored = decryptDestination(box, row.destination)
     const channel = channels[row.channel]
-    return changedDestination(channel, before, { address, url }, clock.now()) === undefined
+    return changedDestination(channel, stored, { address, url }, clock.now()) === undefined
   } catch (error) {
     quarantine.add('destination', row.id, error)
     return false
@@ -128,8 +130,8 @@ function hasAddress(
 }
 
 /**
- * Changes a destination like `updateRecipient`. The wallet's own destinations have no name, language, time
- * zone and default setting: changes of these are ignored.
+ * Changes a destination like `updateRecipient`. Of the wallet's own destinations only status, signing secret and lowest
+ * severity can be changed: changes of address, URL, name, language, time zone and default setting are ignored.
  *
  * @throws AppError not_found; invalid `validation_failed`; upstream `channel_unavailable`
  */
@@ -140,11 +142,11 @@ export async function changeDestination(
 ): Promise<Destination> {
   const { own } = await getDestination(deps, caller, id)
   const { status, rotateSecret, minSeverity } = changes
-  const possible = own ? { status, rotateSecret, minSeverity } : changes
+  const allowedChanges = own ? { status, rotateSecret, minSeverity } : changes
   const { row, secret } = await changeFoundRecipient(
     deps,
     caller,
-    { id, changes: possible },
+    { id, changes: allowedChanges },
     store.findOfWallet,
   )
   return { ...toDestination(deps.box, row), ...(secret !== undefined && { secret }) }

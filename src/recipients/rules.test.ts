@@ -70,7 +70,7 @@ describe('the status of a recipient after a change', () => {
     verifiedAt: fc.constantFrom(null, NOW),
   } as const)
   const change = fc.record({
-    moved: fc.boolean(),
+    isAddressChanged: fc.boolean(),
     wanted: fc.constantFrom('active', 'disabled', undefined),
   } as const)
 
@@ -86,9 +86,9 @@ describe('the status of a recipient after a change', () => {
   })
   test('is disabled, with the reason, when the owner switches it off', () => {
     fc.assert(
-      fc.property(stood, fc.boolean(), (before, moved) => {
+      fc.property(stood, fc.boolean(), (before, isAddressChanged) => {
         const { status, statusReason, ask } = statusAfterChange(before, {
-          moved,
+          isAddressChanged,
           wanted: 'disabled',
         })
         expect({ status, statusReason, ask }).toEqual({
@@ -128,15 +128,18 @@ describe('the status of a recipient after a change', () => {
       false,
       { status: 'disabled', statusReason: 'gone', verifiedAt: null, ask: false },
     ],
-  ])('%s', (_what, channel, before, moved, expected) => {
-    expect(statusAfterChange({ ...before, channel }, { moved, wanted: undefined })).toEqual(
-      expected,
-    )
+  ])('%s', (_what, channel, before, isAddressChanged, expected) => {
+    expect(
+      statusAfterChange({ ...before, channel }, { isAddressChanged, wanted: undefined }),
+    ).toEqual(expected)
   })
   test('an unsubscribed mailbox that its owner switches on asks its reader again', () => {
     const before = { status: 'disabled', statusReason: OFF_BY_READER, verifiedAt: null } as const
     expect(
-      statusAfterChange({ ...before, channel: 'email' }, { moved: false, wanted: 'active' }),
+      statusAfterChange(
+        { ...before, channel: 'email' },
+        { isAddressChanged: false, wanted: 'active' },
+      ),
     ).toMatchObject({ status: 'pending', ask: true })
   })
 })

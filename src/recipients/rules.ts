@@ -51,22 +51,25 @@ export interface StatusFields {
 }
 
 /**
- * Status of a recipient after its owner moved its destination or switched it on or off.
+ * Status of a recipient after its owner changed the address of its destination, or switched it on or off.
  *
  * A mailbox is never active before its reader has agreed; `ask` says that a confirmation e-mail must be
  * sent. A new address must be confirmed again, unless the owner had switched the recipient off.
  */
 export function statusAfterChange(
   before: StatusFields & { readonly channel: ChannelKey },
-  change: { readonly moved: boolean; readonly wanted: 'active' | 'disabled' | undefined },
+  change: {
+    readonly isAddressChanged: boolean
+    readonly wanted: 'active' | 'disabled' | undefined
+  },
 ): StatusFields & { readonly ask: boolean } {
   const needsConsent = CHANNELS[before.channel].needsConsent
-  const verifiedAt = change.moved && needsConsent ? null : before.verifiedAt
+  const verifiedAt = change.isAddressChanged && needsConsent ? null : before.verifiedAt
   if (change.wanted === 'disabled') {
     return { status: 'disabled', statusReason: OFF_BY_OWNER, verifiedAt, ask: false }
   }
   const isOffByOwner = before.status === 'disabled' && before.statusReason === OFF_BY_OWNER
-  const isTriedAnew = change.moved && !isOffByOwner
+  const isTriedAnew = change.isAddressChanged && !isOffByOwner
   if (change.wanted !== 'active' && !isTriedAnew) {
     return { status: before.status, statusReason: before.statusReason, verifiedAt, ask: false }
   }

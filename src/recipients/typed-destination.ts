@@ -1,4 +1,4 @@
-/** Parses typed destinations, and changes of them. */
+/** Validates typed input for a destination, and creates or changes the destination by it. */
 import type { Channel } from '#src/channels/define.ts'
 import type { TypedDestination, TypedInput } from '#src/channels/destination-form.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
@@ -12,10 +12,10 @@ import { AppError, type FieldError } from '#src/kernel/errors.ts'
 export function newDestination(channel: Channel<unknown>, input: TypedInput): TypedDestination {
   const { form } = channel
   if (form === undefined) throw new AppError('conflict', 'use_telegram_link')
-  const missing = input[form.required] === undefined
-  refuse([
-    ...surplus(channel, input),
-    ...(missing ? [{ pointer: `/${form.required}`, code: 'required' }] : []),
+  const isMissing = input[form.required] === undefined
+  throwIfInvalid([
+    ...unknownFields(channel, input),
+    ...(isMissing ? [{ pointer: `/${form.required}`, code: 'required' }] : []),
     ...form.check(input),
   ])
   return form.make(input)
@@ -33,24 +33,24 @@ export function changedDestination(
   input: TypedInput,
   now: Date,
 ): TypedDestination | undefined {
-  refuse([...surplus(channel, input), ...(channel.form?.check(input) ?? [])])
+  throwIfInvalid([...unknownFields(channel, input), ...(channel.form?.check(input) ?? [])])
   return channel.form?.change(destination, input, now)
 }
 
-/** The mailbox of a stored destination; undefined for every other kind. */
+/** The mailbox of a decrypted destination; undefined for channels other than e-mail. */
 export function addressOf(destination: unknown): string | undefined {
   const isMailbox =
     typeof destination === 'object' && destination !== null && 'address' in destination
   return isMailbox && typeof destination.address === 'string' ? destination.address : undefined
 }
 
-function surplus({ form }: Channel<unknown>, input: TypedInput): FieldError[] {
+function unknownFields({ form }: Channel<unknown>, input: TypedInput): FieldError[] {
   const parts = ['address', 'url', 'rotateSecret'] as const
   return parts
     .filter((part) => input[part] !== undefined && !form?.parts.includes(part))
     .map((part) => ({ pointer: `/${part}`, code: 'unknown' }))
 }
 
-function refuse(errors: readonly FieldError[]): void {
+function throwIfInvalid(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }

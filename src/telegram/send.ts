@@ -6,7 +6,7 @@ import { type EditVerdict, verdictOf } from './errors.ts'
 import { masksAsCode } from './text.ts'
 
 /** Content of a message. */
-export interface Content {
+export interface MessageContent {
   /** Telegram's HTML. */
   readonly html: string
   /** The text without markup. */
@@ -17,13 +17,13 @@ export interface Content {
 }
 
 /** A message to send or to change. */
-export interface Post {
+export interface PostedMessage {
   readonly chatId: number
   readonly topic?: number | undefined
   /** The message to change; absent for a new one. */
   readonly messageId?: number
   /** @param linksAsText whether pages cannot be on buttons */
-  readonly content: (options: { readonly linksAsText: boolean }) => Content
+  readonly content: (options: { readonly linksAsText: boolean }) => MessageContent
   /** The message to which a new message replies, if it exists. */
   readonly repliesTo?: number
   readonly isSilent?: boolean
@@ -71,9 +71,12 @@ const FORMS_MAX = 6
  *
  * @throws the API's error if no other form would help; errors of `turn`
  */
-export async function post(api: Api, wanted: Post & { messageId?: never }): Promise<Present>
-export async function post(api: Api, wanted: Post): Promise<PostResult>
-export async function post(api: Api, wanted: Post): Promise<PostResult> {
+export async function post(
+  api: Api,
+  wanted: PostedMessage & { messageId?: never },
+): Promise<Present>
+export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
+export async function post(api: Api, wanted: PostedMessage): Promise<PostResult> {
   const { chatId, topic, messageId } = wanted
   let form: Form = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
   for (let tries = 1; ; tries += 1) {
@@ -99,7 +102,7 @@ export async function post(api: Api, wanted: Post): Promise<PostResult> {
 /** @returns the message's id */
 async function call(
   api: Api,
-  { content, messageId, repliesTo, isSilent }: Post,
+  { content, messageId, repliesTo, isSilent }: PostedMessage,
   { chatId, topic, isPlain, buttons }: Form,
   signal: AbortSignal | undefined,
 ): Promise<number> {
@@ -129,7 +132,11 @@ async function call(
   return sent.message_id
 }
 
-function simpler(form: Form, verdict: EditVerdict, { followsGroup }: Post): Form | undefined {
+function simpler(
+  form: Form,
+  verdict: EditVerdict,
+  { followsGroup }: PostedMessage,
+): Form | undefined {
   switch (verdict.kind) {
     case 'send_plain':
       return form.isPlain ? undefined : { ...form, isPlain: true }

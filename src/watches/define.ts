@@ -4,7 +4,7 @@ import type { Fence } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { FieldError } from '#src/kernel/errors.ts'
 import { Instant } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 import type { SignalForm } from './form.ts'
 import type { History } from './history.ts'
 import type { Observed, Signal, SignalDefinition } from './signal.ts'
@@ -13,7 +13,7 @@ import type { Observed, Signal, SignalDefinition } from './signal.ts'
 export interface ObservationSources {
   readonly chain: FspChain
   /** Data that several watch types share, including stored history. */
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   /** Fence of the only process that may write stored history. */
   readonly fence?: Fence | undefined
 }

@@ -29,7 +29,7 @@ import { listWatchedProviders } from './target-store.ts'
  * Methods that store history write under the given fence, and reject with a FenceError when the fence is
  * outdated.
  */
-export interface WatchFacts {
+export interface WatchTypeFacts {
   /**
    * For each feed and window, in the given order, the price at the end of `block` and the oldest valid
    * price inside the window; undefined if the feed has no valid price at `block`. Prices that are read are
@@ -101,7 +101,7 @@ export interface WatchFacts {
 
 const REWARD_EPOCHS_SHOWN = 4
 
-/** Dependencies and addresses that `createWatchFacts` needs. */
+/** Dependencies and addresses that `createWatchTypeFacts` needs. */
 export interface FactSource extends PublicationSource {
   readonly chainId: number
   /** If omitted, the signers of voting rounds are recovered in this thread. */
@@ -117,7 +117,7 @@ export interface FactSource extends PublicationSource {
 }
 
 /** Creates the facts. Their history is in the database, so that another process can continue it. */
-export function createWatchFacts(source: FactSource): WatchFacts {
+export function createWatchTypeFacts(source: FactSource): WatchTypeFacts {
   const feeds = createFeedFacts(source)
   const providers = createProviderFacts(source)
   const votes = createVoteFacts(source)

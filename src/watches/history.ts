@@ -1,6 +1,6 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 
 /**
  * Reasons why a backtest does not cover the requested time completely. The codes are part of the API.
@@ -42,7 +42,7 @@ export interface PastLedgerEntry {
 /** Sources of past observations. */
 export interface HistorySources {
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   /** The newest final block. */
   tip(signal?: AbortSignal): Promise<BlockRef>
   /** The caller's ledger: the balance at `from`, then the entries up to `to`, in pages. */

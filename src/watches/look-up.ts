@@ -10,7 +10,7 @@ import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { type AddressProblem, readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 import { type ListedProvider, listEveryProvider } from './provider-list.ts'
 import { type NamedProvider, searchProviders } from './provider-names.ts'
 import { getProviderView, isKnownProvider, type ProviderView } from './provider-view.ts'
@@ -24,7 +24,7 @@ export type AddressAnswer =
       readonly kind: 'provider'
       readonly view: ProviderView
       readonly name: string | undefined
-    } & Awaited<ReturnType<WatchFacts['published']>>)
+    } & Awaited<ReturnType<WatchTypeFacts['published']>>)
   /**
    * An account. `balanceWei` is null where the chain returns no balance; `usdCents` is the balance in US dollars, null
    * where the coin has no price, or its feed does not answer soon.
@@ -67,7 +67,7 @@ export interface LookUps {
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly clock: Clock
   readonly confirmations: number
 }

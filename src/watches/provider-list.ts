@@ -1,6 +1,6 @@
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 import { countVerdicts, type RoundCounts } from './round-counts.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
@@ -20,7 +20,7 @@ export interface ListedProvider {
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly confirmations: number
 }
 

@@ -12,13 +12,13 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { createSharedCache, type SharedCache } from '#src/kernel/shared-cache.ts'
 import { Address } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 import {
   DUTIES,
+  DUTY_RESULTS,
+  dutyResultOf,
+  dutyResultsOf,
   minimalConditionsOf,
-  ROUND_CELLS,
-  roundCellOf,
-  roundCellsOf,
 } from './provider-view.ts'
 import { isProviderWatched } from './store.ts'
 import { CONDITION_WINDOW_ROUNDS } from './types/provider-fsp/conditions.ts'
@@ -30,7 +30,7 @@ export const MetricsPath = z.strictObject({
 
 interface Deps {
   readonly db: Db
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly clock: Clock
 }
 
@@ -38,7 +38,7 @@ interface Deps {
 const FRESH_MS = 10_000
 const KEPT_MAX = 1000
 
-const caches = new WeakMap<WatchFacts, SharedCache<string, string>>()
+const caches = new WeakMap<WatchTypeFacts, SharedCache<string, string>>()
 
 /**
  * Metrics of a provider that a running watch of the wallet is about. Only stored rounds are read.
@@ -127,16 +127,16 @@ function some(value: number | boolean | null | undefined): readonly Sample[] {
 }
 
 function dutyMetrics(rounds: readonly ProviderObservation[]): readonly Metric[] {
-  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...roundCellsOf(round) }))
+  const cells = rounds.map((round) => ({ id: 0, startsAt: new Date(0), ...dutyResultsOf(round) }))
   const [newest] = rounds
   const counts = DUTIES.flatMap((duty) =>
-    ROUND_CELLS.map((result): Sample => {
-      const fitting = cells.filter((round) => roundCellOf(round, duty) === result)
+    DUTY_RESULTS.map((result): Sample => {
+      const fitting = cells.filter((round) => dutyResultOf(round, duty) === result)
       return [fitting.length, { duty, result }]
     }),
   )
   const last = DUTIES.flatMap((duty): Sample[] => {
-    const known = cells.map((round) => roundCellOf(round, duty)).find((cell) => cell !== 'unknown')
+    const known = cells.map((round) => dutyResultOf(round, duty)).find((cell) => cell !== 'unknown')
     return known === undefined ? [] : [[Number(known === 'ok'), { duty }]]
   })
   return [

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 
 /** A provider with its name. */
 export const NamedProvider = z.object({ provider: Address, name: z.string() })
@@ -15,7 +15,7 @@ const FOUND_MAX = 6
 export async function listProviders({
   facts,
 }: {
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
 }): Promise<NamedProvider[]> {
   return [...(await facts.providerNames())]
     .map(([provider, name]) => ({ provider, name }))
@@ -27,7 +27,7 @@ export async function listProviders({
  * Sorted by the position of the text in the name, then by name. Empty if no names are published.
  */
 export async function searchProviders(
-  { facts }: { readonly facts: Pick<WatchFacts, 'providerNames'> },
+  { facts }: { readonly facts: Pick<WatchTypeFacts, 'providerNames'> },
   { text }: z.output<typeof ProviderSearch>,
 ): Promise<NamedProvider[]> {
   const wanted = text.trim().toLowerCase()

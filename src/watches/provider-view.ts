@@ -3,13 +3,13 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
-import type { WatchFacts } from './facts.ts'
+import type { WatchTypeFacts } from './facts.ts'
 import { type LiveProviderFields, readLiveProvider } from './provider-live.ts'
 import {
-  ANCHOR,
+  ANCHOR_CONDITION,
   CONDITION_WINDOW_ROUNDS,
   fulfilledShare,
-  PARTICIPATION,
+  PARTICIPATION_CONDITION,
   type RateCondition,
   ROUNDS_MIN,
   UPTIME_MINIMUM,
@@ -17,7 +17,7 @@ import {
 import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** Result of one duty in a round. */
-export const ROUND_CELLS = [
+export const DUTY_RESULTS = [
   'ok',
   'late',
   'early',
@@ -26,11 +26,11 @@ export const ROUND_CELLS = [
   'offence',
   'unknown',
 ] as const
-export type RoundCell = (typeof ROUND_CELLS)[number]
+export type DutyResult = (typeof DUTY_RESULTS)[number]
 /** Duties of a provider in a round, as rows: those of the FTSO, then those of the FDC. */
 export const DUTIES = ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const
 export type Duty = (typeof DUTIES)[number]
-const Cell = z.enum(ROUND_CELLS).meta({ description: 'operations:field.roundCell' })
+const DutyResult = z.enum(DUTY_RESULTS).meta({ description: 'operations:field.roundCell' })
 
 const Rate = z
   .object({
@@ -63,10 +63,10 @@ export const ProviderView = z
           id: z.int().meta({ description: 'operations:field.roundNumber' }),
           startsAt: Instant.meta({ description: 'operations:field.roundStart' }),
           ftso: z
-            .object({ commit: Cell, reveal: Cell, signature: Cell })
+            .object({ commit: DutyResult, reveal: DutyResult, signature: DutyResult })
             .meta({ description: 'operations:field.ftsoDuties' }),
           fdc: z
-            .object({ bitvote: Cell, signature: Cell })
+            .object({ bitvote: DutyResult, signature: DutyResult })
             .meta({ description: 'operations:field.fdcDuties' }),
         }),
       )
@@ -114,7 +114,7 @@ export type ProviderView = z.output<typeof ProviderView>
 /** Probability below which chance does not explain that a provider sends no fast updates. */
 const SILENCE_CHANCE = 1e-7
 
-/** Whether a provider sends no fast updates for longer than chance explains. */
+/** Whether a provider has sent no fast update for longer than chance explains. */
 export function isSilentByFastUpdates({
   probabilityOfSilence,
 }: NonNullable<ProviderView['fastUpdates']>): boolean {
@@ -138,14 +138,14 @@ const STALE_MS = 300_000
 
 interface Deps {
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly clock: Clock
   readonly confirmations: number
 }
 
 /**
- * A provider as it was stored when its voting rounds up to a time were over: for the page of a past outage, whose
- * rounds never change.
+ * A provider at a past time, from the voting rounds stored for it up to then: for the page of an alert that is over.
+ * The chain is not asked, and the view is never stale.
  */
 export async function getPastProvider(
   { facts }: Pick<Deps, 'facts'>,
@@ -161,8 +161,9 @@ export async function getPastProvider(
 
 /**
  * A provider as pages, chats and programs see it: its last rounds and current state. Also works for a
- * provider that is not registered. If the chain does not answer, the view contains stored data and is
- * marked stale. A chain without rounds yet is not stale. Unknown values are null.
+ * provider that is not registered. If the chain does not answer, the view contains stored data only. It is stale if the
+ * chain does not answer, if the newest stored round is older than five minutes, or if rounds cannot be stored now.
+ * Unknown values are null.
  */
 export async function getProviderView(
   deps: Deps,
@@ -182,7 +183,7 @@ export async function getProviderView(
   )
   const progress = await facts.rounds.progress()
   const view = viewOf(provider, { rounds, shown: query.rounds, live })
-  // Without a stored round nothing is out of date.
+  // Without a stored round there is no age to judge.
   const isOld = view.asOf !== null && clock.now().getTime() - view.asOf.getTime() > STALE_MS
   return { ...view, stale: isOld || answer === undefined || progress?.failingSince != null }
 }
@@ -190,14 +191,14 @@ export async function getProviderView(
 /** The view of a provider's rounds, newest first, with what was read from the chain. */
 function viewOf(
   provider: Address,
-  of: {
+  sources: {
     readonly rounds: readonly ProviderObservation[]
     /** Number of rounds in the view. */
     readonly shown: number
     readonly live?: LiveProviderFields | undefined
   },
 ): Omit<ProviderView, 'stale'> {
-  const { rounds, shown, live } = of
+  const { rounds, shown, live } = sources
   const [last] = rounds
   // True or null, never false: a stored round without checks proves neither that the provider is not registered now nor
   // that the address is the identity of a provider.
@@ -217,7 +218,7 @@ function viewOf(
     rounds: rounds.slice(0, shown).map((round) => ({
       id: round.round,
       startsAt: new Date(round.startsAt * 1000),
-      ...roundCellsOf(round),
+      ...dutyResultsOf(round),
     })),
     fastUpdates:
       silence == null
@@ -235,19 +236,22 @@ function viewOf(
 }
 
 /** Result of a duty in a round. */
-export function roundCellOf({ ftso, fdc }: ProviderView['rounds'][number], duty: Duty): RoundCell {
+export function dutyResultOf(
+  { ftso, fdc }: ProviderView['rounds'][number],
+  duty: Duty,
+): DutyResult {
   if (duty === 'bitvote') return fdc.bitvote
   return duty === 'fdcSignature' ? fdc.signature : ftso[duty]
 }
 
 /** Whether a duty was missed or fulfilled wrongly. */
-export function isBadCell(cell: RoundCell): boolean {
+export function isBadResult(cell: DutyResult): boolean {
   return cell !== 'ok' && cell !== 'unknown'
 }
 
 /**
- * Whether there is evidence that the address belongs to a provider: rounds in which it took part, or a
- * registration.
+ * Whether there is evidence that the address belongs to a provider: a stored round with a result of an FTSO duty, a
+ * registration, or a place in the signing policy.
  */
 export function isKnownProvider({ rounds, ...view }: ProviderView): boolean {
   const isSeen = rounds.some(({ ftso }) => Object.values(ftso).some((cell) => cell !== 'unknown'))
@@ -264,12 +268,12 @@ function balancesOf(last: ProviderObservation | undefined): ProviderView['balanc
 }
 
 /** Duties of a round, each with its worst verdict. */
-export function roundCellsOf(
+export function dutyResultsOf(
   observation: Pick<ProviderObservation, 'checks'>,
 ): Pick<ProviderView['rounds'][number], 'ftso' | 'fdc'> {
-  const is = (name: Parameters<typeof checkOf>[1], verdict: string) =>
+  const hasVerdict = (name: Parameters<typeof checkOf>[1], verdict: string) =>
     checkOf(observation, name).verdict === verdict
-  const plain = (name: Parameters<typeof checkOf>[1]): RoundCell => {
+  const resultOfCheck = (name: Parameters<typeof checkOf>[1]): DutyResult => {
     const { verdict, values } = checkOf(observation, name)
     if (verdict !== 'bad') return verdict === 'good' ? 'ok' : 'unknown'
     const reason = values?.['reason']
@@ -277,28 +281,31 @@ export function roundCellsOf(
   }
   return {
     ftso: {
-      commit: plain('commit'),
-      reveal: is('revealOffence', 'bad') ? 'offence' : plain('reveal'),
-      signature: is('mismatch', 'bad')
+      commit: resultOfCheck('commit'),
+      reveal: hasVerdict('revealOffence', 'bad') ? 'offence' : resultOfCheck('reveal'),
+      signature: hasVerdict('mismatch', 'bad')
         ? 'mismatch'
-        : is('grace', 'bad')
+        : hasVerdict('grace', 'bad')
           ? 'late'
-          : plain('signature'),
+          : resultOfCheck('signature'),
     },
     fdc: {
-      bitvote: is('consensus', 'bad') || is('bitVoteLength', 'bad') ? 'mismatch' : plain('bitVote'),
-      signature: is('fdcMismatch', 'bad')
+      bitvote:
+        hasVerdict('consensus', 'bad') || hasVerdict('bitVoteLength', 'bad')
+          ? 'mismatch'
+          : resultOfCheck('bitVote'),
+      signature: hasVerdict('fdcMismatch', 'bad')
         ? 'mismatch'
-        : is('fdcOffence', 'bad')
+        : hasVerdict('fdcOffence', 'bad')
           ? 'offence'
-          : is('fdcGrace', 'bad')
+          : hasVerdict('fdcGrace', 'bad')
             ? 'late'
-            : plain('fdcSignature'),
+            : resultOfCheck('fdcSignature'),
     },
   }
 }
 
-/** The minimal conditions over these rounds, where there is enough evidence. */
+/** Rates of the minimal conditions over these rounds; null with less than ROUNDS_MIN of them, for uptime without polls. */
 export function minimalConditionsOf(
   rounds: readonly ProviderObservation[],
 ): ProviderView['minimalConditions'] {
@@ -313,8 +320,8 @@ export function minimalConditionsOf(
     .flatMap(({ nodes }) => nodes ?? [])
     .flatMap(({ connectedPolls, polls }) => (polls > 0 ? [[connectedPolls, polls] as const] : []))
   return {
-    anchor: rateOf(ANCHOR),
-    fdc: rateOf(PARTICIPATION),
+    anchor: rateOf(ANCHOR_CONDITION),
+    fdc: rateOf(PARTICIPATION_CONDITION),
     uptime: polls.length === 0 ? null : { rate: fulfilledShare(polls), minimum: UPTIME_MINIMUM },
   }
 }

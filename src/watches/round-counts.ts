@@ -1,11 +1,11 @@
 import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
 import {
   DUTIES,
-  isBadCell,
+  type DutyResult,
+  dutyResultOf,
+  dutyResultsOf,
+  isBadResult,
   type ProviderView,
-  type RoundCell,
-  roundCellOf,
-  roundCellsOf,
 } from './provider-view.ts'
 
 /** Number of rounds with a known result, and number of these rounds with an unfulfilled duty. */
@@ -15,9 +15,9 @@ export interface RoundCounts {
 }
 
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
-  const countRoundsWith = (is: (cell: RoundCell) => boolean) =>
-    rounds.filter((round) => DUTIES.some((duty) => is(roundCellOf(round, duty)))).length
-  return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadCell) }
+  const countRoundsWith = (matches: (cell: DutyResult) => boolean) =>
+    rounds.filter((round) => DUTIES.some((duty) => matches(dutyResultOf(round, duty)))).length
+  return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadResult) }
 }
 
 /**
@@ -40,6 +40,7 @@ export function roundsWithin(
 
 /** Like `countRounds`, from the verdicts of rounds. */
 export function countVerdicts(rounds: readonly ProviderObservation['checks'][]): RoundCounts {
+  // `countRounds` reads neither the number nor the start of a round.
   const startsAt = new Date(0)
-  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...roundCellsOf({ checks }) })))
+  return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...dutyResultsOf({ checks }) })))
 }

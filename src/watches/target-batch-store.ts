@@ -1,4 +1,4 @@
-/** Several targets in one statement. */
+/** Statements that lock or write several targets at once. */
 import { asc, sql } from 'drizzle-orm'
 import { joinedJson } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -6,8 +6,8 @@ import { targets } from './tables.ts'
 import { TARGET_COLUMNS, type TargetRow } from './target-store.ts'
 
 /**
- * Locks those of the targets that nobody else has locked, until the transaction ends, and returns their current
- * rows. A transaction that holds one target never waits for another here, so none can wait for each other.
+ * Locks those of the targets that no other transaction has locked, until the transaction ends, and returns their
+ * current rows. It waits for no lock, so it can be part of no deadlock.
  */
 export async function lockFreeTargets(db: Db, ids: readonly number[]): Promise<TargetRow[]> {
   return db

@@ -1,6 +1,6 @@
 import { sendThrottleSummaries } from '#src/alerts/budget.ts'
 import { messageStates } from '#src/alerts/message-state.ts'
-import { sendReminders } from '#src/alerts/reminders.ts'
+import { escalateAndRemind } from '#src/alerts/reminders.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
 import { sendSummaries } from '#src/alerts/summaries.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -66,7 +66,7 @@ export async function alertWorld(log?: Logger) {
         await recordAlerts(app, tx, candidates)
       })
     },
-    remind: () => sendReminders(app, signal),
+    remind: () => escalateAndRemind(app, signal),
     summarize: async () => {
       await sendSummaries(app, signal)
       await sendThrottleSummaries(app, signal)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent } from 'undici'
-import { payload } from '#src/channels/webhook.ts'
+import { webhookBody } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 
 /**
@@ -10,7 +10,7 @@ import { envelopeOf } from '../support/envelopes.ts'
 const [, , url = '', posts, atATime] = process.argv
 const agent = new Agent({ connections: Number(atATime), pipelining: 1 })
 const { origin, pathname: path } = new URL(url)
-const body = payload(envelopeOf({}))
+const body = webhookBody(envelopeOf({}))
 let left = Number(posts)
 const startedAt = performance.now()
 

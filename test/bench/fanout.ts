@@ -10,7 +10,7 @@ import type { FspChain } from '#src/fsp/chain.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'
-import { createWatchFacts } from '#src/watches/facts.ts'
+import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { observeWatches } from '../support/observe.ts'
 import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillFeedWatches } from './fanout-watches.ts'
@@ -111,7 +111,7 @@ function createWorld({ db }: Connection) {
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
   const published = createPublicationReader({ log: silentLogger })
-  const facts = createWatchFacts({
+  const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...source,
     published,

@@ -1,6 +1,6 @@
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256, numberToHex } from 'viem/utils'
-import { type EpochClock, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
+import { type EpochSettings, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
@@ -12,7 +12,7 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 
 export const BENCH_PROVIDERS = 100
 /** Clock of Flare mainnet. */
-export const FLARE_CLOCK: EpochClock = {
+export const FLARE_CLOCK: EpochSettings = {
   firstRoundAtSeconds: 1_658_430_000,
   roundSeconds: 90,
   firstEpochRound: 0,

@@ -10,7 +10,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import { type BacktestOutcome, createBacktests } from '#src/watches/backtest/backtest.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createWatchFacts } from '#src/watches/facts.ts'
+import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import { observeWatches } from '../support/observe.ts'
 import { FLARE_CLOCK } from './fsp-blocks.ts'
@@ -113,7 +113,7 @@ export function startReplay(
   const clock = { now: () => tip().at }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createWatchFacts({
+  const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...{ ...source, recovery },
     published: createPublicationReader({ log: silentLogger }),

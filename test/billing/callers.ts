@@ -7,7 +7,7 @@ import { credit } from '#src/billing/account/service.ts'
 import { listLedger } from '#src/billing/account/store.ts'
 import type { Charge, ChargeOutcome, Payer } from '#src/billing/metering/model.ts'
 import { utcDay } from '#src/billing/metering/rules.ts'
-import { createMetering, getQuotaStatus, type Metering } from '#src/billing/metering/service.ts'
+import { createMetering, getPayerFunds, type Metering } from '#src/billing/metering/service.ts'
 import { takeFreeCalls } from '#src/billing/metering/store.ts'
 import type { ResourceId } from '#src/billing/price-list.ts'
 import type { Db } from '#src/db/connection.ts'
@@ -99,7 +99,7 @@ export async function provedLedger(db: Db, clock: TestClock, wallet: Address) {
     expect(balance).toBeGreaterThanOrEqual(0)
   }
   expect(new Set(rows.map(({ reference }) => reference)).size).toBe(rows.length)
-  const { balanceCredits } = await getQuotaStatus({ db, clock }, { wallet })
+  const { balanceCredits } = await getPayerFunds({ db, clock }, { wallet })
   expect(balanceCredits).toBe(balance)
   return rows
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { credit, debit } from '#src/billing/account/service.ts'
 import type { Charge } from '#src/billing/metering/model.ts'
-import { getQuotaStatus, type Metering } from '#src/billing/metering/service.ts'
+import { getPayerFunds, type Metering } from '#src/billing/metering/service.ts'
 import { RESOURCE_PRICES_CREDITS, RESOURCES, type ResourceId } from '#src/billing/price-list.ts'
 import { transact } from '#src/db/connection.ts'
 import { testClock } from '../support/clock.ts'
@@ -104,7 +104,7 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
         for (const [index, { wallet }] of owners.entries()) {
           await provedLedger(db, clock, wallet)
           const own = changes.filter((change) => change.wallet === index)
-          const status = await getQuotaStatus({ db, clock }, { wallet })
+          const status = await getPayerFunds({ db, clock }, { wallet })
           const credits = own.reduce((sum, change) => sum + change.credits, 20)
           const free = own.reduce((sum, change) => sum + change.free, freeUsed)
           expect(status).toEqual({ balanceCredits: credits, freeLeft: 50 - free })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect as connectTo, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Charge } from '#src/billing/metering/model.ts'
-import { getQuotaStatus, type Metering } from '#src/billing/metering/service.ts'
+import { getPayerFunds, type Metering } from '#src/billing/metering/service.ts'
 import { type Connection, connect } from '#src/db/connection.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { testClock } from '../support/clock.ts'
@@ -41,7 +41,7 @@ afterAll(async () => {
 const caller = () => newCaller(database.db, clock, { credits: 100, freeUsed: 50 })
 const ledgerOf = ({ wallet }: Caller) => provedLedger(database.db, clock, wallet)
 const balanceOf = async ({ wallet }: Caller) =>
-  (await getQuotaStatus({ db: database.db, clock }, { wallet })).balanceCredits
+  (await getPayerFunds({ db: database.db, clock }, { wallet })).balanceCredits
 
 function referenceOf(charge: Charge | undefined): string {
   if (charge?.kind !== 'paid') throw new Error('the call was not paid')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { activeTokenQuery, revokeToken } from '#src/auth/store.ts'
 import { debit } from '#src/billing/account/service.ts'
 import { findAccount } from '#src/billing/account/store.ts'
-import { getQuotaStatus, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
+import { getPayerFunds, type Metering, pruneFreeCalls } from '#src/billing/metering/service.ts'
 import { chargeTokens, countFreeCalls } from '#src/billing/metering/store.ts'
 import { type SQL, transact } from '#src/db/connection.ts'
 import { listen } from '#src/db/listen.ts'
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const caller = (has?: Parameters<typeof newCaller>[2]) => newCaller(db, clock, has)
 const ledgerOf = ({ wallet }: Caller) => provedLedger(db, clock, wallet)
-const state = ({ wallet }: Caller) => getQuotaStatus({ db, clock }, { wallet })
+const state = ({ wallet }: Caller) => getPayerFunds({ db, clock }, { wallet })
 function newNetwork() {
   networks += 1
   return { kind: 'network', network: `192.0.2.${networks}` } as const

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { providerCaption, providerText } from '#bot/features/provider/view.ts'
+import { providerCaption, providerWithoutPicture } from '#bot/features/provider/view.ts'
 import { walletName } from '#bot/views/view.ts'
 import {
   createProviderSimulation,
@@ -422,7 +422,11 @@ describe.each(LOCALES)('in %s', (locale) => {
 
   test('validators that are not listed are named', () => {
     const linesOf = (validators: ProviderView['validators']) => {
-      const { html } = providerText(reader, { ...shown, view: { ...view, validators } }, options)
+      const { html } = providerWithoutPicture(
+        reader,
+        { ...shown, view: { ...view, validators } },
+        options,
+      )
       return html.split('\n').filter((line) => line.includes('NodeID-'))
     }
     const node = (nodeId: string, listed: boolean) => ({ nodeId, listed })
@@ -443,7 +447,11 @@ describe.each(LOCALES)('in %s', (locale) => {
       balanceWei:
         balance.balanceWei * 10n ** 18n + (balance.balanceWei === 24n ? 999n : 600n) * 10n ** 15n,
     }))
-    const { html } = providerText(reader, { ...shown, view: { ...view, balances: low } }, options)
+    const { html } = providerWithoutPicture(
+      reader,
+      { ...shown, view: { ...view, balances: low } },
+      options,
+    )
     const lines = html.split('\n')
     const { t } = reader
     for (const duty of ['commit', 'reveal', 'signature', 'bitvote', 'fdcSignature'] as const) {
@@ -462,7 +470,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 
   test('a silence that chance does not explain has a probability that people can read', () => {
-    const { html } = providerText(reader, shown, options)
+    const { html } = providerWithoutPicture(reader, shown, options)
     expect(html).not.toMatch(/\de-\d/)
     expect(html).toContain(formatChance(1e-300, locale))
   })
@@ -470,6 +478,8 @@ describe.each(LOCALES)('in %s', (locale) => {
   test('the caption fits a picture and the text a message, with the longest values', () => {
     const plain = (html: string) => html.replaceAll(/<[^>]*>/g, '')
     expect(plain(providerCaption(reader, shown, options).html).length).toBeLessThanOrEqual(1024)
-    expect(plain(providerText(reader, shown, options).html).length).toBeLessThanOrEqual(4096)
+    expect(plain(providerWithoutPicture(reader, shown, options).html).length).toBeLessThanOrEqual(
+      4096,
+    )
   })
 })

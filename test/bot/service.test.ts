@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ALLOWED_UPDATES } from '#bot/core/poller.ts'
 import { type BotService, createBotService } from '#bot/core/service.ts'
-import { PARTS } from '#bot/parts.ts'
+import { BOT_PARTS } from '#bot/parts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
@@ -46,7 +46,14 @@ function create(
   const { token = BOT_TOKEN, webhookSecret, publicUrl = app.publicUrl } = over
   const pace = ownPace({ allMs: 0, chatMs: 0 })
   const leaseClock = { now: () => app.clock.now(), sync: async () => undefined }
-  const settings = { token, apiRoot: telegram.url, webhookSecret, pace, leaseClock, parts: PARTS }
+  const settings = {
+    token,
+    apiRoot: telegram.url,
+    webhookSecret,
+    pace,
+    leaseClock,
+    parts: BOT_PARTS,
+  }
   const service = createBotService({ ...app, publicUrl }, only.sql, settings)
   services.push(service)
   return service
@@ -208,7 +215,7 @@ describe('the webhook', () => {
       webhookSecret: secret,
       pace: ownPace(),
       leaseClock: { now: () => app.clock.now(), sync: async () => undefined },
-      parts: PARTS,
+      parts: BOT_PARTS,
     })
     service.mount(server)
     url = await server.listen({ host: '127.0.0.1', port: 0 })

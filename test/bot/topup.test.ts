@@ -2,7 +2,7 @@ import { formatUnits } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { listLive } from '#bot/core/live-store.ts'
 import { privateState } from '#bot/core/middleware/identify.ts'
-import { openQuestion, storeQuestion } from '#bot/core/session.ts'
+import { findOpenQuestion, storeQuestion } from '#bot/core/session.ts'
 import { findChat } from '#bot/core/store.ts'
 import { notifyConnectOutcomes } from '#bot/features/connect/notifications.ts'
 import { readDraft, WIZARD_QUESTION } from '#bot/features/new/draft.ts'
@@ -839,10 +839,10 @@ describe('a payment for slots', () => {
     expect(await awaitStep(state, 2, { ...step, rev: step.rev + 1 })).toBe(false)
     await ask('rec.mail')
     expect(await awaitStep(state, 2, step)).toBe(false)
-    expect(await openQuestion(state)).toMatchObject({ kind: 'rec.mail', messageId: 1 })
+    expect(await findOpenQuestion(state)).toMatchObject({ kind: 'rec.mail', messageId: 1 })
     await ask(WIZARD_QUESTION)
     expect(await awaitStep(state, 2, step)).toBe(true)
-    expect(await openQuestion(state)).toMatchObject({ messageId: 2, about: { rev: step.rev } })
+    expect(await findOpenQuestion(state)).toMatchObject({ messageId: 2, about: { rev: step.rev } })
   })
 
   test('buys the slot although its chat was unlinked before the payment, and sends nothing to that chat', async () => {

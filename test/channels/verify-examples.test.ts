@@ -7,7 +7,7 @@ import { verifyStandard, verifyWatchdog } from '#sandbox/verify.ts'
 import {
   makeSecret,
   rotateSecret,
-  sign,
+  signBody,
   signStandard,
   WebhookPayload,
 } from '#src/channels/webhook.ts'
@@ -36,7 +36,7 @@ describe('the published test vector', () => {
   test('is what the service signs', () => {
     const body = BODY.toString('utf8')
     const id = '0b8c6a4e-6f0e-4f0e-9a43-0d9b1f3c2a11'
-    expect(headerOf('X-Watchdog-Signature')).toBe(sign(SECRET, SENT_AT, body))
+    expect(headerOf('X-Watchdog-Signature')).toBe(signBody(SECRET, SENT_AT, body))
     expect(headerOf('X-Watchdog-Timestamp')).toBe(String(SENT_AT))
     expect(headerOf('webhook-signature')).toBe(signStandard(SECRET, id, SENT_AT, body))
   })
@@ -55,7 +55,7 @@ describe('the published test vector', () => {
   test('is in the README, with the signature of the shortest body', () => {
     expect(README).toContain(SECRET)
     expect(README).toContain(String(SENT_AT))
-    expect(README).toContain(sign(SECRET, SENT_AT, '{"payloadVersion":2}'))
+    expect(README).toContain(signBody(SECRET, SENT_AT, '{"payloadVersion":2}'))
   })
 })
 
@@ -202,7 +202,7 @@ test('the check in the README refuses a request without a signature, and accepts
   const { isGenuine } = await import(file)
   const now = Math.floor(Date.now() / 1000)
   expect(isGenuine(SECRET, String(now), undefined, BODY)).toBe(false)
-  const signature = sign(SECRET, now, BODY.toString('utf8'))
+  const signature = signBody(SECRET, now, BODY.toString('utf8'))
   expect(isGenuine(SECRET, String(now), signature, BODY)).toBe(true)
 })
 

@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { makeSecret, payload, rotateSecret, sign, WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
+import {
+  makeSecret,
+  rotateSecret,
+  signBody,
+  WEBHOOK_HEADERS,
+  webhookBody,
+} from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { contextOf, NOW, type WebhookWorld, webhookWorld } from './worlds.ts'
 
@@ -22,7 +28,7 @@ describe('a delivery', () => {
       watchdogNext: { ok: false, reason: 'missing' },
       standard: { ok: true },
     })
-    expect(delivery?.rawBody.toString('utf8')).toBe(payload(envelopeOf()))
+    expect(delivery?.rawBody.toString('utf8')).toBe(webhookBody(envelopeOf()))
     expect(delivery?.headers).toMatchObject({
       'content-type': 'application/json',
       'x-watchdog-delivery': envelopeOf().deliveryId,
@@ -82,7 +88,7 @@ describe('a rotation', () => {
       const at = Number(headers['x-watchdog-timestamp'])
       const by = (header: string) =>
         [world.secret, next].findIndex(
-          (secret) => headers[header] === sign(secret, at, rawBody.toString('utf8')),
+          (secret) => headers[header] === signBody(secret, at, rawBody.toString('utf8')),
         )
       return [by('x-watchdog-signature'), by('x-watchdog-signature-next')]
     })

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { makeSecret, payload, sign } from '#src/channels/webhook.ts'
+import { makeSecret, signBody, webhookBody } from '#src/channels/webhook.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { serviceOnly } from '../support/harness.ts'
 
@@ -102,12 +102,12 @@ test('the second program of the README accepts a genuine webhook once and refuse
   const output = text(program.stdout)
   await new Promise((resolve) => program.stdout.once('data', resolve))
   const data = { address: '0x01', currentAmount: '5' }
-  const body = payload(envelopeOf({ data }))
+  const body = webhookBody(envelopeOf({ data }))
   const timestamp = Math.floor(Date.now() / 1000)
   const post = async (key: string) => {
     const headers = {
       'x-watchdog-timestamp': String(timestamp),
-      'x-watchdog-signature': sign(key, timestamp, body),
+      'x-watchdog-signature': signBody(key, timestamp, body),
     }
     const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })
     return status

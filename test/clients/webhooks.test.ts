@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { makeSecret, payload, sign } from '#src/channels/webhook.ts'
+import { makeSecret, signBody, webhookBody } from '#src/channels/webhook.ts'
 import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import {
   verifyWebhook,
@@ -15,7 +15,7 @@ const NOW = 1_795_176_000
 function signed(body: string, over: Partial<WebhookRequest> = {}): WebhookRequest {
   const headers = {
     'x-watchdog-timestamp': String(NOW),
-    'x-watchdog-signature': sign(SECRET, NOW, body),
+    'x-watchdog-signature': signBody(SECRET, NOW, body),
   }
   return { secret: SECRET, headers, body, nowSeconds: NOW, ...over }
 }
@@ -32,7 +32,7 @@ describe('verifyWebhook', () => {
     if (data === undefined) throw new Error(`${event} has no example`)
     const envelope = envelopeOf()
     const message = { ...envelope.message, event }
-    const webhook = await verifyWebhook(signed(payload({ ...envelope, data, message })))
+    const webhook = await verifyWebhook(signed(webhookBody({ ...envelope, data, message })))
     expect(webhook).toMatchObject({ payloadVersion: 2, event, data })
   })
 
@@ -53,7 +53,7 @@ describe('verifyWebhook', () => {
   })
 
   test('accepts the body as bytes or text, and the headers of fetch', async () => {
-    const body = payload(envelopeOf())
+    const body = webhookBody(envelopeOf())
     const bytes = new TextEncoder().encode(body)
     const { headers } = signed(body)
     for (const over of [
@@ -66,7 +66,7 @@ describe('verifyWebhook', () => {
   })
 
   test('accepts a signature of any of several secrets, and refuses an empty secret', async () => {
-    const body = payload(envelopeOf())
+    const body = webhookBody(envelopeOf())
     expect(await reasonOf(signed(body, { secret: [makeSecret(), SECRET] }))).toBe('valid')
     expect(await reasonOf(signed(body, { secret: [makeSecret()] }))).toBe('wrong signature')
     expect(await reasonOf(signed(body, { secret: '' }))).toBeInstanceOf(TypeError)
@@ -79,7 +79,7 @@ describe('verifyWebhook', () => {
   })
 
   test('refuses a timestamp that is not a number', async () => {
-    const body = payload(envelopeOf())
+    const body = webhookBody(envelopeOf())
     expect(await reasonOf(signed(body, { nowSeconds: Number.NaN }))).toBe('too old or too new')
   })
 })

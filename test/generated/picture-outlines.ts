@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { OUTLINE_UNITS, outlineFontOf, piecesOf } from '#src/pictures/outlines.ts'
+import { OUTLINE_UNITS, outlineFontOf, outlinePiecesOf } from '#src/pictures/outlines.ts'
 import { everyPictureText } from '../support/picture-texts.ts'
 
 const SHAPER = 'harfbuzzjs@1.6.4'
@@ -51,7 +51,7 @@ const fonts = Object.entries(FONTS).map(([name, [source, file]]) => {
   const bytes = readFileSync(join(root, '400Regular', file))
   const draw = drawerOf(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
   const own = texts.filter((text) => outlineFontOf(text) === name)
-  const pieces = [...new Set([...own.flatMap(piecesOf), ...DIGITS])].toSorted()
+  const pieces = [...new Set([...own.flatMap(outlinePiecesOf), ...DIGITS])].toSorted()
   return [name, Object.fromEntries(pieces.map((piece) => [piece, draw(piece)]))]
 })
 const source = `${Object.values(FONTS)

@@ -19,7 +19,7 @@ import {
   WATCH,
 } from '#src/operations/examples/story.ts'
 import { REGISTRY } from '#src/operations/index.ts'
-import { apiReference } from '#src/pages/api-reference.ts'
+import { readApiReference } from '#src/pages/api-reference.ts'
 import type { CallExample } from '#src/pages/docs-calls.ts'
 import { findOfferedType, typeDoc, watchTypes } from '#src/pages/docs-watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
@@ -76,7 +76,7 @@ async function numberRowsAsInTheExamples() {
   }
 }
 
-const reference = () => apiReference(world.app, 'en').operations
+const reference = () => readApiReference(world.app, 'en').operations
 const operation = (id: string) => {
   const found = reference().find((operation) => operation.id === id)
   if (found === undefined) throw new Error(`no operation ${id}`)

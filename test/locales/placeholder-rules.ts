@@ -1,19 +1,19 @@
-import { KINDS, type Kind, kindOf } from '#src/i18n/placeholders.ts'
+import { kindOf, PLACEHOLDER_KINDS, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 
 /** Text that is not allowed beside a value of some kinds, in one language. */
 interface Rule {
   /** `{}` is the placeholder. */
   readonly pattern: RegExp
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly PlaceholderKind[]
   readonly fault: string
 }
 
-const DATES: readonly Kind[] = ['instant', 'day']
-const DURATIONS: readonly Kind[] = ['longDuration', 'shortDuration']
-const PHRASES: readonly Kind[] = [...DURATIONS, 'counted']
+const DATES: readonly PlaceholderKind[] = ['instant', 'day']
+const DURATIONS: readonly PlaceholderKind[] = ['longDuration', 'shortDuration']
+const PHRASES: readonly PlaceholderKind[] = [...DURATIONS, 'counted']
 /** Values that end in a digit or a Latin letter, or may. */
-const LATIN_ENDS: readonly Kind[] = [
+const LATIN_ENDS: readonly PlaceholderKind[] = [
   ...DATES,
   'near',
   'moment',
@@ -25,7 +25,9 @@ const LATIN_ENDS: readonly Kind[] = [
   'address',
   'name',
 ]
-const ALL = Object.keys(KINDS).filter((kind): kind is Kind => kind in KINDS)
+const ALL = Object.keys(PLACEHOLDER_KINDS).filter(
+  (kind): kind is PlaceholderKind => kind in PLACEHOLDER_KINDS,
+)
 
 const RULES: { readonly [L in Locale]: readonly Rule[] } = {
   en: [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Kind, kindOf, PLACEHOLDERS } from '#src/i18n/placeholders.ts'
+import { kindOf, PLACEHOLDERS, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import type { DisplayValue } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -80,7 +80,7 @@ function fits(pattern: string, key: string, name: string): boolean {
 }
 
 /** Kinds that a display value may have in a text. */
-const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
+const FACTS: Readonly<Record<DisplayValue['kind'], readonly PlaceholderKind[]>> = {
   amount: ['amount'],
   decimal: ['amount'],
   price: ['amount'],
@@ -100,7 +100,7 @@ const FACTS: Readonly<Record<DisplayValue['kind'], readonly Kind[]>> = {
 }
 
 /** Kinds of the results of formatters, by the beginning of the call. */
-const FORMATTERS: readonly (readonly [RegExp, readonly Kind[]])[] = [
+const FORMATTERS: readonly (readonly [RegExp, readonly PlaceholderKind[]])[] = [
   [/^formatDateTime\((?!.*year: false)/, ['instant']],
   [/^(?:nearTime|baselineTime)\(/, ['near']],
   [/^(?:clockTime|formatTime|writer\.time)\(/, ['clock']],

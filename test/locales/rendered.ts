@@ -10,7 +10,7 @@ import {
   formatTime,
 } from '#src/i18n/format.ts'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
-import { type Kind, kindOf } from '#src/i18n/placeholders.ts'
+import { kindOf, type PlaceholderKind } from '#src/i18n/placeholders.ts'
 import { formatSpan } from '#src/i18n/span.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { placeholdersOf } from '../support/text-rules.ts'
@@ -87,7 +87,7 @@ function byKind(
   locale: Locale,
   placeholder: string,
   texts: Catalogue,
-  kind: Kind,
+  kind: PlaceholderKind,
 ): readonly string[] {
   const day = formatDate(AT, locale, ZONE)
   const instant = formatDateTime(AT, locale, ZONE)

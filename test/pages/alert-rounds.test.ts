@@ -3,7 +3,7 @@ import { readLinkedAlertPage } from '#src/alerts/public-view.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { alertPageData } from '#src/pages/alert-view.ts'
 import { findEventSource } from '#src/watches/events.ts'
-import { type ProviderView, ROUND_CELLS, type RoundCell } from '#src/watches/provider-view.ts'
+import { DUTY_RESULTS, type DutyResult, type ProviderView } from '#src/watches/provider-view.ts'
 import { openSite, type Site } from './site.ts'
 
 let site: Site
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-function view(cells: readonly RoundCell[]): ProviderView {
+function view(cells: readonly DutyResult[]): ProviderView {
   const asOf = new Date('2026-11-20T21:05:00.000Z')
   return {
     provider: '0x1111111111111111111111111111111111111111',
@@ -45,7 +45,7 @@ test('the rounds of a provider are drawn, and read from the oldest to the newest
   if (found === undefined) throw new Error('the alert is not there')
   const page = { ...found, endedAt: null }
   const now = new Date('2026-11-20T21:06:00.000Z')
-  const facts = { page, provider: view(ROUND_CELLS), now }
+  const facts = { page, provider: view(DUTY_RESULTS), now }
   const { rounds } = alertPageData(site.app, translator('en'), facts)
   expect(rounds?.title).toContain(' · last voting rounds')
   expect(rounds?.ids.at(0)).toBe('1519394')

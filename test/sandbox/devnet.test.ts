@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { createPublicClient, erc20Abi, http, parseAbi, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { connectClient } from '#sandbox/devnet/client.ts'
+import { createDevnetClient } from '#sandbox/devnet/client.ts'
 import { flare } from '#sandbox/devnet/flare.ts'
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
@@ -57,7 +57,7 @@ describe('devnet', () => {
 
   it('waits for a receipt that its block does not have at first', async () => {
     const proxy = await startRpcProxy(devnet.rpcUrl)
-    const client = connectClient(proxy.url)
+    const client = createDevnetClient(proxy.url)
     let missing = 3
     proxy.rewrite('eth_getTransactionReceipt', (receipt) => {
       missing -= 1

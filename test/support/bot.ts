@@ -4,7 +4,7 @@ import { liveChecks, type Menu } from '#bot/core/feature.ts'
 import { drainInbox, type UpdateHandler } from '#bot/core/inbox.ts'
 import { fetchUpdates } from '#bot/core/poller.ts'
 import { REGISTRY } from '#bot/features/index.ts'
-import { PARTS } from '#bot/parts.ts'
+import { BOT_PARTS } from '#bot/parts.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
@@ -43,7 +43,7 @@ async function createHandler(
   const pace = ownPace(NO_PACE)
   const bot = createBot({
     app,
-    parts: PARTS,
+    parts: BOT_PARTS,
     token: BOT_TOKEN,
     apiRoot: telegram.url,
     pace,

@@ -2,7 +2,7 @@ import {
   botFloodEnd,
   FLOODS_OF_BOT,
   holdFor,
-  NEVER,
+  NEVER_SENT,
   type Pace,
   type PaceLimits,
   type SharedPaces,
@@ -22,10 +22,10 @@ export function ownPace(over: Parameters<typeof paceLimits>[0] = {}): TelegramPa
 function createOwnPaces(limits: PaceLimits): SharedPaces {
   const chats = new Map<number, Pace>()
   const floods = new Map<number, number>()
-  let bot = NEVER
+  let bot = NEVER_SENT
   return {
     async take(chatId, wish) {
-      const chat = chatId === undefined ? undefined : (chats.get(chatId) ?? NEVER)
+      const chat = chatId === undefined ? undefined : (chats.get(chatId) ?? NEVER_SENT)
       const turn = takeTurn({ bot, chat }, { ...wish, now: performance.now() }, limits)
       if (!turn.isTaken) return turn
       bot = turn.bot
@@ -36,7 +36,7 @@ function createOwnPaces(limits: PaceLimits): SharedPaces {
       const now = performance.now()
       for (const [other, at] of floods) if (now - at > FLOODS_OF_BOT.withinMs) floods.delete(other)
       floods.set(chatId, now)
-      chats.set(chatId, holdFor(chats.get(chatId) ?? NEVER, now, ms))
+      chats.set(chatId, holdFor(chats.get(chatId) ?? NEVER_SENT, now, ms))
       const ends = [...floods.keys()].map((chatId) => chats.get(chatId)?.nextAt ?? now)
       const end = botFloodEnd(ends)
       if (end !== undefined) bot = holdFor(bot, now, end - now)

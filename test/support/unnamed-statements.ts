@@ -108,7 +108,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/alerts/reminder-store.ts: endReminders',
       'src/alerts/reminder-store.ts: listOutdatedAlerts',
       'src/alerts/reminder-store.ts: saveReminderResults',
-      'src/alerts/store.ts: listByIds',
+      'src/alerts/store.ts: listAlertsByIds',
       'src/auth/store.ts: saveLastUse',
       'src/delivery/chat-store.ts: listDueOrLeased',
       'src/delivery/chat-store.ts: listOrderKeys',

@@ -9,7 +9,7 @@ import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createWatchFacts } from '#src/watches/facts.ts'
+import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { NewWatch } from '#src/watches/model.ts'
 import type { FreshDatabase } from '../support/database.ts'
 import { observeWatches } from '../support/observe.ts'
@@ -54,7 +54,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
   const clock = { now: () => timeOf(second) }
   const quarantine = createQuarantine({ log: silentLogger })
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createWatchFacts({
+  const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...source,
     published: createPublicationReader({ log: silentLogger }),

@@ -2,13 +2,13 @@ import { numberToHex } from 'viem/utils'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { type EpochClock, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
+import { type EpochSettings, roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { createQuarantine } from '#src/kernel/quarantine.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { createWatchFacts } from '#src/watches/facts.ts'
+import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { benchPolicy } from '../bench/fsp-blocks.ts'
 import { fillProviderWatches } from '../bench/fsp-replay.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -17,7 +17,7 @@ import { observeWatches } from '../support/observe.ts'
 /** Voting rounds that one block completes, while watches are judged or the process ends between them. */
 
 /** Rounds that are shorter than a standstill: only then does one block complete two judged ones. */
-const CLOCK: EpochClock = {
+const CLOCK: EpochSettings = {
   firstRoundAtSeconds: 1_760_000_000,
   roundSeconds: 20,
   firstEpochRound: 0,
@@ -100,7 +100,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   const quarantine = createQuarantine({ log: silentLogger })
   const clock = { now: () => tip.at }
   const source = { db, chain, clock, log: silentLogger, chainId: 14, pChain: undefined, quarantine }
-  const facts = createWatchFacts({
+  const facts = createWatchTypeFacts({
     pricedTokens: {},
     ...{ ...source, recovery: undefined },
     published: createPublicationReader({ log: silentLogger }),

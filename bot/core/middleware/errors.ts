@@ -2,7 +2,7 @@ import { GrammyError, type Middleware } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { describe, verdictOf } from '#src/telegram/errors.ts'
-import { gone, notAllowed, refusal } from '../../views/notices.ts'
+import { gone, notAllowed, refusalScreen } from '../../views/notices.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
 import { send, show, showAbove } from '../show.ts'
@@ -58,10 +58,10 @@ async function notify(ctx: BotContext, error: AppError): Promise<void> {
   if (error.code === 'insufficient_scope' && !reader.isGroup) {
     const { sentence, button } = notAllowed(reader, error.details.values?.['scope'] === 'spend')
     if (isPress && (await showAbove(ctx, sentence, button))) return
-    await send(ctx, refusal(reader, sentence, { ...options, button }))
+    await send(ctx, refusalScreen(reader, sentence, { ...options, button }))
     return
   }
   const sentence = sentenceOf(t, error)
   if (isPress && (await showAbove(ctx, sentence))) return
-  await send(ctx, refusal(reader, sentence, options))
+  await send(ctx, refusalScreen(reader, sentence, options))
 }

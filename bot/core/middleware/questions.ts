@@ -4,7 +4,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { cut } from '../../views/fields.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
-import { openQuestion, placeOf, type Question, type Refusal } from '../session.ts'
+import { findOpenQuestion, type Question, type Refusal, sessionKeyOf } from '../session.ts'
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 
 /**
@@ -16,15 +16,15 @@ import { deleteQuestion, type QuestionRow } from '../session-store.ts'
  */
 export function questions(all: () => readonly Question[]): Middleware<BotContext> {
   return async (ctx, next) => {
-    const row = await openQuestion(ctx)
-    const place = placeOf(ctx)
-    if (row === undefined || place === undefined) return next()
-    const question = all().find(({ kind, reads }) => kind === row.kind && reads(row.about))
+    const row = await findOpenQuestion(ctx)
+    const sessionKey = sessionKeyOf(ctx)
+    if (row === undefined || sessionKey === undefined) return next()
+    const question = all().find(({ kind, canDecode }) => kind === row.kind && canDecode(row.about))
     const { message, callbackQuery } = ctx
     const isPressed = callbackQuery?.message?.message_id === row.messageId
     const isCommand = message?.text?.startsWith('/') === true
     if (isPressed || isCommand || question === undefined) {
-      await deleteQuestion(ctx.app.db, place)
+      await deleteQuestion(ctx.app.db, sessionKey)
       ctx.isQuestionPressed = isPressed
       if (question === undefined) return next()
       if (isCancel(ctx)) return question.cancel(ctx, row.about)
@@ -35,7 +35,7 @@ export function questions(all: () => readonly Question[]): Middleware<BotContext
     ctx.answering = { messageId: row.messageId, askedAt: row.askedAt, isAsked: false }
     const refusal = await takeAnswer(ctx, question, row)
     if (refusal !== undefined) return question.askAgain(ctx, row, refusal)
-    if (!ctx.answering.isAsked) await deleteQuestion(ctx.app.db, place)
+    if (!ctx.answering.isAsked) await deleteQuestion(ctx.app.db, sessionKey)
   }
 }
 
@@ -54,7 +54,7 @@ async function takeAnswer(
   const text = ctx.message?.text?.trim()
   if (text === undefined) return { html: ctx.t.html('bot:typed.noText') }
   try {
-    return await question.take(ctx, row.about, text)
+    return await question.handleAnswer(ctx, row.about, text)
   } catch (error) {
     if (!(error instanceof AppError) || !REFUSED.has(error.kind)) throw error
     return { html: escapeHtml(sentenceOf(ctx.t, error)) }

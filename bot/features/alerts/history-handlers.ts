@@ -15,7 +15,7 @@ import { allWatches, findWatch } from '../../core/watches.ts'
 import { USUAL_FILTER } from '../../views/alert-list.ts'
 import { destinationName } from '../../views/destination.ts'
 import { deepLink } from '../../views/view.ts'
-import { inOrder } from '../../views/watch-state.ts'
+import { sortWatches } from '../../views/watch-state.ts'
 import { type FoundAlert, getAlertOfChat, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
 import {
@@ -106,7 +106,7 @@ onPress(composer, 'alert.filter', async (ctx, { filter }) => {
     ctx.call(countAlertLines, { body: filterInput(filter) }, link),
     allWatches(ctx, link),
   ])
-  const watchIds = inOrder(watches, ctx.app.clock.now()).map(({ id }) => id)
+  const watchIds = sortWatches(watches, ctx.app.clock.now()).map(({ id }) => id)
   await show(ctx, alertFilterScreen(ctx.reader, filter, { watch, watchIds, counted }))
 })
 

@@ -18,7 +18,7 @@ import { sentenceOf } from '../../core/refusals.ts'
 import { rewrite, show } from '../../core/show.ts'
 import { continueDraft, openType, openWizard } from '../new/handlers.ts'
 import { GUIDED_TYPES, watchCreated } from '../new/view.ts'
-import { againData, askedFrom } from './again.ts'
+import { connectAgainData, originOfSpendRequest } from './connect-again.ts'
 import { orderLines } from './order.ts'
 import { readTrialOffer, suggestedThreshold } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
@@ -78,10 +78,10 @@ export async function showConnect(
       ...(goesOn !== undefined && { goesOn }),
     },
   })
-  const again = againData({ spend, goesOn })
+  const again = connectAgainData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
-  const from = askedFrom(goesOn)
-  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, from, order })
+  const origin = originOfSpendRequest(goesOn)
+  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, origin, order })
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code

@@ -17,12 +17,12 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
-import type { Content } from '#src/telegram/send.ts'
+import type { MessageContent } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import { labelWithName, type Reader, type View, walletName } from '../../views/view.ts'
-import { againData } from './again.ts'
+import { connectAgainData } from './connect-again.ts'
 import { postPurchase } from './purchase.ts'
 import { readTrialOffer } from './trial.ts'
 import { chatConnected, connectDeclined, connectExpired } from './view.ts'
@@ -54,7 +54,7 @@ async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): P
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
   if (wallet === undefined) {
     const end = outcome.end === 'expired' ? connectExpired : connectDeclined
-    return await showOutcome(notifier, outcome, end(reader, againData(outcome)))
+    return await showOutcome(notifier, outcome, end(reader, connectAgainData(outcome)))
   }
   const link = (await listChatLinks(app, chatId)).find((chatLink) => chatLink.wallet === wallet)
   const caller: Caller = {
@@ -169,7 +169,7 @@ async function edit(
   api: Api,
   chatId: number,
   messageId: number,
-  content: Content,
+  content: MessageContent,
 ): Promise<boolean> {
   try {
     const posted = await post(api, { chatId, messageId, content: () => content })

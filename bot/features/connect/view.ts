@@ -38,7 +38,7 @@ export function connectScreen(
     /** Data of the button for another code. */
     readonly again: string
     /** Data of the button back to where the right to spend was requested. */
-    readonly from: ButtonData
+    readonly origin: ButtonData
     /** Lines of the purchase that waits for the right to spend: HTML. */
     readonly order: readonly (string | undefined)[]
   },
@@ -77,7 +77,7 @@ export function connectScreen(
       wallet === undefined
         ? back(t('bot:button.back'), packed('home'))
         : spend
-          ? back(t(order.length === 0 ? 'bot:button.slots' : 'bot:button.back'), options.from)
+          ? back(t(order.length === 0 ? 'bot:button.slots' : 'bot:button.back'), options.origin)
           : menuButton(t),
     ],
   ])

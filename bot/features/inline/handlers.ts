@@ -30,10 +30,10 @@ const FEEDS_MAX = 4
 /** Time in seconds for which Telegram caches an answer. */
 const CACHE_SECONDS = 30
 /**
- * Time in seconds for which Telegram caches the answer to a failed query; short, so that the query is
- * repeated soon.
+ * Time in seconds for which Telegram caches the offer to connect; short, so that a person who has connected finds
+ * something soon.
  */
-const RETRY_SECONDS = 1
+const CONNECT_CACHE_SECONDS = 1
 
 /** Answers inline queries. All other updates are passed on. */
 export function inlineQueries(app: App): Middleware<BotContext> {
@@ -65,7 +65,8 @@ export function inlineQueries(app: App): Middleware<BotContext> {
         },
       )
     } catch (error) {
-      // The query expired because the person continued typing; a newer query has replaced it.
+      // Telegram refuses expired queries with 400: the person continued typing, and a newer query replaced this one. Other
+      // errors with 400 are not told apart.
       const isLate = isRefused(error, 400)
       const fields = { updateId: ctx.update.update_id, error: describe(error) }
       app.log[isLate ? 'debug' : 'warn'](fields, 'inline query could not be answered')
@@ -75,7 +76,7 @@ export function inlineQueries(app: App): Middleware<BotContext> {
 
 async function offerConnection(ctx: BotContext, { t }: Reader): Promise<void> {
   await ctx.answerInlineQuery([], {
-    cache_time: RETRY_SECONDS,
+    cache_time: CONNECT_CACHE_SECONDS,
     is_personal: true,
     button: { text: t('bot:button.connect'), start_parameter: 'connect' },
   })
@@ -91,7 +92,11 @@ async function find(
     (await invoke(app, operation, caller, input)).output
   const address = readAddress(query)
   const [providers, feeds] = await Promise.all([
-    query === '' ? watchedProviders(call) : address.ok ? [address.value] : named(call, query),
+    query === ''
+      ? watchedProviders(call)
+      : address.ok
+        ? [address.value]
+        : findProvidersByName(call, query),
     query === '' || address.ok ? [] : feedsNamed(call, query),
   ])
   const now = app.clock.now()
@@ -118,18 +123,18 @@ async function find(
 
 type Call = <Output>(operation: OperationWith<Output>, input?: RawInput) => Promise<Output>
 
-/** Providers that the wallet watches, each once; the watches themselves stay private. */
+/** Providers that the wallet's first 250 watches are about, each once; the watches themselves stay private. */
 async function watchedProviders(call: Call): Promise<readonly Address[]> {
   const { data } = await call(listWatches, { query: { limit: '250' } })
-  const named = data.flatMap(({ target }) => {
-    const read = readAddress(String(propertyOf(target, 'provider') ?? ''))
-    return read.ok ? [read.value] : []
+  const watched = data.flatMap(({ target }) => {
+    const parsed = readAddress(String(propertyOf(target, 'provider') ?? ''))
+    return parsed.ok ? [parsed.value] : []
   })
-  return [...new Set(named)]
+  return [...new Set(watched)]
 }
 
 /** Providers whose public name contains the text. */
-async function named(call: Call, text: string): Promise<readonly Address[]> {
+async function findProvidersByName(call: Call, text: string): Promise<readonly Address[]> {
   const { data } = await call(searchProviders, { query: { text: text.slice(0, 200) } })
   return data.map(({ provider }) => provider)
 }
@@ -139,9 +144,9 @@ async function feedsNamed(call: Call, text: string): Promise<readonly string[]> 
   const wanted = feedKey(text)
   if (wanted === '') return []
   const { data } = await call(listFeeds)
-  const starts = data.filter((name) => feedKey(name).startsWith(wanted))
-  const holds = data.filter((name) => feedKey(name).includes(wanted))
-  return [...new Set([...starts, ...holds])]
+  const startingWith = data.filter((name) => feedKey(name).startsWith(wanted))
+  const containing = data.filter((name) => feedKey(name).includes(wanted))
+  return [...new Set([...startingWith, ...containing])]
 }
 
 function toArticle(

@@ -8,7 +8,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, labelWithName, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { GLYPHS } from '../../views/watch-state.ts'
+import { STATUS_GLYPHS } from '../../views/watch-state.ts'
 import { alertTitle } from '../alerts/list-view.ts'
 
 /** Muted chat, watches and alerts. */
@@ -45,7 +45,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
   const hidden = watches.length + alerts.length - shownWatches.length - shownAlerts.length
   const lines = [
     notice,
-    `${GLYPHS.muted} ${t.html('bot:muted.title')}`,
+    `${STATUS_GLYPHS.muted} ${t.html('bot:muted.title')}`,
     chatUntil === undefined
       ? t.html('bot:muted.chatOff')
       : t.html('bot:muted.chatUntil', { until: nearTime(reader, chatUntil, now) }),

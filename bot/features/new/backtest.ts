@@ -24,10 +24,10 @@ export async function followDraft(
 }
 
 /** Builds the last step with the line. */
-export const readDraftBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
+export const readDraftBacktest: BacktestScreen = async (state, link, { handle }, runOne) => {
   const draft = await readDraft(state)
   if (draft === undefined || draft.id !== handle || !isChecked(draft)) return undefined
-  return stepView(state, draft, await tryOne(state, newWatchBody(state.t, draft), link))
+  return stepView(state, draft, await runOne(state, newWatchBody(state.t, draft), link))
 }
 
 function isChecked({ values: { step, asking, watchId } }: Draft): boolean {

@@ -8,7 +8,7 @@ import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { BotContext, ChatState } from '../../core/context.ts'
-import { placeOf, SESSION_MS } from '../../core/session.ts'
+import { QUESTION_AND_DRAFT_MS, sessionKeyOf } from '../../core/session.ts'
 import { deleteDraft, findDraft, putDraft } from '../../core/session-store.ts'
 
 /** Name of the wizard's question among those of all features. */
@@ -83,9 +83,9 @@ const REV_MAX = 36 ** 4
  * parsed counts as expired.
  */
 export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
-  const place = placeOf(ctx)
-  if (place === undefined) return undefined
-  const row = await findDraft(ctx.app.db, place, ctx.app.clock.now())
+  const sessionKey = sessionKeyOf(ctx)
+  if (sessionKey === undefined) return undefined
+  const row = await findDraft(ctx.app.db, sessionKey, ctx.app.clock.now())
   if (row === undefined) return undefined
   const values = DraftValues.safeParse(row.values)
   if (values.success) return { ...row, values: values.data }
@@ -101,11 +101,11 @@ const WORKED_ON_MS = HOUR_MS
 
 /** Whether the person changed a draft for this wallet in the last hour. */
 export async function isDraftRecent(state: ChatState, wallet: string): Promise<boolean> {
-  const place = placeOf(state)
-  if (place === undefined) return false
+  const sessionKey = sessionKeyOf(state)
+  if (sessionKey === undefined) return false
   const { db, clock } = state.app
   const now = clock.now()
-  const row = await findDraft(db, place, now)
+  const row = await findDraft(db, sessionKey, now)
   if (row?.wallet !== wallet) return false
   return now.getTime() - row.updatedAt.getTime() <= WORKED_ON_MS
 }
@@ -141,11 +141,11 @@ const EMPTY: Omit<DraftValues, 'type' | 'step'> = {
 
 /** Stores a draft, and extends its lifetime to a day from now. */
 async function keepDraft(ctx: ChatState, draft: Draft): Promise<Draft> {
-  const place = placeOf(ctx)
-  if (place === undefined) throw new Error('a draft without a person')
+  const sessionKey = sessionKeyOf(ctx)
+  if (sessionKey === undefined) throw new Error('a draft without a person')
   const updatedAt = ctx.app.clock.now()
-  const expiresAt = new Date(updatedAt.getTime() + SESSION_MS)
-  await putDraft(ctx.app.db, { ...place, ...draft, updatedAt, expiresAt })
+  const expiresAt = new Date(updatedAt.getTime() + QUESTION_AND_DRAFT_MS)
+  await putDraft(ctx.app.db, { ...sessionKey, ...draft, updatedAt, expiresAt })
   return draft
 }
 
@@ -165,6 +165,6 @@ export function renewDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
 
 /** Deletes the person’s draft. */
 export async function dropDraft(ctx: BotContext): Promise<void> {
-  const place = placeOf(ctx)
-  if (place !== undefined) await deleteDraft(ctx.app.db, place)
+  const sessionKey = sessionKeyOf(ctx)
+  if (sessionKey !== undefined) await deleteDraft(ctx.app.db, sessionKey)
 }

@@ -213,7 +213,7 @@ async function begin(
   target?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const hasTarget = (formOf(type)?.target.length ?? 0) > 0
-  const sole = views.soleNumber(type)
+  const sole = views.onlyTypedSetting(type)
   const settings = Object.fromEntries(
     fieldsOf(type).flatMap(({ field }) =>
       field === sole?.field ? [] : [[field.key, String(field.suggested)]],

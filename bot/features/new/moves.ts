@@ -10,7 +10,7 @@ import { formOf } from '../../views/watch-facts.ts'
 import { chosenSignals } from '../signals/view.ts'
 import type { Draft, DraftValues } from './draft.ts'
 import { TYPED_TOKEN } from './targets.ts'
-import { isOn, nameOf, soleNumber } from './view.ts'
+import { isOn, nameOf, onlyTypedSetting } from './view.ts'
 
 /** Changes by the short name of a choice, or of a setting of the type; undefined for an invalid value. */
 export function changesOfChoice(
@@ -56,7 +56,7 @@ function settingBy(
   const owned = fieldsOf(values.type).find(({ field }) => field.code === code)
   if (owned === undefined) return undefined
   const { key } = owned.field
-  const isSole = soleNumber(values.type)?.field === owned.field
+  const isSole = onlyTypedSetting(values.type)?.field === owned.field
   const settings = { ...values.settings, [key]: value }
   const checked = getWatchType(values.type).settings.safeParse(
     encodedSettings(values.type, settings),

@@ -18,15 +18,15 @@ import { act, inRows, pageRow, type Reader, screen, type View } from '../../view
 import { factsOf, formOf, typeLine } from '../../views/watch-facts.ts'
 import { chosenSignals, signalShort } from '../signals/view.ts'
 import type { Draft } from './draft.ts'
-import { describedDraft, isOn, lastRow, soleNumber, stepsOf, titleLine } from './view.ts'
+import { describedDraft, isOn, lastRow, onlyTypedSetting, stepsOf, titleLine } from './view.ts'
 
 /** Lines about the target and its observation. */
 function previewLines(reader: Reader, draft: Draft, now: Date): readonly (string | undefined)[] {
   const described = describedDraft(draft)
-  const seen = typeLine(reader, described, 'now', now)
+  const observationLine = typeLine(reader, described, 'now', now)
   return [
     typeLine(reader, described, 'target', now),
-    seen ?? typeLine(reader, described, 'unread', now),
+    observationLine ?? typeLine(reader, described, 'unread', now),
   ]
 }
 
@@ -42,8 +42,8 @@ export function ruleStep(
   const { t } = reader
   const { rev, values } = draft
   const fields = fieldsOf(values.type)
-  const sole = soleNumber(values.type)
-  const asked = fields.find(({ field }) => field.code === values.asking)
+  const sole = onlyTypedSetting(values.type)
+  const askedSetting = fields.find(({ field }) => field.code === values.asking)
   const { watched } = options
   const head = [
     titleLine(reader, draft),
@@ -54,37 +54,40 @@ export function ruleStep(
       : `⚠️ ${t.html('bot:new.watched', { label: typed(watched.label) })}`,
     '',
   ]
-  const open =
+  const openButtons =
     watched === undefined
       ? []
       : [act(t('bot:button.openIt'), packed('watch.card', { id: watched.id }))]
   const hasTarget = stepsOf(values.type).includes('target')
   const last = lastRow(reader, draft, hasTarget ? t('bot:button.target') : t('bot:button.types'))
-  if (asked !== undefined) {
-    const lines = [...head, fieldQuestion(t, asked), ...askedHint(t, asked)]
-    const rows = fieldRows(reader, draft, asked, asked)
+  if (askedSetting !== undefined) {
+    const lines = [...head, fieldQuestion(t, askedSetting), ...askedHint(t, askedSetting)]
+    const rows = fieldRows(reader, draft, askedSetting, askedSetting)
     return screen(lines, [...rows, lastRow(reader, draft, t('bot:button.rule'))])
   }
   const next = act(t('bot:button.next'), packed('new.next', { rev }), 'primary')
   const presets = presetChoice(reader, draft)
   if (presets !== undefined) {
     const rule = typeLine(reader, describedDraft(draft), 'rule', options.now)
-    return screen([...head, ...presets.lines, '', rule], [...presets.rows, [next, ...open], last])
+    return screen(
+      [...head, ...presets.lines, '', rule],
+      [...presets.rows, [next, ...openButtons], last],
+    )
   }
-  const questions = fields.flatMap((owned, index) => [
+  const questions = fields.flatMap((setting, index) => [
     ...(index > 0 ? [''] : []),
-    fieldQuestion(t, owned),
-    ...(owned.field === sole?.field ? [t.html(promptKey(owned.field))] : []),
+    fieldQuestion(t, setting),
+    ...(setting.field === sole?.field ? [t.html(promptKey(setting.field))] : []),
   ])
   const signals = fields.length === 0 ? signalLines(reader, draft) : []
   return screen(
     [...head, ...questions, ...signals],
     [
-      ...fields.flatMap((owned) => fieldRows(reader, draft, owned, sole)),
+      ...fields.flatMap((setting) => fieldRows(reader, draft, setting, sole)),
       ...(fields.length === 0 ? signalRows(reader, draft) : []),
       [
         ...(sole === undefined || values.settings[sole.field.key] !== undefined ? [next] : []),
-        ...open,
+        ...openButtons,
       ],
       last,
     ],
@@ -96,7 +99,7 @@ function askedHint(t: Translate, { field }: SettingWithOwner): readonly string[]
   return field.kind === 'choice' ? [] : [t.html(promptKey(field))]
 }
 
-/** The presets of a type, and a button for each value; undefined for a type without presets. */
+/** Lines and buttons of a type's presets, and a button for each setting; undefined for a type without presets. */
 function presetChoice(
   reader: Reader,
   { rev, values }: Draft,
@@ -106,12 +109,13 @@ function presetChoice(
   if (presets === undefined) return undefined
   const fields = fieldsOf(values.type)
   const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
-  const shown = (owned: SettingWithOwner, value: string) => valueText(reader, owned, value, facts)
+  const textOfValue = (setting: SettingWithOwner, value: string) =>
+    valueText(reader, setting, value, facts)
   const named = RULE_PRESETS.map((name) => ({ name, settings: presets[name] }))
   const lines = named.map(({ name, settings }) => {
-    const parts = fields.flatMap((owned) => {
-      const value = settings[owned.field.key]
-      return value === undefined ? [] : [shown(owned, value)]
+    const parts = fields.flatMap((setting) => {
+      const value = settings[setting.field.key]
+      return value === undefined ? [] : [textOfValue(setting, value)]
     })
     return `<b>${t.html(`bot:button.preset.${name}`)}</b> · ${escapeHtml(parts.join(' · '))}`
   })
@@ -123,30 +127,36 @@ function presetChoice(
     const data = packed('new.set', { rev, field: 'pre', value: name })
     return act(isChosen ? `✓ ${label}` : label, data)
   })
-  const parts = fields.map((owned) => {
-    const value = shown(owned, values.settings[owned.field.key] ?? String(owned.field.suggested))
-    const label = t('bot:more.value', { field: fieldLabel(t, owned), value })
-    return act(label, packed('new.ask', { rev, field: owned.field.code }))
+  const settingButtons = fields.map((setting) => {
+    const value = textOfValue(
+      setting,
+      values.settings[setting.field.key] ?? String(setting.field.suggested),
+    )
+    const label = t('bot:more.value', { field: fieldLabel(t, setting), value })
+    return act(label, packed('new.ask', { rev, field: setting.field.code }))
   })
-  return { lines: [t.html('bot:new.askPreset'), ...lines], rows: [choices, ...inRows(parts, 2)] }
+  return {
+    lines: [t.html('bot:new.askPreset'), ...lines],
+    rows: [choices, ...inRows(settingButtons, 2)],
+  }
 }
 
-function fieldQuestion(t: Translate, owned: SettingWithOwner): string {
-  return fieldText(t, owned, 'ask') ?? fieldLabel(t, owned)
+function fieldQuestion(t: Translate, setting: SettingWithOwner): string {
+  return fieldText(t, setting, 'ask') ?? fieldLabel(t, setting)
 }
 
 function fieldRows(
   reader: Reader,
   { rev, values }: Draft,
-  owned: SettingWithOwner,
+  setting: SettingWithOwner,
   sole: SettingWithOwner | undefined,
 ): Rows {
   const { t } = reader
-  const { field } = owned
+  const { field } = setting
   const chosen = values.settings[field.key]
   const facts = factsOf({ ...describedDraft({ id: '', rev, wallet: '', values }) })
   const isSole = sole?.field === field
-  const presets = presetsOf(reader, owned, facts)
+  const presets = presetsOf(reader, setting, facts)
   const isTyped = chosen !== undefined && presets.every(({ value }) => value !== chosen)
   const buttons = presets.map(({ value, label }) => {
     const data = packed('new.set', { rev, field: field.code, value })
@@ -155,8 +165,8 @@ function fieldRows(
     return act(label, data, isSuggested ? 'primary' : undefined)
   })
   const ask = packed('new.ask', { rev, field: field.code })
-  // A typed value replaces the label of the button for typing another.
-  const label = isTyped ? `✓ ${valueText(reader, owned, chosen, facts)}` : t(otherKey(field))
+  // The button for typing another value shows the value that was typed.
+  const label = isTyped ? `✓ ${valueText(reader, setting, chosen, facts)}` : t(otherKey(field))
   const other = isTyped || !(field.kind === 'choice' || isSole) ? [act(label, ask)] : []
   return inRows([...buttons, ...other], 3)
 }
@@ -168,7 +178,7 @@ function otherKey(field: SettingField): TextKey {
   return isPercent ? 'bot:button.otherPercent' : 'bot:button.otherAmount'
 }
 
-/** Lines about the signals, for a type whose rule is its signals. */
+/** Lines about the signals, for a type without settings. */
 function signalLines({ t }: Reader, { values }: Draft): readonly string[] {
   const signals = findWatchType(values.type)?.signals ?? []
   if (signals.length === 1) {
@@ -213,14 +223,14 @@ function signalRows({ t }: Reader, { rev, values }: Draft): Rows {
 }
 
 /** The signals of one group, to be switched on and off in the draft; one group per page. */
-export function chooseStep(reader: Reader, draft: Draft): View {
+export function signalsStep(reader: Reader, draft: Draft): View {
   const { t } = reader
   const { rev, values } = draft
   const signals = findWatchType(values.type)?.signals ?? []
   const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   const page = Math.min(values.page, groups.length)
   const group = groups[page - 1]
-  if (group === undefined) throw new Error('a type without signals has none to choose')
+  if (group === undefined) throw new Error('the watch type has no signals to choose from')
   const members = signals.filter((signal) => signal.group === group)
   const lines = [
     titleLine(reader, draft),

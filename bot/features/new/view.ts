@@ -171,7 +171,7 @@ export function lastRow({ t }: Reader, { rev }: Draft, label: string): readonly 
 }
 
 /** The setting that is not a choice, if a type has exactly one: the press of its value completes the rule. */
-export function soleNumber(type: string): SettingWithOwner | undefined {
+export function onlyTypedSetting(type: string): SettingWithOwner | undefined {
   const numbers = fieldsOf(type).filter(({ field }) => field.kind !== 'choice')
   return numbers.length === 1 ? numbers[0] : undefined
 }

@@ -15,7 +15,7 @@ import { peopleOf } from '../watches/load-people.ts'
 import { notifiedBy, personName } from '../watches/people-view.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
 import { noSlot } from './no-slot-view.ts'
-import { chooseStep, ruleStep } from './rule-view.ts'
+import { ruleStep, signalsStep } from './rule-view.ts'
 import * as steps from './steps-view.ts'
 import { assetsOf, candidatesOf, findWatchOfTarget, listedNames } from './targets.ts'
 
@@ -77,7 +77,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
     case 'rule':
       return ruleStep(reader, draft, { now, watched: await findWatchOfTarget(ctx, draft, link) })
     case 'choose':
-      return chooseStep(reader, draft)
+      return signalsStep(reader, draft)
     case 'people':
     case 'check':
     case 'done': {

@@ -23,7 +23,12 @@ import {
   unknownProvider,
 } from './search.ts'
 import { showPicture } from './show-picture.ts'
-import { providerButtons, providerCaption, providerQuestion, providerText } from './view.ts'
+import {
+  providerButtons,
+  providerCaption,
+  providerQuestion,
+  providerWithoutPicture,
+} from './view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -123,7 +128,7 @@ async function showProvider(
   const svg = drawProvider(view, { rounds, palette: 'dark', name: shown.name, locale })
   const caption = providerCaption(ctx.reader, shown, how)
   const isShown = await showPicture(ctx, svg, caption, 'status')
-  if (!isShown) await show(ctx, providerText(ctx.reader, shown, how), 'status')
+  if (!isShown) await show(ctx, providerWithoutPicture(ctx.reader, shown, how), 'status')
   return true
 }
 

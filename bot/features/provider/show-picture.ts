@@ -3,7 +3,7 @@ import type { App } from '#src/operations/define.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
-import { explainUnchanged, keyboard, leave, remove, storeCurrent } from '../../core/show.ts'
+import { explainUnchanged, keyboard, leave, removeMessage, storeCurrent } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 
@@ -32,7 +32,7 @@ export async function showPicture(
     const isScreen = pressed !== undefined && ctx.knownChat.currentMessages[task] === pressed
     await storeCurrent(ctx, messageId, view, task)
     // The pressed text, such as the question for a provider, is deleted, because the picture replaces it.
-    if (replaced === undefined && isScreen) await remove(ctx, pressed)
+    if (replaced === undefined && isScreen) await removeMessage(ctx, pressed)
     return true
   } catch (error) {
     if (error instanceof GrammyError && error.error_code !== 400) throw error
@@ -93,7 +93,7 @@ async function sendPicture(ctx: BotContext, svg: string, view: View): Promise<nu
   // The answered question and the typed text are deleted.
   if (answering !== undefined) {
     await leave(ctx, answering.messageId)
-    if (ctx.message !== undefined) await remove(ctx, ctx.message.message_id)
+    if (ctx.message !== undefined) await removeMessage(ctx, ctx.message.message_id)
   }
   return messageId
 }

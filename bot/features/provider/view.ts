@@ -14,11 +14,11 @@ import type { NamedProvider } from '#src/watches/provider-names.ts'
 import {
   DUTIES,
   type Duty,
-  isBadCell,
+  type DutyResult,
+  dutyResultOf,
+  isBadResult,
   isSilentByFastUpdates,
   type ProviderView,
-  type RoundCell,
-  roundCellOf,
 } from '#src/watches/provider-view.ts'
 import { LOW_LIMITS_WEI, lowBalanceSeverity } from '#src/watches/types/provider-fsp/balances.ts'
 import { clockTime } from '../../views/time.ts'
@@ -61,7 +61,7 @@ const NAMES: Readonly<Record<Duty, string>> = {
 }
 
 /** Text marks of a duty, each of another shape, as in the picture. */
-const MARKS: Readonly<Record<RoundCell, string>> = {
+const MARKS: Readonly<Record<DutyResult, string>> = {
   ok: '✓',
   late: '▸',
   early: '◂',
@@ -86,7 +86,11 @@ export function providerCaption(reader: Reader, shown: ShownProvider, options: O
 }
 
 /** Screen without a picture: the state below a text grid. */
-export function providerText(reader: Reader, shown: ShownProvider, options: Options): View {
+export function providerWithoutPicture(
+  reader: Reader,
+  shown: ShownProvider,
+  options: Options,
+): View {
   const [head, ...rest] = linesOf(reader, shown, options)
   const rounds = shown.view.rounds.slice(0, TEXT_ROUNDS)
   const named = DUTIES.map((duty) => [duty, NAMES[duty]] as const)
@@ -132,9 +136,9 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
   const [last] = rounds
   if (last === undefined) return []
   return DUTIES.flatMap((duty) => {
-    const cell = roundCellOf(last, duty)
-    if (!isBadCell(cell)) return []
-    const good = rounds.findIndex((round) => !isBadCell(roundCellOf(round, duty)))
+    const cell = dutyResultOf(last, duty)
+    if (!isBadResult(cell)) return []
+    const good = rounds.findIndex((round) => !isBadResult(dutyResultOf(round, duty)))
     const count = good === -1 ? rounds.length : good
     return [
       {
@@ -149,7 +153,7 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
 }
 
 /** A failure as titles of alerts word it. */
-function stateText(t: Translate, cell: RoundCell): string {
+function stateText(t: Translate, cell: DutyResult): string {
   const isReason = cell === 'missing' || cell === 'late' || cell === 'early'
   return t(builtKey(isReason ? `messages:reason.${cell}` : `bot:provider.state.${cell}`))
 }
@@ -246,7 +250,7 @@ export function textGrid(
   const width = Math.max(...duties.map(([, name]) => [...name].length))
   const oldestFirst = rounds.toReversed()
   const lines = duties.map(([duty, name]) => {
-    const marks = oldestFirst.map((round) => MARKS[roundCellOf(round, duty)]).join('')
+    const marks = oldestFirst.map((round) => MARKS[dutyResultOf(round, duty)]).join('')
     return `${name.padEnd(width)} ${marks}`
   })
   return `<pre>${escapeHtml(lines.join('\n'))}</pre>`

@@ -9,7 +9,7 @@ import { suggestedZones, zoneButton } from '../../views/zones.ts'
 import { backToRecipient, type DestinationData } from './card-view.ts'
 
 /** Severities by their short name on buttons. */
-export const LEVELS: Readonly<Record<string, Severity>> = {
+export const SEVERITY_BY_SHORT_NAME: Readonly<Record<string, Severity>> = {
   inf: 'info',
   war: 'warning',
   cri: 'critical',
@@ -20,7 +20,7 @@ export function severityChoice(reader: Reader, { destination, hereId }: Destinat
   const { t } = reader
   const { minSeverity } = destination
   const name = typed(destinationName(t, destination, hereId))
-  const choices = Object.entries(LEVELS).map(([level, severity]) => {
+  const choices = Object.entries(SEVERITY_BY_SHORT_NAME).map(([level, severity]) => {
     const label = t(`bot:button.from.${severity}`)
     const data = packed('rec.sev', { id: destination.id, level })
     return [act(severity === minSeverity ? `✓ ${label}` : label, data)]

@@ -13,13 +13,13 @@ export const FOLLOW_UPS = {
   dueAt: 'dueAt',
 } as const satisfies Queue<typeof followUps>
 
-/** Follow-ups of one kind that belong to a wallet. */
+/** Wallet and kind by which follow-ups are selected. */
 export type FollowUpsOf = Pick<FollowUpRow, 'wallet' | 'kind'>
 
 /** Queue of the follow-ups of one kind that belong to a wallet. */
-export function followUpsOf(of: FollowUpsOf): Queue<typeof followUps> {
+export function followUpsOf(owner: FollowUpsOf): Queue<typeof followUps> {
   const { wallet, kind } = followUps
-  return { ...FOLLOW_UPS, where: sql`${wallet} = ${of.wallet} and ${kind} = ${of.kind}` }
+  return { ...FOLLOW_UPS, where: sql`${wallet} = ${owner.wallet} and ${kind} = ${owner.kind}` }
 }
 
 type MessageName = Pick<FollowUpRow, 'chatId' | 'messageId'>
@@ -33,17 +33,21 @@ export async function putFollowUp(db: Db, row: FollowUpRow): Promise<void> {
 }
 
 /** Makes the follow-ups of messages about these wallets' mailboxes due now. */
-export async function hurryConfirmed(db: Db, wallets: readonly string[], now: Date): Promise<void> {
-  const isOfThem = sql`${followUps.wallet} = any(${valueArray(wallets, 'text')})`
+export async function hurryConfirmations(
+  db: Db,
+  wallets: readonly string[],
+  now: Date,
+): Promise<void> {
+  const isIncluded = sql`${followUps.wallet} = any(${valueArray(wallets, 'text')})`
   await db
     .update(followUps)
     .set({ dueAt: now })
-    .where(and(isOfThem, eq(followUps.kind, 'confirmation')))
+    .where(and(isIncluded, eq(followUps.kind, 'confirmation')))
 }
 
 /** Makes the follow-ups of one kind that belong to a wallet due now. */
-export async function hurryFollowUps(db: Db, of: FollowUpsOf, now: Date): Promise<void> {
-  await db.update(followUps).set({ dueAt: now }).where(followUpsOf(of).where)
+export async function hurryFollowUps(db: Db, owner: FollowUpsOf, now: Date): Promise<void> {
+  await db.update(followUps).set({ dueAt: now }).where(followUpsOf(owner).where)
 }
 
 /** Makes a claimed follow-up due at an instant, unless it was made due or replaced since its claim. */
@@ -69,11 +73,15 @@ export async function takeFollowUp(db: Db, message: MessageName): Promise<Follow
  */
 export function takeFollowUps(
   db: Db,
-  of: Pick<FollowUpRow, 'chatId' | 'recipientId' | 'kind'>,
+  owner: Pick<FollowUpRow, 'chatId' | 'recipientId' | 'kind'>,
 ): Promise<FollowUpRow[]> {
   const { chatId, recipientId, kind } = followUps
-  const isOfThem = and(eq(chatId, of.chatId), eq(recipientId, of.recipientId), eq(kind, of.kind))
-  return db.delete(followUps).where(isOfThem).returning()
+  const isIncluded = and(
+    eq(chatId, owner.chatId),
+    eq(recipientId, owner.recipientId),
+    eq(kind, owner.kind),
+  )
+  return db.delete(followUps).where(isIncluded).returning()
 }
 
 /** Whether a message still has this follow-up. */
@@ -95,9 +103,9 @@ export async function deleteFollowUp(db: Db, row: FollowUpRow): Promise<void> {
  * been used just before it expired; usually its last check deletes the follow-up.
  */
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
-  const isOver = and(ne(followUps.kind, 'chat'), lte(followUps.expiresAt, now))
-  const isOld = lte(followUps.expiresAt, new Date(now.getTime() - DAY_MS))
-  await db.delete(followUps).where(or(isOver, isOld))
+  const hasExpired = and(ne(followUps.kind, 'chat'), lte(followUps.expiresAt, now))
+  const expiredADayAgo = lte(followUps.expiresAt, new Date(now.getTime() - DAY_MS))
+  await db.delete(followUps).where(or(hasExpired, expiredADayAgo))
 }
 
 function isMessage({ chatId, messageId }: MessageName) {

@@ -16,7 +16,7 @@ import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { describe, isRefused } from '#src/telegram/errors.ts'
-import type { Content } from '#src/telegram/send.ts'
+import type { MessageContent } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import { contentOf } from '../../core/show.ts'
@@ -32,7 +32,7 @@ import {
   type FollowUpRow,
   followUpsOf,
   hasFollowUp,
-  hurryConfirmed,
+  hurryConfirmations,
   hurryFollowUps,
   postponeFollowUp,
 } from './follow-up-store.ts'
@@ -72,7 +72,7 @@ export async function followUp(
   const { app } = changer
   const now = app.clock.now()
   await deleteExpired(app.db, now)
-  if (wallets.size > 0) await hurryConfirmed(app.db, [...wallets], now)
+  if (wallets.size > 0) await hurryConfirmations(app.db, [...wallets], now)
   const options = { leaseMs: LEASE_MS, limit: AT_ONCE_MAX, signal }
   for await (const row of claimAllDueRows(app, FOLLOW_UPS, options)) await followAlone(changer, row)
 }
@@ -197,7 +197,11 @@ async function readerOf(
 }
 
 /** Edits a message; a message that was deleted, or shows another screen by now, is ignored. */
-async function edit({ app, api }: FollowUpDeps, row: FollowUpRow, content: Content): Promise<void> {
+async function edit(
+  { app, api }: FollowUpDeps,
+  row: FollowUpRow,
+  content: MessageContent,
+): Promise<void> {
   if (!(await hasFollowUp(app.db, row))) return
   const { chatId, messageId } = row
   try {

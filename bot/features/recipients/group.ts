@@ -10,7 +10,7 @@ import type { GroupPlace } from '#src/telegram/links.ts'
 import { post } from '#src/telegram/send.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
-import { contentOf, remove, show } from '../../core/show.ts'
+import { contentOf, removeMessage, show } from '../../core/show.ts'
 import { findChat, type KnownChat } from '../../core/store.ts'
 import { WARNING } from '../../views/notices.ts'
 import { screen } from '../../views/view.ts'
@@ -109,7 +109,7 @@ async function postCard(
   }
   const greeting = group.currentMessages.navigation
   const isGreeting = greeting !== null && (await listChatLinks(app, group.id)).length === 0
-  if (isGreeting) await remove(ctx, greeting, group.id)
+  if (isGreeting) await removeMessage(ctx, greeting, group.id)
   return true
 }
 

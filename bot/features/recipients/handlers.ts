@@ -21,9 +21,9 @@ import { zoneButton, zonesFor } from '../../views/zones.ts'
 import { showStop } from '../stop/handlers.ts'
 import {
   deleteRecipient,
-  LEVELS,
   languageOf,
   nameQuestion,
+  SEVERITY_BY_SHORT_NAME,
   severityChoice,
   zoneOf,
 } from './edit-view.ts'
@@ -89,7 +89,7 @@ async function change(
 
 onPress(composer, 'rec.sev', PRIVATE, async (ctx, { id, level }) => {
   const recipient = await findRecipient(ctx, id)
-  const minSeverity = LEVELS[level]
+  const minSeverity = SEVERITY_BY_SHORT_NAME[level]
   if (minSeverity === undefined) {
     await show(ctx, severityChoice(ctx.reader, recipient))
     return

@@ -25,7 +25,7 @@ const PAGE_SIZE = 6
 const OFFERED_TYPE = 'provider-fsp'
 
 /** A recipient, and the watches that notify it or may notify it. */
-export interface WatchSelection {
+export interface RecipientWatches {
   readonly destination: Destination
   readonly hereId: number | undefined
   readonly watches: readonly Pick<Watch, 'id' | 'type' | 'label' | 'recipientIds'>[]
@@ -46,7 +46,7 @@ interface WatchSelectionOptions {
  * notified.
  */
 export function namedAfter(
-  { destination: { id }, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,
+  { destination: { id }, destinations }: Pick<RecipientWatches, 'destination' | 'destinations'>,
   { recipientIds }: Pick<Watch, 'recipientIds'>,
   isAdded: boolean,
 ): readonly number[] | null {
@@ -68,7 +68,7 @@ export function pageOf(at: number): number {
 
 /** Whether a watch notifies a recipient. */
 export function isNotifiedOf(
-  { destination, destinations }: Pick<WatchSelection, 'destination' | 'destinations'>,
+  { destination, destinations }: Pick<RecipientWatches, 'destination' | 'destinations'>,
   { recipientIds }: Pick<Watch, 'recipientIds'>,
 ): boolean {
   const isNamed = destinations.some(({ id, own }) => !own && recipientIds?.includes(id))
@@ -79,7 +79,7 @@ export function isNotifiedOf(
 /** Screen with the watches that notify a recipient, and the recipient's minimum severity. */
 export function watchSelectionScreen(
   reader: Reader,
-  selection: WatchSelection,
+  selection: RecipientWatches,
   options: WatchSelectionOptions,
 ): View {
   const { t } = reader
@@ -101,7 +101,7 @@ export function watchSelectionScreen(
   ])
 }
 
-function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string | undefined)[] {
+function scopeLines({ t }: Reader, selection: RecipientWatches): readonly (string | undefined)[] {
   const { destination, watches, destinations } = selection
   if (destination.own) return [t.html('bot:rec.defaultOwn')]
   if (destination.default) {
@@ -123,7 +123,7 @@ function scopeLines({ t }: Reader, selection: WatchSelection): readonly (string 
   ]
 }
 
-function scopeRows(reader: Reader, selection: WatchSelection, wanted: number): Rows {
+function scopeRows(reader: Reader, selection: RecipientWatches, wanted: number): Rows {
   const { t } = reader
   const { destination, watches } = selection
   const params = { id: destination.id }
@@ -153,7 +153,10 @@ function scopeRows(reader: Reader, selection: WatchSelection, wanted: number): R
   ]
 }
 
-function watchButton(selection: WatchSelection, watch: WatchSelection['watches'][number]): Button {
+function watchButton(
+  selection: RecipientWatches,
+  watch: RecipientWatches['watches'][number],
+): Button {
   const mark = isNotifiedOf(selection, watch) ? '✓' : '○'
   const label = labelWithName(watch.label, (name) => `${mark} ${isolate(name)}`, 2)
   const params = { id: selection.destination.id, watch: watch.id }

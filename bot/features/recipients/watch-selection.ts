@@ -17,7 +17,7 @@ import {
   isNotifiedOf,
   namedAfter,
   pageOf,
-  type WatchSelection,
+  type RecipientWatches,
   watchSelectionScreen,
 } from './watch-selection-view.ts'
 
@@ -89,7 +89,7 @@ export async function watchSelectionView(
   return watchSelectionScreen(ctx.reader, selection, { page: 1, ...options })
 }
 
-interface FoundWatchSelection extends WatchSelection {
+interface FoundWatchSelection extends RecipientWatches {
   readonly watches: readonly Watch[]
   readonly link: FoundRecipient['link']
 }

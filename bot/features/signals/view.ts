@@ -6,7 +6,7 @@ import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
 import type { SignalDefinition } from '#src/watches/signal.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { act, back, inRows, type Reader, screen, type View } from '../../views/view.ts'
-import { GLYPHS, SEVERITY_GLYPHS } from '../../views/watch-state.ts'
+import { SEVERITY_GLYPHS, STATUS_GLYPHS } from '../../views/watch-state.ts'
 import { backToCard } from '../watches/edit-view.ts'
 
 /** One signal of a watch, with its definition, setting and state. */
@@ -34,7 +34,7 @@ export const DISABLED_MARK = '○'
 export function markOf({ setting, state }: SignalView): string {
   if (!setting.enabled) return DISABLED_MARK
   if (state?.state === 'firing') return SEVERITY_GLYPHS[state.severity ?? 'warning']
-  return state?.state === 'pending' ? GLYPHS.pending : ENABLED_MARK
+  return state?.state === 'pending' ? STATUS_GLYPHS.pending : ENABLED_MARK
 }
 
 function isNoticeable({ setting, state }: SignalView): boolean {

@@ -10,7 +10,7 @@ import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { languageButton } from '../../views/hello.ts'
 import { act, type Reader, screen, type View, walletName } from '../../views/view.ts'
 import type { Funds } from '../../views/wallet.ts'
-import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
+import { mutedLine, slotsText, watchSummaryLines } from '../../views/wallet-lines.ts'
 import { type TrialOffer, trialText } from '../connect/view.ts'
 import { type TopicPlace, topicLine } from '../topic/view.ts'
 
@@ -48,7 +48,7 @@ export function home(
   const lines = [
     notice,
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
-    ...summary(reader, watches, now),
+    ...watchSummaryLines(reader, watches, now),
     mutedLine(reader, mutedUntil, now),
     ...(reader.isFree === true
       ? []
@@ -160,7 +160,7 @@ export function groupHome(
       ? undefined
       : t.html('bot:group.managedBy', { names: namesOf(t, group.managers) }),
     chosen === undefined ? undefined : t.html('bot:home.title', { wallet: walletName(chosen) }),
-    ...summary(reader, watches, options.now),
+    ...watchSummaryLines(reader, watches, options.now),
   ]
   const rows = [
     ...options.rows,

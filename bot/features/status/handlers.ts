@@ -15,7 +15,7 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'status', showStatus)
 onPress(composer, 'status', showStatus)
 
-/** Shows the overview. A pinned message stays pinned. */
+/** Shows the overview. If it replaces a pinned overview, the message is updated as before. */
 export async function showStatus(ctx: BotContext): Promise<void> {
   await draw(ctx, await isPinned(ctx))
 }
@@ -91,7 +91,7 @@ onPress(composer, 'status.pin', async (ctx, { on }) => {
   await draw(ctx, on)
 })
 
-/** Runs an action on pinned messages. @returns false when Telegram refuses the action */
+/** Pins or unpins a message by the given call. @returns false when Telegram refuses it */
 async function allowed(run: () => Promise<unknown>): Promise<boolean> {
   try {
     await run()

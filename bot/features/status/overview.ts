@@ -4,7 +4,7 @@ import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import { isShownTo } from '../../views/destination.ts'
-import { readFunds, readWatches } from '../../views/wallet.ts'
+import { readAllWatches, readFunds } from '../../views/wallet.ts'
 import type { Overview } from './view.ts'
 
 /** Kind of the live message that shows the overview. */
@@ -22,7 +22,7 @@ export async function readOverview(
 ): Promise<Overview> {
   const { wallet, recipientId: hereId, scopes, mutedUntil, isGroup } = of
   const [watches, tip, funds, all] = await Promise.all([
-    readWatches(ask),
+    readAllWatches(ask),
     ask(getTip, {}),
     isGroup ? undefined : readFunds(ask),
     isGroup ? [] : ask(listDestinations, {}),

@@ -17,8 +17,8 @@ import {
   walletName,
 } from '../../views/view.ts'
 import type { Funds } from '../../views/wallet.ts'
-import { mutedLine, slotsText, summary } from '../../views/wallet-lines.ts'
-import { inOrder, watchStatusOf } from '../../views/watch-state.ts'
+import { mutedLine, slotsText, watchSummaryLines } from '../../views/wallet-lines.ts'
+import { sortWatches, watchStatusOf } from '../../views/watch-state.ts'
 import { watchLine } from '../watches/list-view.ts'
 
 /** Overview of a wallet. */
@@ -56,12 +56,12 @@ export function statusScreen(
   const { t } = reader
   const { watches, funds, tip } = overview
   const { now, buttons, isPinned } = options
-  const shown = inOrder(watches, now).slice(0, WATCHES_MAX)
+  const shown = sortWatches(watches, now).slice(0, WATCHES_MAX)
   const hidden = watches.length - shown.length
   const off = overview.destinations.filter((destination) => !isOn(destination)).slice(0, OFF_MAX)
   const lines = [
     options.notice,
-    ...summary(reader, watches, now),
+    ...watchSummaryLines(reader, watches, now),
     mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
     funds && reader.isFree !== true

@@ -8,7 +8,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { send, show } from '../../core/show.ts'
-import { refusal } from '../../views/notices.ts'
+import { refusalScreen } from '../../views/notices.ts'
 import { comeBack } from '../start/returning.ts'
 import { topicChoice } from './view.ts'
 
@@ -19,7 +19,7 @@ composer.command('here', async (ctx) => {
   if (!reader.isGroup || links.length === 0) return
   const key = ctx.isAnonymous ? 'bot:group.anonymous' : 'bot:group.linkersOnly'
   if (!links.some(({ manages }) => manages)) {
-    await send(ctx, refusal(reader, t(key), { buttons: false }))
+    await send(ctx, refusalScreen(reader, t(key), { buttons: false }))
     return
   }
   if (ctx.chat.is_forum !== true) {

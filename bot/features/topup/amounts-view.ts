@@ -37,7 +37,7 @@ export function hashText(hash: string): Html {
 }
 
 /** An amount for reading, rounded. */
-export function amountText(
+export function topupAmountText(
   t: Translate,
   { asset, decimals }: Pick<Topup, 'asset' | 'decimals'>,
   units: bigint,

@@ -14,7 +14,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice, priceOnButton } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { backFromPurchase } from '../start/resume-view.ts'
-import { amountText } from './amounts-view.ts'
+import { topupAmountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 import { chosenData, purchaseLines, type SlotPurchase } from './purchase-view.ts'
 
@@ -118,7 +118,7 @@ function assetLabel(t: Translate, { symbol, bonusBps }: OfferedAsset): string {
 }
 
 function shownAmount(t: Translate, { symbol, decimals }: OfferedAsset, units: bigint): string {
-  return amountText(t, { asset: symbol, decimals }, units)
+  return topupAmountText(t, { asset: symbol, decimals }, units)
 }
 
 /**

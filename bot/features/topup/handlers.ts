@@ -29,7 +29,7 @@ import { showConnect } from '../connect/handlers.ts'
 import { isAskedByWizard, isInWizard } from '../new/origin.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
-import { amountText, hashQuestion, leftText } from './amounts-view.ts'
+import { hashQuestion, leftText, topupAmountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
 import { assetKey, offeredAssets } from './assets.ts'
 import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './buying-view.ts'
@@ -139,7 +139,7 @@ async function assetsView(
   const now = ctx.app.clock.now()
   const quote = open && {
     handle: open.handle,
-    amount: amountText(t, open, open.amount),
+    amount: topupAmountText(t, open, open.amount),
     left: leftText(t, open, now),
   }
   return assetChoice(ctx.reader, assets, { ...options, balanceCredits, open: quote ?? undefined })

@@ -6,7 +6,7 @@ import { getTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { amountText } from './amounts-view.ts'
+import { topupAmountText } from './amounts-view.ts'
 import { type HistoryEntry, ledgerPage } from './buying-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -34,7 +34,7 @@ async function paidText(ctx: BotContext, reference: string): Promise<string | un
   const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
   const { receipts } = await ctx.call(getTopupPayments, { params: { handle: topup.handle } })
   const receipt = receipts.find((payment) => payment.txHash === txHash)
-  return receipt && amountText(ctx.t, topup, receipt.amountUnits)
+  return receipt && topupAmountText(ctx.t, topup, receipt.amountUnits)
 }
 
 /** Handler of the ledger's pages. */

@@ -5,7 +5,7 @@
 
 import { undefinedIfUnavailable } from '#src/watches/unavailable.ts'
 import type { ChatState } from '../../core/context.ts'
-import { openQuestion, placeOf, storeQuestion } from '../../core/session.ts'
+import { findOpenQuestion, sessionKeyOf, storeQuestion } from '../../core/session.ts'
 import type { View } from '../../views/view.ts'
 import { isDraftRecent, readDraft, WIZARD_QUESTION } from '../new/draft.ts'
 import { linkOfDraft, readSlotUse, stepView } from '../new/wizard.ts'
@@ -29,10 +29,10 @@ export async function resumedStep(
   credited: View,
 ): Promise<ResumedStep | undefined> {
   const isBought = topup.then?.status === 'done' && rest === undefined
-  const place = placeOf(state)
-  if (!isBought || resume === undefined || place === undefined) return undefined
+  const sessionKey = sessionKeyOf(state)
+  if (!isBought || resume === undefined || sessionKey === undefined) return undefined
   if (!(await isDraftRecent(state, topup.wallet))) return undefined
-  const question = await openQuestion(state)
+  const question = await findOpenQuestion(state)
   if (question !== undefined && question.kind !== WIZARD_QUESTION) return undefined
   const draft = await readDraft(state)
   if (draft === undefined || draft.values.watchId !== null) return undefined
@@ -55,11 +55,11 @@ export async function awaitStep(
   messageId: number,
   { rev }: ResumedStep,
 ): Promise<boolean> {
-  const place = placeOf(state)
-  if (place === undefined) return false
-  const [asked, draft] = await Promise.all([openQuestion(state), readDraft(state)])
+  const sessionKey = sessionKeyOf(state)
+  if (sessionKey === undefined) return false
+  const [asked, draft] = await Promise.all([findOpenQuestion(state), readDraft(state)])
   if (draft?.rev !== rev || (asked !== undefined && asked.kind !== WIZARD_QUESTION)) return false
   const question = { kind: WIZARD_QUESTION, about: { rev }, messageId, refusals: 0 }
-  await storeQuestion(state, place, question)
+  await storeQuestion(state, sessionKey, question)
   return true
 }

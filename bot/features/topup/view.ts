@@ -18,7 +18,7 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import { amountText, copyButton, hashText, leftText, linkButton } from './amounts-view.ts'
+import { copyButton, hashText, leftText, linkButton, topupAmountText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { topupPageUrl } from './page-link.ts'
 import {
@@ -106,7 +106,7 @@ function notFoundLine(t: Translate, { txHash }: Topup): string {
 /** Line with the amount and its credits. */
 function payLine(t: Translate, { amount, asset, decimals, credits, bonusCredits }: Topup): string {
   const values = {
-    amount: amountText(t, { asset, decimals }, amount),
+    amount: topupAmountText(t, { asset, decimals }, amount),
     credits: creditsWithUsd(t, credits),
   }
   if (bonusCredits === 0) return t.html('bot:topup.pay', values)
@@ -220,7 +220,7 @@ function credited(reader: Reader, shown: ShownTopup): View {
   const { t } = reader
   const { topup, rest, balanceCredits, spentCredits } = shown
   const { creditedCredits, paidAmount } = topup
-  const paid = amountText(t, topup, paidAmount ?? topup.amount)
+  const paid = topupAmountText(t, topup, paidAmount ?? topup.amount)
   const lines = [
     `✅ ${t.html('bot:topup.credited', { credits: creditsWithUsd(t, creditedCredits) })}`,
     paidLine(t, topupPageUrl(reader, topup), paid),
@@ -243,7 +243,10 @@ function credited(reader: Reader, shown: ShownTopup): View {
 /** Lines about paying the remainder. */
 function restLines(reader: Reader, rest: Topup): readonly string[] {
   const { t } = reader
-  const values = { rest: amountText(t, rest, rest.amount), time: clockTime(reader, rest.expiresAt) }
+  const values = {
+    rest: topupAmountText(t, rest, rest.amount),
+    time: clockTime(reader, rest.expiresAt),
+  }
   return [
     '',
     t.html('pages:pay.rest', values),
@@ -259,15 +262,12 @@ function remark(t: Translate, { topup, isLate }: ShownTopup): string | undefined
   if (paidAmount === null || paidAmount === amount) return undefined
   if (paidAmount > amount) return t.html('bot:topup.more')
   return t.html('bot:topup.less', {
-    paid: amountText(t, topup, paidAmount),
-    amount: amountText(t, topup, amount),
+    paid: topupAmountText(t, topup, paidAmount),
+    amount: topupAmountText(t, topup, amount),
   })
 }
 
-/**
- * Button for another top-up; after a partly paid quote expired, for the remainder if it can be
- * bought.
- */
+/** Button for another top-up; after a partly paid quote expired, for the remainder if it can be bought. */
 function againButton(t: Translate, { topup, asset }: ShownTopup): Button {
   const missing = topup.credits + topup.bonusCredits - topup.creditedCredits
   if (missing < MIN_TOPUP_CREDITS) return act(t('bot:button.topUpAgain'), packed('topup'))

@@ -20,10 +20,16 @@ import {
   type View,
 } from '../../views/view.ts'
 import { factsOf, propertyOf, typeLine, typeName } from '../../views/watch-facts.ts'
-import { GLYPHS, glyphOf, isMuted, SEVERITY_GLYPHS, severityOf } from '../../views/watch-state.ts'
+import {
+  glyphOf,
+  isMuted,
+  SEVERITY_GLYPHS,
+  STATUS_GLYPHS,
+  severityOf,
+} from '../../views/watch-state.ts'
 import { signalsSummary } from '../signals/view.ts'
 import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-view.ts'
+import { escalationButton } from './escalation-button.ts'
 
 /** The newest alert of a watch on its card. */
 export interface LastAlert {
@@ -141,15 +147,18 @@ function stateLines(reader: Reader, watch: Watch, now: Date): readonly string[] 
     add(SEVERITY_GLYPHS[severity], t.html('bot:watch.firing', values))
   }
   if (watch.status === 'active' && watch.health === 'no_data') {
-    add(GLYPHS.noData, noData(reader, watch, now))
+    add(STATUS_GLYPHS.noData, noData(reader, watch, now))
   } else if (isBaseline(watch)) {
-    add(GLYPHS.fine, t.html('bot:watch.baseline', { time: baselineTime(reader, watch, now) }))
+    add(
+      STATUS_GLYPHS.fine,
+      t.html('bot:watch.baseline', { time: baselineTime(reader, watch, now) }),
+    )
   }
-  if (watch.status === 'suspended') add(GLYPHS.suspended, t.html('bot:watch.suspended'))
-  if (watch.status === 'paused') add(GLYPHS.paused, t.html('bot:watch.paused'))
+  if (watch.status === 'suspended') add(STATUS_GLYPHS.suspended, t.html('bot:watch.suspended'))
+  if (watch.status === 'paused') add(STATUS_GLYPHS.paused, t.html('bot:watch.paused'))
   if (isMuted(watch, now) && watch.mutedUntil !== null) {
     const until = nearTime(reader, watch.mutedUntil, now)
-    add(GLYPHS.muted, t.html('bot:watch.muted', { until }))
+    add(STATUS_GLYPHS.muted, t.html('bot:watch.muted', { until }))
   }
   return lines
 }
@@ -205,7 +214,7 @@ function staleLine(reader: Reader, watch: Watch, now: Date): string | undefined 
     time: nearTime(reader, lastEvaluatedAt, now),
     duration: formatDuration(behindMs / 1000, reader.t.locale, 'short'),
   }
-  return `${GLYPHS.noData} ${reader.t.html('bot:watch.stale', values)}`
+  return `${STATUS_GLYPHS.noData} ${reader.t.html('bot:watch.stale', values)}`
 }
 
 function changes(reader: Reader, data: CardData, now: Date): Rows {

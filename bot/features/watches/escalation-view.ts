@@ -1,13 +1,49 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import type { Button } from '#src/telegram/buttons.ts'
+import { isolate } from '#src/i18n/isolates.ts'
+import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { act, type Reader } from '../../views/view.ts'
+import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
+import { backToCard } from './edit-view.ts'
+import { allPeople, personLine, personName, type WatchPeople } from './people-view.ts'
 
-/** Button that opens the escalation of a watch, with its current state. */
-export function escalationButton({ t }: Reader, { id, escalateAfterMinutes }: Watch): Button {
-  const data = packed('watch.esc', { id })
-  if (escalateAfterMinutes === null) return act(t('bot:button.escalationOff'), data)
-  const duration = formatDuration(escalateAfterMinutes * 60, t.locale, 'short')
-  return act(t('bot:button.escalation', { duration }), data)
+/** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
+const WAITS = [0, 5, 15, 30, 60] as const
+/** Maximum number of recipients on the screen; callers of the API can name others. */
+const PEOPLE_MAX = 8
+
+/**
+ * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts.
+ */
+export function escalationScreen(reader: Reader, watch: Watch, people: WatchPeople): View {
+  const { t } = reader
+  const { id, label, escalateAfterMinutes, escalateTo } = watch
+  const shown = allPeople(people).slice(0, PEOPLE_MAX)
+  const isTicked = (recipient: number | undefined) =>
+    recipient !== undefined && escalateTo.includes(recipient)
+  const isOn = escalateAfterMinutes !== null
+  const lines = [
+    t.html('bot:escalation.title', { label: typed(label) }),
+    t.html('bot:escalation.help'),
+    '',
+    ...shown.map((person) => personLine(reader, person, isTicked(person.id))),
+    isOn && escalateTo.length === 0 ? `⚠️ ${t.html('bot:escalation.none')}` : undefined,
+  ]
+  const waits = WAITS.map((minutes) => {
+    const text =
+      minutes === 0 ? t('bot:value.off') : formatDuration(minutes * 60, t.locale, 'short')
+    const isChosen = (escalateAfterMinutes ?? 0) === minutes
+    return act(isChosen ? `✓ ${text}` : text, packed('watch.escAfter', { id, minutes }))
+  })
+  const toggles = shown.flatMap((person) => {
+    if (person.id === undefined) return []
+    const mark = isTicked(person.id) ? '✓' : '○'
+    const name = labelWithName(personName(reader, person), (text) => `${mark} ${isolate(text)}`, 2)
+    return [act(name, packed('watch.escFlip', { id, recipient: person.id }))]
+  })
+  return screen(lines, [
+    ...inRows(waits, 3),
+    ...inRows(toggles, 2),
+    [backToCard(watch), act(t('bot:button.recipients'), packed('watch.who', { id, page: 1 }))],
+  ])
 }

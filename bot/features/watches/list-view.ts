@@ -18,7 +18,13 @@ import {
   type View,
 } from '../../views/view.ts'
 import { isPrivateType, typeLine, typeName } from '../../views/watch-facts.ts'
-import { GLYPHS, glyphOf, inOrder, severityOf, watchStatusOf } from '../../views/watch-state.ts'
+import {
+  glyphOf,
+  STATUS_GLYPHS,
+  severityOf,
+  sortWatches,
+  watchStatusOf,
+} from '../../views/watch-state.ts'
 import { typeButtons } from '../new/view.ts'
 import { signalShort } from '../signals/view.ts'
 
@@ -54,7 +60,7 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
   const size = buttons ? PAGE_SIZE : PLAIN_SIZE
   const pages = Math.ceil(watches.length / size)
   const page = buttons ? Math.min(Math.max(options.page, 1), pages) : 1
-  const shown = inOrder(watches, now).slice((page - 1) * size, page * size)
+  const shown = sortWatches(watches, now).slice((page - 1) * size, page * size)
   const hidden = watches.length - shown.length
   const lines = [
     notice,
@@ -82,7 +88,7 @@ function titleLines(
     t.html('bot:watches.titleSlots', { used, slots: slots.total }),
     waiting === 0
       ? undefined
-      : `${GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
+      : `${STATUS_GLYPHS.suspended} ${t.html('bot:count.suspended', { count: waiting })}`,
   ]
 }
 

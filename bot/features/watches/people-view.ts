@@ -16,10 +16,10 @@ import {
   type View,
 } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { escalationButton } from './escalation-view.ts'
+import { escalationButton } from './escalation-button.ts'
 
 /** All recipients of a wallet. */
-export interface People {
+export interface WatchPeople {
   readonly recipients: readonly Recipient[]
   /** The wallet's channels, used by watches that name no recipient. */
   readonly channels: readonly ChannelState[]
@@ -39,7 +39,7 @@ export interface RecipientChoice {
 }
 
 /** The default recipients of the wallet's watches: this chat first, the wallet's own destinations last. */
-function defaultsOf(people: People): readonly RecipientChoice[] {
+function defaultsOf(people: WatchPeople): readonly RecipientChoice[] {
   const own = people.channels.flatMap((state): RecipientChoice[] =>
     state.configured && state.kind === 'input' && state.status !== null
       ? [
@@ -61,7 +61,7 @@ function defaultsOf(people: People): readonly RecipientChoice[] {
 /** The recipients that a watch notifies: those it names that still exist, or else the default recipients. */
 export function notifiedBy(
   recipientIds: readonly number[] | null,
-  people: People,
+  people: WatchPeople,
 ): readonly RecipientChoice[] {
   const named = namedBy(recipientIds, people)
   return named.length > 0 ? named : defaultsOf(people)
@@ -69,7 +69,7 @@ export function notifiedBy(
 
 function namedBy(
   recipientIds: readonly number[] | null,
-  people: People,
+  people: WatchPeople,
 ): readonly RecipientChoice[] {
   const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
   return hereFirst(named.map((recipient) => toPerson(recipient, people)))
@@ -77,13 +77,13 @@ function namedBy(
 
 function toPerson(
   { id, channel, name, status, statusReason }: Recipient,
-  { hereId }: People,
+  { hereId }: WatchPeople,
 ): RecipientChoice {
   return { id, channel, name, status, statusReason, isHere: id === hereId }
 }
 
 /** Recipients of the wallet that watches can name, this chat first. */
-export function allPeople(people: People): readonly RecipientChoice[] {
+export function allPeople(people: WatchPeople): readonly RecipientChoice[] {
   return hereFirst(people.recipients.map((recipient) => toPerson(recipient, people)))
 }
 
@@ -113,7 +113,7 @@ interface PeopleOptions {
 export function watchPeople(
   reader: Reader,
   watch: Watch,
-  people: People,
+  people: WatchPeople,
   options: PeopleOptions,
 ): View {
   const { t } = reader

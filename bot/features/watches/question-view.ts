@@ -2,14 +2,14 @@ import { packed } from '#src/actions/codec.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { act, back, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
-import { GLYPHS } from '../../views/watch-state.ts'
+import { STATUS_GLYPHS } from '../../views/watch-state.ts'
 import { backToCard } from './edit-view.ts'
 
 /** Choice of the duration of a mute. */
 export function muteChoice(reader: Reader, watch: Watch): View {
   const { t } = reader
   const lines = [
-    `${GLYPHS.muted} ${t.html('bot:mute.title', { label: typed(watch.label) })}`,
+    `${STATUS_GLYPHS.muted} ${t.html('bot:mute.title', { label: typed(watch.label) })}`,
     '',
     t.html('bot:mute.effect'),
   ]

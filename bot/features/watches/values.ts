@@ -12,8 +12,8 @@ import { hasDays, type TriedWatch, valueLine } from '../../views/backtest-line.t
 import {
   fieldLabel,
   findField,
-  type Preset,
   presetsOf,
+  type SettingPreset,
   type SettingWithOwner,
   valueText,
 } from '../../views/fields.ts'
@@ -41,14 +41,14 @@ export async function showOfferedValues(
 }
 
 /** The values with their results. */
-export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, tryOne) => {
+export const readValuesBacktest: BacktestScreen = async (state, link, { handle }, runOne) => {
   const [id = '', code = ''] = Handle.parse(handle)
   const watch = await state.call(getWatch, { params: { id } }, link)
   const owned = findField(watch.type, code)
   if (owned === undefined || !isBacktestable(owned)) return undefined
   const values = offeredValues(state.reader, watch, owned)
   const tried = await Promise.all(
-    values.map(({ value }) => tryOne(state, bodyWith(watch, owned, value), link)),
+    values.map(({ value }) => runOne(state, bodyWith(watch, owned, value), link)),
   )
   return triedValues(state.reader, watch, owned, tried)
 }
@@ -59,7 +59,11 @@ export function isBacktestable({ owner, field }: SettingWithOwner): boolean {
 }
 
 /** The current value and the offered values. */
-function offeredValues(reader: Reader, watch: Watch, owned: SettingWithOwner): readonly Preset[] {
+function offeredValues(
+  reader: Reader,
+  watch: Watch,
+  owned: SettingWithOwner,
+): readonly SettingPreset[] {
   const facts = factsOf(watch)
   const current = currentValue(watch, owned)
   const presets = presetsOf(reader, owned, facts)
@@ -92,7 +96,8 @@ function triedValues(
   const { code } = owned.field
   const current = currentValue(watch, owned)
   const values = offeredValues(reader, watch, owned)
-  const label = (preset: Preset) => (preset.value === current ? `✓ ${preset.label}` : preset.label)
+  const label = (preset: SettingPreset) =>
+    preset.value === current ? `✓ ${preset.label}` : preset.label
   const field = fieldLabel(t, owned)
   const lines = [
     `✏️ ${t.html('bot:edit.title', { field, label: typed(watch.label) })}`,

@@ -1,4 +1,4 @@
-import { type Abi, encodeFunctionData, type Hex, zeroHash } from 'viem'
+import { type Abi, encodeFunctionData, type Hex, zeroAddress, zeroHash } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { feedId } from '#src/chain/feed-names.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
@@ -24,7 +24,7 @@ import { rewardTree } from './reward-tree.ts'
 import type { ProtocolTiming } from './timing.ts'
 import { type BlockWriter, type MinedReceipt, readReceipts, type UnsignedTx } from './writer.ts'
 
-/** A provider at the founding of the chain. */
+/** A provider that is registered when the contracts are installed. */
 export interface GenesisProvider {
   readonly accounts: ProviderAccounts
   /** Stake in whole FLR. */
@@ -38,7 +38,7 @@ export interface GenesisState {
   readonly epoch: number
   /** Registered in both epochs. */
   readonly founders: readonly GenesisProvider[]
-  /** Whether Relay and registries are of the former generation. */
+  /** Whether the present Relay, voter registries and calculator are those of the former generation. */
   readonly isFormer: boolean
 }
 
@@ -52,9 +52,9 @@ export const UPTIME_HASH: Hash =
 
 const INITIAL_WEI = 1_000_000n * 10n ** 18n
 const MAX_VOTERS = 100n
-const FTSO = 100
+const FTSO_PROTOCOL_ID = 100
 /** Number of blocks in which a fast update is accepted. */
-const WINDOW = 10
+const UPDATE_WINDOW_BLOCKS = 10
 /** One and a half updates per block, in units of 2^-120. */
 const SAMPLE_SIZE = 3n << 119n
 const REWARD_EXPIRY_SECONDS = 7_776_000
@@ -86,7 +86,7 @@ const CODES: readonly (readonly [Address, { readonly bytecode: string }])[] = [
 ]
 
 /**
- * Installs the contracts of Flare's systems at their addresses and creates their history, in one block.
+ * Installs the contracts of Flare's systems at their addresses, funds senders, and creates both epochs in one block.
  *
  * @param writer has exclusive access to the chain
  * @throws Error when a transaction fails
@@ -100,7 +100,7 @@ export async function installFsp(
   const transactions = [
     ...setUpContracts(founding),
     ...enterFounders(founding.founders),
-    ...foundEpochs(founding),
+    ...seedEpochs(founding),
   ]
   return expectSuccess(writer, await writer.block(writer.head.timestamp + 1, transactions))
 }
@@ -116,8 +116,8 @@ export async function expectSuccess(
   const receipts = await readReceipts(writer, hashes)
   return receipts.map((receipt, i) => {
     if (receipt?.status === '0x1') return receipt
-    const how = receipt === null ? 'is in no block' : 'failed'
-    throw new Error(`transaction ${i} of ${hashes.length} ${how}`)
+    const problem = receipt === null ? 'is in no block' : 'failed'
+    throw new Error(`transaction ${i} of ${hashes.length} ${problem}`)
   })
 }
 
@@ -152,12 +152,12 @@ export async function fundAll(writer: BlockWriter, all: readonly GenesisProvider
   ])
 }
 
-/** A call by the setup account. */
+/** A call by `SIMULATION_ACCOUNT`. */
 export function setUpCall(to: Address, data: Hex, gas = SET_UP_GAS): UnsignedTx {
   return { from: SIMULATION_ACCOUNT, to, data, gas }
 }
 
-/** Sets the present generation in the registry and in the manager. */
+/** Sets which generation of Relay, and which of the voter registries with their calculator, is the present one. */
 export function setGeneration(isFormer: {
   readonly relay: boolean
   readonly registries: boolean
@@ -170,13 +170,13 @@ export function setGeneration(isFormer: {
         FlareSystemsCalculator: CONTRACTS.oldFlareSystemsCalculator,
       }
     : {}
-  const places = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
+  const addresses = { ...REGISTRY_CONTRACTS, ...registries, Relay: relay, RandomNumberV2: relay }
   return [
     setUpCall(
       CONTRACT_REGISTRY_ADDRESS,
       encodeFunctionData({
         abi: SET_UP_ABI.registry,
-        args: [Object.keys(places), Object.values(places)],
+        args: [Object.keys(addresses), Object.values(addresses)],
       }),
       5 * SET_UP_GAS,
     ),
@@ -202,7 +202,7 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Uns
   const set = (to: Address, abi: Abi, functionName: string, args: readonly unknown[]) =>
     setUpCall(to, encodeFunctionData({ abi, functionName, args }))
   const state = {
-    randomNumberProtocolId: FTSO,
+    randomNumberProtocolId: FTSO_PROTOCOL_ID,
     firstVotingRoundStartTs: timing.firstRoundStart,
     votingEpochDurationSeconds: timing.roundSeconds,
     firstRewardEpochStartVotingRoundId: 0,
@@ -214,34 +214,34 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Uns
     noSigningPolicyRelay: true,
     messageFinalizationWindowInRewardEpochs: 20,
   }
-  const none = '0x0000000000000000000000000000000000000000'
-  const { flareSystemsManager: own, entityManager: entities } = CONTRACTS
+  const { flareSystemsManager: managerAddress, entityManager: entities } = CONTRACTS
+  const updaterSettings = [managerAddress, UPDATE_WINDOW_BLOCKS, PRICES.length]
   return [
     ...setGeneration({ relay: isFormer, registries: isFormer }),
-    setUpCall(own, constantsData(timing)),
-    set(CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, none, state]),
+    setUpCall(managerAddress, constantsData(timing)),
+    set(CONTRACTS.oldRelay, RELAY_ABI, 'setUp', [false, zeroAddress, state]),
     set(CONTRACTS.relay, RELAY_ABI, 'setUp', [true, CONTRACTS.oldRelay, state]),
     set(CONTRACTS.submission, SET_UP_ABI.submission, 'setSubmitAndPassData', [
       CONTRACTS.fastUpdater,
       SUBMIT_UPDATES_SELECTOR,
     ]),
     set(CONTRACTS.voterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[false, own, entities],
+      ...[false, managerAddress, entities],
       ...[CONTRACTS.flareSystemsCalculator, CONTRACTS.voterPreRegistry, MAX_VOTERS],
     ]),
     set(CONTRACTS.oldVoterRegistry, SET_UP_ABI.voterRegistry, 'setUp', [
-      ...[true, own, entities],
+      ...[true, managerAddress, entities],
       ...[CONTRACTS.oldFlareSystemsCalculator, CONTRACTS.oldVoterPreRegistry, MAX_VOTERS],
     ]),
     set(CONTRACTS.voterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[false, own, CONTRACTS.voterRegistry],
+      ...[false, managerAddress, CONTRACTS.voterRegistry],
     ]),
     set(CONTRACTS.oldVoterPreRegistry, SET_UP_ABI.voterPreRegistry, 'setUp', [
-      ...[true, own, CONTRACTS.oldVoterRegistry],
+      ...[true, managerAddress, CONTRACTS.oldVoterRegistry],
     ]),
     set(CONTRACTS.flareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [false]),
     set(CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
-    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', [own, WINDOW, PRICES.length]),
+    set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', updaterSettings),
     set(CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
       PRICES.map(({ name }) => feedId(name)),
     ]),
@@ -272,7 +272,7 @@ function constantsData(timing: ProtocolTiming): Hex {
   })
 }
 
-/** Registers providers with their addresses and weights. */
+/** Sets the founders' accounts in the EntityManager and their stakes in both calculators. */
 function enterFounders(founders: readonly GenesisProvider[]): readonly UnsignedTx[] {
   return inParts(founders).flatMap((part) => {
     const voters = part.map(({ accounts }) => accounts.identity.address)
@@ -284,7 +284,7 @@ function enterFounders(founders: readonly GenesisProvider[]): readonly UnsignedT
       nodeIds: accounts.nodeIds,
       nodeWeights: accounts.nodeIds.map(() => 0n),
     }))
-    const weigh = encodeFunctionData({
+    const stakesData = encodeFunctionData({
       abi: VOTERS_ABI,
       functionName: 'setStakes',
       args: [voters, stakes],
@@ -292,8 +292,8 @@ function enterFounders(founders: readonly GenesisProvider[]): readonly UnsignedT
     const gas = SET_UP_GAS + part.length * GAS_PER_VOTER
     return [
       entityTx(part.map(({ accounts }) => accounts)),
-      setUpCall(CONTRACTS.flareSystemsCalculator, weigh, gas),
-      setUpCall(CONTRACTS.oldFlareSystemsCalculator, weigh, gas),
+      setUpCall(CONTRACTS.flareSystemsCalculator, stakesData, gas),
+      setUpCall(CONTRACTS.oldFlareSystemsCalculator, stakesData, gas),
     ]
   })
 }
@@ -319,7 +319,7 @@ export function entityTx(all: readonly ProviderAccounts[]): UnsignedTx {
   )
 }
 
-function foundEpochs({ epoch, founders, isFormer }: GenesisState): readonly UnsignedTx[] {
+function seedEpochs({ epoch, founders, isFormer }: GenesisState): readonly UnsignedTx[] {
   const registry = isFormer ? CONTRACTS.oldVoterRegistry : CONTRACTS.voterRegistry
   return [
     { epoch: epoch - 1, uptime: UPTIME_HASH, rewards: rewardTree(epoch - 1, founders).root },

@@ -1,6 +1,11 @@
+import { encodeFunctionData } from 'viem'
+import { REWARDS_ABI } from './abi.ts'
+import { CONTRACTS } from './contract-addresses.ts'
+import { setUpCall } from './install.ts'
 import type { KnownPolicy, PolicyMember } from './policy.ts'
+import type { ProviderAccounts } from './provider.ts'
+import { ownRewardClaims } from './reward-tree.ts'
 import type { ProtocolTiming } from './timing.ts'
-import { claimRewards, offerRewards } from './votes.ts'
 import type { UnsignedTx } from './writer.ts'
 
 /** Publication of rewards after the end of an epoch, and their claims after the vote on them. */
@@ -27,6 +32,7 @@ export interface Payouts {
 
 /** Number of epochs in which rewards can be claimed. */
 const CLAIMABLE_EPOCHS = 25
+const CLAIM_GAS = 600_000
 
 /** Creates payouts before the end of any epoch. */
 export function createPayouts(timing: ProtocolTiming): Payouts {
@@ -74,4 +80,49 @@ export function createPayouts(timing: ProtocolTiming): Payouts {
         return claimRewards(member.accounts, epoch)
       }),
   }
+}
+
+/** Transactions that create the rewards of an epoch for the given providers. */
+function offerRewards(
+  epoch: number,
+  oldest: number,
+  providers: readonly ProviderAccounts[],
+): readonly UnsignedTx[] {
+  const range = encodeFunctionData({
+    abi: REWARDS_ABI,
+    functionName: 'setRange',
+    args: [oldest, epoch],
+  })
+  return [
+    setUpCall(CONTRACTS.rewardManager, range),
+    ...providers.flatMap((accounts) =>
+      ownRewardClaims(accounts).map(({ owner, claimType, amount }) =>
+        setUpCall(
+          CONTRACTS.rewardManager,
+          encodeFunctionData({
+            abi: REWARDS_ABI,
+            functionName: 'addReward',
+            args: [
+              owner,
+              { rewardEpochId: epoch, beneficiary: owner, amount, claimType, initialised: false },
+            ],
+          }),
+        ),
+      ),
+    ),
+  ]
+}
+
+/** Transactions with which a provider claims all its rewards of an epoch. */
+function claimRewards(accounts: ProviderAccounts, epoch: number): readonly UnsignedTx[] {
+  return ownRewardClaims(accounts).map(({ owner, claimType }) => ({
+    from: owner,
+    to: CONTRACTS.rewardManager,
+    data: encodeFunctionData({
+      abi: REWARDS_ABI,
+      functionName: 'claim',
+      args: [owner, owner, epoch, claimType],
+    }),
+    gas: CLAIM_GAS,
+  }))
 }

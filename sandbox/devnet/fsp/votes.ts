@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex } from 'viem'
 import type { Hash } from '#src/kernel/units.ts'
-import { FSP_ABI, REWARDS_ABI, VOTERS_ABI } from './abi.ts'
+import { FSP_ABI, VOTERS_ABI } from './abi.ts'
 import { CONTRACTS } from './contract-addresses.ts'
 import {
   policyHash,
@@ -10,9 +10,8 @@ import {
   uptimeVoteHash,
   type WeightBasedClaims,
 } from './encode.ts'
-import { setUpCall, UPTIME_HASH } from './install.ts'
+import { UPTIME_HASH } from './install.ts'
 import { type ProviderAccounts, seededHash } from './provider.ts'
-import { ownRewardClaims } from './reward-tree.ts'
 import type { UnsignedTx } from './writer.ts'
 
 /** Number of weight-based claims in every epoch; made up. */
@@ -119,51 +118,6 @@ export function rewardsVote(epoch: number, root: Hash): VoteTransactionBuilder {
       }),
     )
   }
-}
-
-/** Transactions that create the rewards of an epoch for the given providers. */
-export function offerRewards(
-  epoch: number,
-  oldest: number,
-  providers: readonly ProviderAccounts[],
-): readonly UnsignedTx[] {
-  const range = encodeFunctionData({
-    abi: REWARDS_ABI,
-    functionName: 'setRange',
-    args: [oldest, epoch],
-  })
-  return [
-    setUpCall(CONTRACTS.rewardManager, range),
-    ...providers.flatMap((accounts) =>
-      ownRewardClaims(accounts).map(({ owner, claimType, amount }) =>
-        setUpCall(
-          CONTRACTS.rewardManager,
-          encodeFunctionData({
-            abi: REWARDS_ABI,
-            functionName: 'addReward',
-            args: [
-              owner,
-              { rewardEpochId: epoch, beneficiary: owner, amount, claimType, initialised: false },
-            ],
-          }),
-        ),
-      ),
-    ),
-  ]
-}
-
-/** Transactions with which a provider claims all its rewards of an epoch. */
-export function claimRewards(accounts: ProviderAccounts, epoch: number): readonly UnsignedTx[] {
-  return ownRewardClaims(accounts).map(({ owner, claimType }) => ({
-    from: owner,
-    to: CONTRACTS.rewardManager,
-    data: encodeFunctionData({
-      abi: REWARDS_ABI,
-      functionName: 'claim',
-      args: [owner, owner, epoch, claimType],
-    }),
-    gas: GAS,
-  }))
 }
 
 function transactionOf(

@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import { type Hex, numberToHex, size } from 'viem'
 import { z } from 'zod'
 import type { Address, Hash } from '#src/kernel/units.ts'
-import { postJson } from '../post.ts'
+import { postToChain } from '../post.ts'
 
 /** A transaction from any account, without its key. */
 export interface UnsignedTx {
@@ -99,9 +99,9 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
   async function ask(calls: readonly Call[]): Promise<readonly unknown[]> {
     if (calls.length === 0) return []
     const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-    const answers = Answers.parse(JSON.parse(await postJson(agent, devnet.rpcUrl, body))).toSorted(
-      (a, b) => a.id - b.id,
-    )
+    const answers = Answers.parse(
+      JSON.parse(await postToChain(agent, devnet.rpcUrl, body)),
+    ).toSorted((a, b) => a.id - b.id)
     const failed = answers.find(({ error }) => error !== undefined)
     if (failed !== undefined) {
       throw new Error(`${calls[failed.id]?.method} was refused: ${failed.error?.message}`)

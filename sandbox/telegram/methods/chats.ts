@@ -9,16 +9,16 @@ import type { BotApiMethod } from './define.ts'
 const TOPIC_NAME_LENGTH_MAX = 128
 const TOPIC_COLOR = 7_322_096
 
-/** Methods about a chat and who is in it. */
+/** Methods about chats: their members, pinned messages and topics, and leaving them. */
 export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'getChat',
-    run: (backend, args) => fullChatWire(backend, readable(backend, args)),
+    run: (backend, args) => fullChatWire(backend, readableChat(backend, args)),
   },
   {
     name: 'getChatMember',
     run(backend, args) {
-      const chat = readable(backend, args)
+      const chat = readableChat(backend, args)
       const userId = integerArgument(args, 'user_id')
       if (userId <= 0) throw badRequest('invalid user_id specified')
       return memberOrLeft(backend, chat, userId)
@@ -27,7 +27,7 @@ export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'getChatAdministrators',
     run(backend, args) {
-      const chat = readable(backend, args)
+      const chat = readableChat(backend, args)
       if (chat.type === 'private') {
         throw badRequest('there are no administrators in the private chat')
       }
@@ -40,16 +40,16 @@ export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'getChatMemberCount',
     run(backend, args) {
-      const chat = readable(backend, args)
+      const chat = readableChat(backend, args)
       if (chat.type === 'private') return 2
       const people = chat.members.filter((member) => member.status !== 'left').length
-      return isInside(chat) ? people + 1 : people
+      return isBotMember(chat) ? people + 1 : people
     },
   },
   {
     name: 'pinChatMessage',
     run(backend, args) {
-      const chat = pinnable(backend, args)
+      const chat = pinnableChat(backend, args)
       const message = backend.messages.find(chat.id, integerArgument(args, 'message_id'))
       if (!message || message.service) throw badRequest('message to pin not found')
       const pinned = [...chat.pinned.filter((id) => id !== message.id), message.id]
@@ -66,19 +66,19 @@ export const CHATS: readonly BotApiMethod[] = [
   {
     name: 'unpinChatMessage',
     run(backend, args) {
-      const chat = pinnable(backend, args)
-      const wanted = args.texts.has('message_id')
+      const chat = pinnableChat(backend, args)
+      const messageId = args.texts.has('message_id')
         ? integerArgument(args, 'message_id')
         : (chat.pinned.at(-1) ?? 0)
-      if (!backend.messages.find(chat.id, wanted)) throw badRequest('message to unpin not found')
-      backend.chats.put({ ...chat, pinned: chat.pinned.filter((id) => id !== wanted) })
+      if (!backend.messages.find(chat.id, messageId)) throw badRequest('message to unpin not found')
+      backend.chats.put({ ...chat, pinned: chat.pinned.filter((id) => id !== messageId) })
       return true
     },
   },
   {
     name: 'unpinAllChatMessages',
     run(backend, args) {
-      backend.chats.put({ ...pinnable(backend, args), pinned: [] })
+      backend.chats.put({ ...pinnableChat(backend, args), pinned: [] })
       return true
     },
   },
@@ -120,15 +120,15 @@ export function addTopic(backend: Backend, chat: GroupChat, name: string, from: 
   return created.id
 }
 
-function isInside(chat: GroupChat): boolean {
+function isBotMember(chat: GroupChat): boolean {
   return chat.bot !== 'left' && chat.bot !== 'kicked'
 }
 
-function readable(backend: Backend, args: Arguments): Chat {
+function readableChat(backend: Backend, args: Arguments): Chat {
   return accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'read')
 }
 
-function pinnable(backend: Backend, args: Arguments): Chat {
+function pinnableChat(backend: Backend, args: Arguments): Chat {
   const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
   if (chat.type !== 'private' && chat.bot !== 'administrator') {
     throw badRequest('not enough rights to manage pinned messages in the chat')

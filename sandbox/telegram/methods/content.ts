@@ -11,7 +11,7 @@ import { accessibleChat } from '../chat-store.ts'
 import { storedEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
-import type { NewMessage } from '../messages.ts'
+import type { MessageToAdd } from '../messages.ts'
 import type { Chat, ChatMessage, Entity, FormattedText, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
 import { checkCaption, checkText, findEntities, SOURCE_BYTES_MAX, storedText } from '../text.ts'
@@ -147,7 +147,7 @@ export function readReplyMarkup(args: Arguments): Markup {
 export function sendToChat(
   backend: Backend,
   args: Arguments,
-  content: Pick<NewMessage, 'text' | 'entities' | 'file' | 'linkPreview'>,
+  content: Pick<MessageToAdd, 'text' | 'entities' | 'file' | 'linkPreview'>,
   kind: string,
 ): ChatMessage {
   const reply = readReply(args)

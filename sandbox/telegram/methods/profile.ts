@@ -8,7 +8,7 @@ import {
 } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
-import type { BotCommand, CommandScope, ProfileText } from '../profile.ts'
+import type { BotCommand, CommandListScope, ProfileText } from '../profile.ts'
 import { DEFAULT_SCOPE } from '../profile.ts'
 import { badRequest } from '../refusal.ts'
 import { botDetailsWire } from '../wire.ts'
@@ -118,7 +118,7 @@ function readCommands(args: Arguments): readonly BotCommand[] {
 const PLAIN_SCOPES = ['default', 'all_private_chats', 'all_group_chats', 'all_chat_administrators']
 const CHAT_SCOPES = ['chat', 'chat_administrators', 'chat_member']
 
-function readScope(backend: Backend, args: Arguments): CommandScope {
+function readScope(backend: Backend, args: Arguments): CommandListScope {
   const value = jsonArgument(args, 'scope', 'BotCommandScope')
   if (value === undefined) return DEFAULT_SCOPE
   if (!isObject(value)) {

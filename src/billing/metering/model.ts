@@ -86,8 +86,8 @@ export type Charge =
       readonly priceCredits: number
     }
 
-/** Quota of a payer after one of its calls; the balance is 0 without a wallet. */
-export interface QuotaStatus {
+/** Credits and free calls of a payer, before or after a call; the balance is 0 without a wallet. */
+export interface PayerFunds {
   readonly balanceCredits: number
   /** Free calls left today. */
   readonly freeLeft: number
@@ -95,15 +95,15 @@ export interface QuotaStatus {
 
 /** Outcome of a call: admitted free, paid, or refused. */
 export type ChargeOutcome =
-  | ({ readonly ok: true; readonly charge: Charge } & QuotaStatus)
-  | ({ readonly ok: false; readonly reason: 'payment_required' } & QuotaStatus)
+  | ({ readonly ok: true; readonly charge: Charge } & PayerFunds)
+  | ({ readonly ok: false; readonly reason: 'payment_required' } & PayerFunds)
   | { readonly ok: false; readonly reason: 'invalid_token' }
 
-/** Whether a charge was refunded, and the changed fields of the payer's quota. */
-export type RefundResult = ({ readonly ok: true } & Partial<QuotaStatus>) | { readonly ok: false }
+/** Whether a charge was refunded, and the changed fields of the payer's funds. */
+export type RefundResult = ({ readonly ok: true } & Partial<PayerFunds>) | { readonly ok: false }
 
 /** Result of settling several calls of one payer for one resource. */
-export interface Settlement {
+export interface CallSettlement {
   /** Wallet, or client network. */
   readonly subject: string
   readonly day: string

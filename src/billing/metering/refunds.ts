@@ -73,7 +73,7 @@ export function createPendingRefunds({ db, clock, log }: Deps): PendingRefunds {
  * Refunds charges of one payer: either all free calls of one day, or all paid calls. Never rejects: paid
  * calls that cannot be refunded now are added to the pending refunds.
  */
-export async function refund(
+export async function refundCharges(
   deps: Deps,
   charges: readonly [Charge, ...Charge[]],
   pendingRefunds: PendingRefunds,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
-import type { Settlement } from './model.ts'
+import type { CallSettlement } from './model.ts'
 import { freeCallsLeft, listCallOutcomes, nextUtcDay, refundReference, utcDay } from './rules.ts'
 
 const WALLET = '0x0000000000000000000000000000000000000001'
@@ -25,7 +25,7 @@ describe('the day of free calls', () => {
 })
 
 describe('listCallOutcomes', () => {
-  const settlement: Settlement = {
+  const settlement: CallSettlement = {
     subject: WALLET,
     day: '2026-11-20',
     priceCredits: 10,

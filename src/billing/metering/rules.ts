@@ -1,7 +1,7 @@
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import { FREE_TIER_DAILY_CALLS } from '../price-list.ts'
-import type { ChargeOutcome, Settlement } from './model.ts'
+import type { CallSettlement, ChargeOutcome } from './model.ts'
 
 /** The UTC day of an instant, `YYYY-MM-DD`. */
 export function utcDay(at: Date): string {
@@ -37,7 +37,10 @@ export function refundReference(usage: string): string {
  * Outcomes of the calls of a batch, in order: first the free calls, then the paid calls with the balance
  * after each ledger entry, then the refused calls.
  */
-export function listCallOutcomes(settlement: Settlement, calls: number): readonly ChargeOutcome[] {
+export function listCallOutcomes(
+  settlement: CallSettlement,
+  calls: number,
+): readonly ChargeOutcome[] {
   const { subject, day, priceCredits, batch, free, paid, balanceBeforeCredits } = settlement
   return Array.from({ length: calls }, (_, index): ChargeOutcome => {
     const freeLeft = Math.max(0, settlement.freeLeftBefore - index - 1)

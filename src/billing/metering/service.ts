@@ -15,7 +15,7 @@ import {
 } from './charging.ts'
 import { createLedgerNotifier } from './listeners.ts'
 import * as model from './model.ts'
-import { createPendingRefunds, refund } from './refunds.ts'
+import { createPendingRefunds, refundCharges } from './refunds.ts'
 import { freeCallsLeft, utcDay } from './rules.ts'
 import { countFreeCalls, deleteFreeCallsBefore } from './store.ts'
 
@@ -68,15 +68,16 @@ export function createMetering(deps: Deps): Metering {
   const pendingRefunds = createPendingRefunds(deps)
   /** Wallets of known tokens; the wallet of a token never changes. */
   const wallets = new Map<string, string>()
-  const notes = new Set<Promise<void>>()
+  const useRecords = new Set<Promise<void>>()
   const charging = {
     ...deps,
     onTokenFound: (token: FoundToken, at: Date) => {
-      learn(wallets, token)
+      rememberWallet(wallets, token)
       if (token.charge !== undefined && token.charge.paid > 0) ledgerNotifier.notify(token.wallet)
-      const note = deps.tokens.recordUse({ id: token.tokenId, lastUsedAt: token.lastUsedAt }, at)
-      notes.add(note)
-      void note.then(() => notes.delete(note))
+      const { tokenId: id, lastUsedAt } = token
+      const useRecord = deps.tokens.recordUse({ id, lastUsedAt }, at)
+      useRecords.add(useRecord)
+      void useRecord.then(() => useRecords.delete(useRecord))
     },
     onUncertain: pendingRefunds.add,
   }
@@ -84,18 +85,17 @@ export function createMetering(deps: Deps): Metering {
     ...LIMITS,
     processTogether: (groups) => settleCallsTogether(charging, groups),
     processAlone: (group) => settleTokenCalls(charging, group),
-    isAlike: (tokenCall, other) =>
-      tokenCall.hash === other.hash && tokenCall.resource === other.resource,
+    isAlike: (call, other) => call.hash === other.hash && call.resource === other.resource,
   })
   const networkCalls = createBatcher<string, model.ChargeOutcome>({
     ...LIMITS,
     processAlone: (group) => settleNetworkCalls(deps, group),
     isAlike: () => true,
   })
-  const returns = createBatcher<model.Charge, model.RefundResult>({
+  const refundBatcher = createBatcher<model.Charge, model.RefundResult>({
     ...LIMITS,
     waitingPerKeyMax: model.CALLS_IN_FLIGHT_MAX,
-    processAlone: (group) => refund(deps, group, pendingRefunds),
+    processAlone: (group) => refundCharges(deps, group, pendingRefunds),
     isAlike: (charge, other) => dayOf(charge) === dayOf(other),
   })
 
@@ -109,7 +109,7 @@ export function createMetering(deps: Deps): Metering {
       throw new AppError('rate_limited', 'rate_limited', { retryAfterSeconds: 1 })
     },
     async refund(charge) {
-      const returned = returns.add(charge.kind === 'free' ? charge.subject : charge.wallet, charge)
+      const returned = refundBatcher.add(payerOf(charge), charge)
       if (returned !== undefined) return returned
       if (charge.kind === 'paid') pendingRefunds.add([charge.reference])
       return { ok: false }
@@ -117,22 +117,22 @@ export function createMetering(deps: Deps): Metering {
     settleRefunds: pendingRefunds.settle,
     async stop() {
       await Promise.all([tokenCalls.idle(), networkCalls.idle()])
-      await returns.idle()
+      await refundBatcher.idle()
       await pendingRefunds.close()
-      await Promise.all([ledgerNotifier.idle(), ...notes])
+      await Promise.all([ledgerNotifier.idle(), ...useRecords])
     },
   }
 }
 
-/** Quota of a wallet or client network before a call. */
-export async function getQuotaStatus(
+/** Credits and free calls of a wallet or client network. */
+export async function getPayerFunds(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   subject: { readonly wallet: Address } | { readonly network: string },
-): Promise<model.QuotaStatus> {
+): Promise<model.PayerFunds> {
   const isWallet = 'wallet' in subject
   const account = isWallet ? await findAccount(db, subject.wallet) : undefined
-  const name = isWallet ? subject.wallet : subject.network
-  const counted = await countFreeCalls(db, name, utcDay(clock.now()))
+  const subjectName = isWallet ? subject.wallet : subject.network
+  const counted = await countFreeCalls(db, subjectName, utcDay(clock.now()))
   return { balanceCredits: account?.balanceCredits ?? 0, freeLeft: freeCallsLeft(counted) }
 }
 
@@ -147,11 +147,15 @@ export async function pruneFreeCalls({ db, clock }: Pick<Deps, 'db' | 'clock'>):
   await deleteFreeCallsBefore(db, utcDay(new Date(clock.now().getTime() - DAYS_KEPT_MS)))
 }
 
-function learn(wallets: Map<string, string>, { hash, wallet }: FoundToken): void {
+function rememberWallet(wallets: Map<string, string>, { hash, wallet }: FoundToken): void {
   if (wallets.has(hash)) return
   const [oldest] = wallets.keys()
   if (wallets.size >= model.KNOWN_TOKENS_MAX && oldest !== undefined) wallets.delete(oldest)
   wallets.set(hash, wallet)
+}
+
+function payerOf(charge: model.Charge): string {
+  return charge.kind === 'free' ? charge.subject : charge.wallet
 }
 
 function dayOf(charge: model.Charge): string | undefined {

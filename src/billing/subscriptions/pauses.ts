@@ -81,7 +81,7 @@ export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date)
   if (last === undefined) return
   let isMoved = false
   for (const row of await store.lockRunning(tx, wallet)) {
-    const missed = pauses.filter(({ number }) => number > row.movedForPause)
+    const missed = pauses.filter(({ number }) => number > row.lastAppliedPause)
     if (missed.length === 0) continue
     isMoved = true
     const { startsAt, endsAt, ...next } = missed.reduce(subscriptionAfterPause, row)
@@ -90,7 +90,7 @@ export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date)
       endsAt,
       dueAt: subscriptionStepAt({ ...next, endsAt }) ?? null,
       remindAt: nextSubscriptionReminder('term', endsAt, now) ?? null,
-      movedForPause: last.number,
+      lastAppliedPause: last.number,
     })
   }
   if (await extendTrial(tx, wallet, pauses, now)) isMoved = true
@@ -108,23 +108,23 @@ async function extendTrial(
   now: Date,
 ): Promise<boolean> {
   const trial = await store.findTrial(tx, wallet)
-  let { startedAt, endsAt, movedForPause = 0 } = trial ?? {}
+  let { startedAt, endsAt, lastAppliedPause = 0 } = trial ?? {}
   if (trial === undefined || startedAt === undefined || endsAt === undefined) return false
-  for (const pause of pauses.filter(({ number }) => number > trial.movedForPause)) {
-    movedForPause = pause.number
+  for (const pause of pauses.filter(({ number }) => number > trial.lastAppliedPause)) {
+    lastAppliedPause = pause.number
     // A trial that ended before billing was switched off stays ended.
     if (endsAt <= pause.offAt) continue
     const ms = pauseExtensionMs({ startsAt: startedAt, dueAt: endsAt }, pause)
     startedAt = new Date(startedAt.getTime() + ms)
     endsAt = new Date(endsAt.getTime() + ms)
   }
-  if (movedForPause === trial.movedForPause) return false
+  if (lastAppliedPause === trial.lastAppliedPause) return false
   if (endsAt.getTime() === trial.endsAt.getTime()) {
-    await store.updateTrial(tx, wallet, { movedForPause })
+    await store.updateTrial(tx, wallet, { lastAppliedPause })
     return true
   }
   const remindAt = nextSubscriptionReminder('trial', endsAt, now) ?? null
-  await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, movedForPause })
+  await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, lastAppliedPause })
   await store.insertCapacityChange(tx, wallet, endsAt)
   return true
 }

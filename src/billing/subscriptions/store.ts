@@ -6,7 +6,7 @@ import { billingPauses, capacityChanges, subscriptions, trialAccounts, trials } 
 
 export type TrialRow = typeof trials.$inferSelect
 export type SubscriptionRow = typeof subscriptions.$inferSelect
-export type NewTrial = Omit<TrialRow, 'movedForPause'>
+export type NewTrial = Omit<TrialRow, 'lastAppliedPause'>
 
 /** The wallet's trial, running or ended. */
 export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | undefined> {
@@ -65,7 +65,7 @@ export async function endTrialReminders(db: Db, wallet: Address): Promise<void> 
 export async function updateTrial(
   db: Db,
   wallet: Address,
-  changes: Partial<Pick<TrialRow, 'startedAt' | 'endsAt' | 'remindAt' | 'movedForPause'>>,
+  changes: Partial<Pick<TrialRow, 'startedAt' | 'endsAt' | 'remindAt' | 'lastAppliedPause'>>,
 ): Promise<void> {
   await db.update(trials).set(changes).where(eq(trials.wallet, wallet))
 }
@@ -134,17 +134,17 @@ export async function listUnappliedPauses(db: Db): Promise<EndedBillingPause[]> 
   const rows = await db
     .select()
     .from(billingPauses)
-    .where(isNull(billingPauses.settledAt))
+    .where(isNull(billingPauses.appliedAt))
     .orderBy(asc(billingPauses.number))
   return rows.flatMap(({ number, offAt, onAt }) => (onAt === null ? [] : [{ number, offAt, onAt }]))
 }
 
 /** Marks the pauses up to the number `upTo` as applied to every term and trial. */
-export async function markPausesApplied(db: Db, upTo: number, settledAt: Date): Promise<void> {
+export async function markPausesApplied(db: Db, upTo: number, appliedAt: Date): Promise<void> {
   await db
     .update(billingPauses)
-    .set({ settledAt })
-    .where(and(lte(billingPauses.number, upTo), isNull(billingPauses.settledAt)))
+    .set({ appliedAt })
+    .where(and(lte(billingPauses.number, upTo), isNull(billingPauses.appliedAt)))
 }
 
 /**

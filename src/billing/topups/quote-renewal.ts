@@ -33,14 +33,14 @@ export async function renewTopup(
   const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: topup.credits }
   const caller = { wallet: storedAddress(topup.wallet) }
-  const offer = await readAssetOfNewTopup(deps, caller, input)
+  const assetState = await readAssetOfNewTopup(deps, caller, input)
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)
     if (row === undefined) return undefined
     const made = await findRenewed(inside, row, locale)
     if (made !== undefined) return made
-    return await createTopup(inside, caller, { input, locale, renews: handle, offer })
+    return await createTopup(inside, caller, { input, locale, renews: handle, assetState })
   })
 }
 

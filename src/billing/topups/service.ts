@@ -63,11 +63,11 @@ export async function createTopup(
     /** Handle of the quote that the new quote replaces. */
     readonly renews?: Hash
     /** Result of `readAssetOfNewTopup`, required inside a transaction, where the chain must not be called. */
-    readonly offer?: AssetState
+    readonly assetState?: AssetState
   },
 ): Promise<Topup> {
   const { input, locale, renews = null } = request
-  const state = request.offer ?? (await readAssetOfNewTopup(deps, caller, input))
+  const state = request.assetState ?? (await readAssetOfNewTopup(deps, caller, input))
   const credits = input.credits ?? MIN_TOPUP_CREDITS
   const createdAt = deps.clock.now()
   const { key } = state.asset

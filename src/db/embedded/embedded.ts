@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { claimServer, type ServerClaim } from './claim.ts'
 import { type Cluster, openCluster } from './cluster.ts'
 import { findPostmaster, removeStaleFile, stopPostmaster } from './postmaster.ts'
-import { type Server, startServer } from './server.ts'
+import { type ServerProcess, startServer } from './server.ts'
 
 /** A PostgreSQL server that this process runs on this machine. */
 export interface EmbeddedDatabase {
@@ -104,7 +104,7 @@ async function createDatabase({ connection }: ServerClaim): Promise<void> {
 async function startWhenFree(
   cluster: Cluster,
   options: EmbeddedOptions & { readonly durable: boolean },
-): Promise<{ readonly server: Server; readonly port: number }> {
+): Promise<{ readonly server: ServerProcess; readonly port: number }> {
   let isBlocked = false
   for (let attempt = 1; ; attempt += 1) {
     if (isBlocked) await removeStaleFile(cluster.path)

@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
 /** A PostgreSQL server that is a child of this process. */
-export interface Server {
+export interface ServerProcess {
   /** Shuts the server down and waits for its end. Idempotent. */
   stop(): Promise<void>
 }
@@ -57,7 +57,7 @@ const LINES_KEPT = 5
 export async function startServer(
   cluster: Cluster,
   options: ServerOptions,
-): Promise<Server | { readonly failure: string }> {
+): Promise<ServerProcess | { readonly failure: string }> {
   const { port, hasSocket, durable, logger } = options
   const settings = {
     ...SETTINGS,

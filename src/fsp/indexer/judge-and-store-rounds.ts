@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { type EpochClock, roundAt, roundStart } from '../protocol/epochs.ts'
+import { type EpochSettings, roundAt, roundStart } from '../protocol/epochs.ts'
 import { judgeRound } from '../protocol/judge-round.ts'
 import { firstSignatures, type RecoveredSigners } from '../protocol/judged-signatures.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
@@ -157,7 +157,7 @@ export async function recoverSigners(
 
 /** Judges a round, and returns the record to store for each provider of the round's policy. */
 function judgedRecords(
-  clock: EpochClock,
+  clock: EpochSettings,
   chainId: number,
   evidence: RoundEvidence,
   signers: RecoveredSigners | undefined,

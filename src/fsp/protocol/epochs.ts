@@ -1,10 +1,10 @@
 /**
- * Voting rounds and reward epochs of the Flare Systems Protocol. All instants here are block times in
- * whole epoch seconds, all windows half-open.
+ * Voting rounds and reward epochs of the Flare Systems Protocol. All instants here are block times in whole seconds
+ * since 1970. A window includes its start and excludes its end.
  */
 
 /** The time settings of a network, from its FlareSystemsManager and Relay. */
-export interface EpochClock {
+export interface EpochSettings {
   /** Start of voting round 0, epoch seconds. */
   readonly firstRoundAtSeconds: number
   readonly roundSeconds: number
@@ -22,22 +22,22 @@ const REVEAL_SECONDS = 45
 const SIGNATURE_GRACE_SECONDS = 60
 
 /** The voting round of a block time. */
-export function roundAt(clock: EpochClock, atSeconds: number): number {
+export function roundAt(clock: EpochSettings, atSeconds: number): number {
   return Math.floor((atSeconds - clock.firstRoundAtSeconds) / clock.roundSeconds)
 }
 
 /** Start of a voting round, epoch seconds. */
-export function roundStart(clock: EpochClock, round: number): number {
+export function roundStart(clock: EpochSettings, round: number): number {
   return clock.firstRoundAtSeconds + round * clock.roundSeconds
 }
 
 /** Expected first voting round of a reward epoch; a late signing policy delays the real one. */
-export function expectedFirstRound(clock: EpochClock, rewardEpoch: number): number {
+export function expectedFirstRound(clock: EpochSettings, rewardEpoch: number): number {
   return clock.firstEpochRound + rewardEpoch * clock.roundsPerEpoch
 }
 
 /** Expected start of a reward epoch, epoch seconds. */
-export function expectedEpochStart(clock: EpochClock, rewardEpoch: number): number {
+export function expectedEpochStart(clock: EpochSettings, rewardEpoch: number): number {
   return roundStart(clock, expectedFirstRound(clock, rewardEpoch))
 }
 
@@ -56,7 +56,7 @@ export interface RoundWindows {
 }
 
 /** The windows of a voting round. */
-export function roundWindowsOf(clock: EpochClock, round: number): RoundWindows {
+export function roundWindowsOf(clock: EpochSettings, round: number): RoundWindows {
   const start = roundStart(clock, round)
   const end = start + clock.roundSeconds
   return {

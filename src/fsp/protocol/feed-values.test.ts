@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countFeeds, judgeFeedValues, pricedFeeds } from './feed-values.ts'
+import { countFeeds, judgeFeedValues, pricedFeedIndices } from './feed-values.ts'
 import type { RoundContext } from './verdict.ts'
 
 const TX = '0xaa'
@@ -18,7 +18,7 @@ function roundOf(
   const policy = { providers: lists.map((_, place) => ({ weight: place === 0 ? weight : 10 })) }
   const evidence = { policy, providers: new Map(lists.map((_, place) => [place, sent])) }
   const feedCount = countFeeds(matched, policy.providers)
-  const priced = pricedFeeds(medians.slice(0, feedCount))
+  const priced = pricedFeedIndices(medians.slice(0, feedCount))
   return { evidence, matched, medians, priced, feedCount } as unknown as RoundContext
 }
 

@@ -1,7 +1,7 @@
 import { type WeightedValue, weightedMedian } from './ftso.ts'
 import {
   badVerdict,
-  GOOD,
+  GOOD_VERDICT,
   NOT_APPLICABLE,
   type RoundCheckVerdict,
   type RoundContext,
@@ -30,11 +30,11 @@ export function judgeFeedValues(
     return badVerdict({ reason: 'too-many-values', ...about, valuesSent: values.length })
   const feeds = priced.filter((feed) => (values[feed] ?? null) === null)
   const isLacking = feeds.length > priced.length * MISSING_MAX
-  return isLacking ? badVerdict({ reason: 'values-missing', ...about, feeds }) : GOOD
+  return isLacking ? badVerdict({ reason: 'values-missing', ...about, feeds }) : GOOD_VERDICT
 }
 
 /** The feeds that have a price, by their medians. */
-export function pricedFeeds(medians: readonly (number | undefined)[]): readonly number[] {
+export function pricedFeedIndices(medians: readonly (number | undefined)[]): readonly number[] {
   return medians.flatMap((median, feed) => (median === undefined ? [] : [feed]))
 }
 

@@ -1,4 +1,4 @@
-import { type EpochClock, roundWindowsOf } from './epochs.ts'
+import { type EpochSettings, roundWindowsOf } from './epochs.ts'
 import {
   type BitVote,
   confirmsConsensus,
@@ -8,7 +8,7 @@ import {
   fitsRequests,
   requestKind,
 } from './fdc.ts'
-import { countFeeds, judgeFeedValues, mediansOf, pricedFeeds } from './feed-values.ts'
+import { countFeeds, judgeFeedValues, mediansOf, pricedFeedIndices } from './feed-values.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { commitHash, decodeCommit, decodeFeedValues, decodeReveal } from './ftso.ts'
 import {
@@ -23,12 +23,12 @@ import {
   ANCHOR_BAND,
   badVerdict,
   type FdcCheck,
-  GOOD,
+  GOOD_VERDICT,
   NOTHING_REQUESTED,
   type ProviderRound,
   type RoundCheckVerdict,
   type RoundContext,
-  UNKNOWN,
+  UNKNOWN_VERDICT,
   whyNotCounted,
 } from './verdict.ts'
 
@@ -38,7 +38,7 @@ import {
  * @param signers see `judgeSignatures`
  */
 export function judgeRound(
-  clock: EpochClock,
+  clock: EpochSettings,
   chainId: number,
   evidence: RoundEvidence,
   signers?: RecoveredSigners,
@@ -66,11 +66,11 @@ export function judgeRound(
     consensus: findConsensus(evidence, signed[FDC_PROTOCOL]),
     feedCount,
     medians,
-    priced: pricedFeeds(medians),
+    priced: pricedFeedIndices(medians),
     matched,
   }
   return policy.providers.map((provider, index) =>
-    judgeProvider(common, provider, index, reveals[index]?.offence ?? UNKNOWN),
+    judgeProvider(common, provider, index, reveals[index]?.offence ?? UNKNOWN_VERDICT),
   )
 }
 
@@ -95,8 +95,8 @@ function judgeProvider(
       strayCommit:
         sent?.strayCommit === undefined
           ? sent?.commit.inTime === undefined
-            ? UNKNOWN
-            : GOOD
+            ? UNKNOWN_VERDICT
+            : GOOD_VERDICT
           : badVerdict({ tx: sent.strayCommit.tx, payloadLength: sent.strayCommit.payload.length }),
     },
     ...(anchors && { anchors }),
@@ -109,7 +109,7 @@ function judgeCommit(evidence: RoundEvidence, index: number): RoundCheckVerdict 
   if (commit.inTime === undefined)
     return badVerdict(whyNotCounted(evidence, 'submit1', commit, elsewhere))
   const { payload, tx } = commit.inTime
-  if (decodeCommit(payload) !== undefined) return GOOD
+  if (decodeCommit(payload) !== undefined) return GOOD_VERDICT
   return badVerdict({ reason: 'bad-length', tx, length: payload.length })
 }
 
@@ -121,7 +121,7 @@ function judgeRevealSent(evidence: RoundEvidence, index: number): RoundCheckVerd
   const about = { commitPresent, penalised: commitPresent }
   if (reveal.inTime === undefined)
     return badVerdict({ ...whyNotCounted(evidence, 'submit2', reveal, elsewhere), ...about })
-  if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD
+  if (decodeReveal(reveal.inTime.payload) !== undefined) return GOOD_VERDICT
   return badVerdict({ reason: 'malformed', tx: reveal.inTime.tx, ...about })
 }
 
@@ -135,9 +135,9 @@ function judgeReveal(
   const revealed = sent?.reveal.inTime
   const commit = committed && decodeCommit(committed.payload)
   const reveal = revealed && decodeReveal(revealed.payload)
-  if (commit === undefined || reveal === undefined) return { offence: UNKNOWN }
+  if (commit === undefined || reveal === undefined) return { offence: UNKNOWN_VERDICT }
   const computed = commitHash(submit, round, reveal)
-  if (computed === commit) return { offence: GOOD, values: decodeFeedValues(reveal) }
+  if (computed === commit) return { offence: GOOD_VERDICT, values: decodeFeedValues(reveal) }
   const [submit1Tx, submit2Tx] = [committed?.tx ?? null, revealed?.tx ?? null]
   return { offence: badVerdict({ commit, computed, submit1Tx, submit2Tx }) }
 }
@@ -147,7 +147,7 @@ function judgeSignatureSent(
   index: number,
   protocol: typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL,
 ): RoundCheckVerdict {
-  if (signed[protocol].get(index)?.first !== undefined) return GOOD
+  if (signed[protocol].get(index)?.first !== undefined) return GOOD_VERDICT
   const sent = evidence.providers.get(index)
   const malformed = sent?.signatures[protocol][0]
   const early = sent?.earlySignature[protocol]
@@ -181,7 +181,7 @@ function judgeMismatch(
 ): RoundCheckVerdict {
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(index)
-  if (result === undefined || judged === undefined) return UNKNOWN
+  if (result === undefined || judged === undefined) return UNKNOWN_VERDICT
   if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
     const { sent, reason, recovered } = judged.wrong
     return badVerdict({
@@ -195,7 +195,7 @@ function judgeMismatch(
       doubleSigned: judged.valid !== undefined,
     })
   }
-  return judged.valid === undefined ? UNKNOWN : GOOD
+  return judged.valid === undefined ? UNKNOWN_VERDICT : GOOD_VERDICT
 }
 
 /** Whether the provider signed both the finalised result and another result. */
@@ -211,11 +211,11 @@ function judgeGrace(
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(index)
   const first = result === undefined ? judged?.first : judged?.valid?.sent
-  if (first === undefined) return UNKNOWN
+  if (first === undefined) return UNKNOWN_VERDICT
   const { graceEnd } = roundWindowsOf(clock, evidence.round)
   const deadline = Math.max(graceEnd, result?.at ?? 0)
   const isLate = first.at >= graceEnd && (result === undefined || first.at > result.at)
-  if (!isLate) return GOOD
+  if (!isLate) return GOOD_VERDICT
   return badVerdict({
     protocol: protocol === FTSO_PROTOCOL ? 'ftso' : 'fdc',
     signatureAt: instant(first.at),
@@ -270,39 +270,39 @@ function judgeFdc(
   }
   return {
     bitVote: !isJudged
-      ? UNKNOWN
+      ? UNKNOWN_VERDICT
       : seen.inTime !== undefined
-        ? GOOD
+        ? GOOD_VERDICT
         : badVerdict({
             ...whyNotCounted(evidence, 'submit2', seen, elsewhere?.bitVote.inTime),
             requests: requests.length,
           }),
     bitVoteLength:
       seen.inTime === undefined
-        ? UNKNOWN
+        ? UNKNOWN_VERDICT
         : isValid
-          ? GOOD
+          ? GOOD_VERDICT
           : badVerdict({ ...lengths, tx: seen.inTime.tx }),
     consensus:
       !isJudged || !isValid
-        ? UNKNOWN
+        ? UNKNOWN_VERDICT
         : isDominant
-          ? GOOD
+          ? GOOD_VERDICT
           : missingRequests(requests, vote, consensus),
     fdcSignature: !isJudged
-      ? UNKNOWN
+      ? UNKNOWN_VERDICT
       : signature.verdict === 'bad'
         ? badVerdict({ ...signature.values, ...about })
         : signature,
     fdcOffence: !isJudged
-      ? UNKNOWN
+      ? UNKNOWN_VERDICT
       : isDominant && !isSigned
         ? badVerdict({ tx: seen.inTime?.tx ?? null })
         : isSigned
-          ? GOOD
-          : UNKNOWN,
-    fdcMismatch: isJudged ? judgeMismatch(common, provider, index, FDC_PROTOCOL) : UNKNOWN,
-    fdcGrace: isJudged ? judgeGrace(common, index, FDC_PROTOCOL) : UNKNOWN,
+          ? GOOD_VERDICT
+          : UNKNOWN_VERDICT,
+    fdcMismatch: isJudged ? judgeMismatch(common, provider, index, FDC_PROTOCOL) : UNKNOWN_VERDICT,
+    fdcGrace: isJudged ? judgeGrace(common, index, FDC_PROTOCOL) : UNKNOWN_VERDICT,
   }
 }
 

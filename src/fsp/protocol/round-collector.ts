@@ -1,4 +1,4 @@
-import { type EpochClock, roundAt, roundWindowsOf } from './epochs.ts'
+import { type EpochSettings, roundAt, roundWindowsOf } from './epochs.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import { toRoundEvidence } from './round-contract.ts'
@@ -50,7 +50,7 @@ export interface RoundCollector {
  * @param policyOf returns the policy of a round, or undefined if it is unknown; the round is then skipped
  */
 export function createRoundCollector(
-  clock: EpochClock,
+  clock: EpochSettings,
   policyOf: (round: number) => IndexedPolicy | undefined,
 ): RoundCollector {
   const open = new Map<number, OpenRound>()

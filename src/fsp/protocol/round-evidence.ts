@@ -1,4 +1,4 @@
-import { type EpochClock, roundAt, roundWindowsOf } from './epochs.ts'
+import { type EpochSettings, roundAt, roundWindowsOf } from './epochs.ts'
 import {
   decodeSubmission,
   FDC_PROTOCOL,
@@ -103,7 +103,7 @@ export function openRound(round: number, policy: IndexedPolicy): OpenRound {
  * @param roundOf evidence of a round; undefined for rounds that are not being collected
  */
 export function addSubmission(
-  clock: EpochClock,
+  clock: EpochSettings,
   roundOf: (round: number) => OpenRound | undefined,
   { hash, from, to, input }: SubmissionTransaction,
   at: number,

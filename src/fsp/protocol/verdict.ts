@@ -1,5 +1,5 @@
 import { Address } from '#src/kernel/units.ts'
-import type { EpochClock } from './epochs.ts'
+import type { EpochSettings } from './epochs.ts'
 import type { BitVote } from './fdc.ts'
 import type { FDC_PROTOCOL, FTSO_PROTOCOL, SubmitFunction } from './framing.ts'
 import type { JudgedSignatures } from './judged-signatures.ts'
@@ -58,8 +58,8 @@ export interface ProviderRound {
   readonly anchors?: { readonly hits: number; readonly possible: number }
 }
 
-export const GOOD: RoundCheckVerdict = { verdict: 'good' }
-export const UNKNOWN: RoundCheckVerdict = { verdict: 'unknown' }
+export const GOOD_VERDICT: RoundCheckVerdict = { verdict: 'good' }
+export const UNKNOWN_VERDICT: RoundCheckVerdict = { verdict: 'unknown' }
 export const NOT_APPLICABLE: RoundCheckVerdict = { verdict: 'not-applicable' }
 /** Verdicts of the FDC in a round without requests. */
 export const NOTHING_REQUESTED: Readonly<Record<FdcCheck, RoundCheckVerdict>> = {
@@ -75,7 +75,7 @@ export const ANCHOR_BAND = 0.005
 
 /** Results that all providers of a round share. */
 export interface RoundContext {
-  readonly clock: EpochClock
+  readonly clock: EpochSettings
   readonly evidence: RoundEvidence
   readonly requests: readonly string[]
   readonly signed: Readonly<

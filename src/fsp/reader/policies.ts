@@ -3,7 +3,7 @@ import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { EpochClock } from '../protocol/epochs.ts'
+import type { EpochSettings } from '../protocol/epochs.ts'
 import type { Policy } from '../protocol/policy.ts'
 import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
@@ -26,7 +26,7 @@ export interface RegistrationPeriod {
 
 /** The policies around the reward epoch in force. */
 export interface PolicySnapshot {
-  readonly clock: EpochClock
+  readonly clock: EpochSettings
   readonly currentEpoch: number
   /**
    * Policies, oldest first: from the policy of the requested round on, up to the policy in force and, once

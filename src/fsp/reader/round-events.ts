@@ -43,7 +43,7 @@ export interface RefusedUpdate {
 }
 
 /** Registration or removal of a provider for a reward epoch. */
-export interface Registration {
+export interface VoterRegistration {
   readonly voter: Address
   readonly epoch: number
   readonly isRegistered: boolean
@@ -54,7 +54,7 @@ export interface ProtocolEvents extends Pick<RoundBlock, 'finalised' | 'requests
   /** Updates of feeds by any sender. */
   readonly fastUpdates: readonly FastUpdate[]
   readonly refusedUpdates: readonly RefusedUpdate[]
-  readonly registrations: readonly Registration[]
+  readonly registrations: readonly VoterRegistration[]
   readonly claims: readonly RewardClaim[]
 }
 

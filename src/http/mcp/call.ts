@@ -93,14 +93,14 @@ async function run(
  * @throws AppError invalid `validation_failed`
  */
 function refuseUnknown({ operation, params, query }: ToolEntry, args: Arguments): void {
-  const known = [
+  const knownNames = [
     ...params,
     ...query,
     ...(operation.body === undefined ? [] : ['body']),
     ...(operation.idempotent === true ? ['idempotencyKey'] : []),
     'confirmation',
   ]
-  const unknown = Object.keys(args).filter((name) => !known.includes(name))
+  const unknown = Object.keys(args).filter((name) => !knownNames.includes(name))
   const errors = [
     ...inputErrors(args),
     ...unknown.map((name) => ({ pointer: `/${name}`, code: 'unknown' })),

@@ -1,5 +1,5 @@
 import { renderMessage } from '#src/alerts/render.ts'
-import { payload } from '#src/channels/webhook.ts'
+import { webhookBody } from '#src/channels/webhook.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { ALERT_ID, DELIVERY_ID, EVENT, FIRED_AT, WATCH } from './story.ts'
@@ -26,5 +26,5 @@ export function webhookExample(publicUrl: string): JsonObject {
   )
   const { type, signal } = source
   const about = { deliveryId: DELIVERY_ID, type, signal: signal.id, group: signal.group, data }
-  return JsonObject.parse(JSON.parse(payload({ ...about, ...reader, message })))
+  return JsonObject.parse(JSON.parse(webhookBody({ ...about, ...reader, message })))
 }

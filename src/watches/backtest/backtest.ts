@@ -11,7 +11,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { WatchType } from '../define.ts'
 import type { AlertCandidate } from '../evaluate/evaluate.ts'
-import type { WatchFacts } from '../facts.ts'
+import type { WatchTypeFacts } from '../facts.ts'
 import {
   HISTORY_GAPS,
   type HistoryGap,
@@ -101,7 +101,7 @@ interface Deps {
   readonly db: Db
   readonly clock: Clock
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly confirmations: number
 }
 

@@ -11,7 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { toValidationError } from '#src/kernel/validation.ts'
 import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
-import type { WatchFacts } from '../facts.ts'
+import type { WatchTypeFacts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
 import { CHAIN_WATCH_TYPES, findWatchType } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
@@ -20,7 +20,7 @@ export interface WatchPreviewDeps {
   readonly db: Db
   readonly clock: Clock
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly confirmations: number
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { requireBilling } from '#src/billing/account/service.ts'
-import * as slots from '#src/billing/subscriptions/capacity.ts'
+import * as capacity from '#src/billing/subscriptions/capacity.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -33,7 +33,7 @@ import {
 } from './watch-changes.ts'
 import { SignalChoices, toWatch } from './watch-view.ts'
 
-/** Name that binds a cursor to this list. */
+/** Name of this list in cursors: a cursor of another list is refused. */
 const LIST = 'watches'
 
 interface Deps {
@@ -84,7 +84,7 @@ export async function checkNewWatch(
     ...checkSignals(type.signals, input.signals ?? []),
     ...(await checkTargetOnChain(deps, type, canonicalTarget, input.settings)),
   ]
-  refuse(errors)
+  throwIfInvalid(errors)
   return { canonicalTarget }
 }
 
@@ -109,14 +109,14 @@ export async function createWatch(
   const now = deps.clock.now()
   const target = z.encode(type.target, canonicalTarget)
   const id = await deps.db.transaction(async (tx) => {
-    await slots.occupySlot({ ...deps, db: tx }, caller.wallet, now)
+    await capacity.occupySlot({ ...deps, db: tx }, caller.wallet, now)
     const keySettings = keySettingsOf(type, input.settings)
     const key = targetKey(type, target, caller.wallet, keySettings)
     const targetId = await store.joinTarget(tx, {
       type: type.name,
       key,
       target,
-      keySettings: keySettings,
+      keySettings,
     })
     await wakeLedgerJudge(tx, type, caller.wallet)
     return store.insertWatch(tx, {
@@ -141,11 +141,12 @@ export async function createWatch(
 }
 
 /**
- * Changes a watch. Settings merge by field, signals by id. A watch or signal that is switched on again
- * starts with a new baseline; an open episode continues, or ends with the first observation.
+ * Changes a watch. Settings merge by field, signals by id. A watch that is resumed, or a signal that is switched on,
+ * starts with a new baseline; with an open episode it keeps its state, and the episode continues or ends as observed.
  *
- * @param ifVersions expected versions (ETag)
- * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`, conflict
+ * @param input `ifVersions`: expected versions (ETag)
+ * @throws AppError not_found, stale `etag_mismatch`, invalid `validation_failed`; upstream `dependency_unavailable`
+ * when concurrent changes altered the settings during each of `CHECKS_MAX` checks
  */
 export async function updateWatch(
   deps: Deps & { readonly chain: FspChain },
@@ -160,7 +161,7 @@ export async function updateWatch(
   throw new AppError('upstream', 'dependency_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** Maximum number of checks. A check is repeated when a concurrent change has altered the settings meanwhile. */
+/** Maximum number of checks of one change. A check is repeated when another change altered the settings after it. */
 const CHECKS_MAX = 5
 
 interface WatchUpdate {
@@ -183,7 +184,7 @@ async function checkSettings(
   requireUpdatable(row, input)
   const type = getWatchType(row.type)
   const settings = mergeSettings(type, row, input.changes.settings)
-  refuse(await checkTargetOnChain(deps, type, z.decode(type.target, row.target), settings))
+  throwIfInvalid(await checkTargetOnChain(deps, type, z.decode(type.target, row.target), settings))
   return z.encode(type.settings, settings)
 }
 
@@ -197,7 +198,7 @@ function requireUpdatable(
 ): asserts row is store.WatchRow {
   if (row === undefined) throw new AppError('not_found', 'not_found')
   if (ifVersions?.includes(row.version) === false) throw new AppError('stale', 'etag_mismatch')
-  refuse(checkSignals(getWatchType(row.type).signals, changes.signals ?? []))
+  throwIfInvalid(checkSignals(getWatchType(row.type).signals, changes.signals ?? []))
 }
 
 /**
@@ -267,14 +268,15 @@ export async function deleteWatch(
   const { wallet } = caller
   const now = deps.clock.now()
   await transact(deps.db, async (tx) => {
-    await slots.lockSlots(tx, wallet)
+    await capacity.lockSlots(tx, wallet)
     const targetId = await lockWithTarget(tx, wallet, id)
     if (targetId === undefined) throw new AppError('not_found', 'not_found')
     await store.deleteWatch(tx, wallet, id)
     await store.leaveTarget(tx, targetId)
-    await slots.releaseSlot(tx, wallet)
-    const capacity = await slots.countSlots({ ...deps, db: tx }, wallet, now)
-    await fitWatchesToSlots(deps, tx, { wallet, capacity, trialEndedAt: undefined, at: now })
+    await capacity.releaseSlot(tx, wallet)
+    const slotCount = await capacity.countSlots({ ...deps, db: tx }, wallet, now)
+    const change = { wallet, capacity: slotCount, trialEndedAt: undefined, at: now }
+    await fitWatchesToSlots(deps, tx, change)
   })
 }
 
@@ -301,6 +303,6 @@ export async function forgetRecipient(tx: Db, wallet: Address, recipientId: numb
   await store.removeRecipient(tx, wallet, recipientId)
 }
 
-function refuse(errors: readonly FieldError[]): void {
+function throwIfInvalid(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw new AppError('invalid', 'validation_failed', { errors })
 }

@@ -79,7 +79,7 @@ export async function requestObservation(
     type: type.name,
     key,
     target,
-    keySettings: keySettings,
+    keySettings,
   })
   await store.leaveTarget(tx, targetId)
   if (joined !== targetId) await store.updateTarget(tx, { wallet, id: row.id }, joined)

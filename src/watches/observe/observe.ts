@@ -16,7 +16,7 @@ import {
   newObservations,
 } from '../evaluate/judge-target.ts'
 import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
-import type { WatchFacts } from '../facts.ts'
+import type { WatchTypeFacts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
@@ -35,7 +35,7 @@ const TARGETS_PER_REQUEST = 500
 const BATCHES_PER_PASS = 50
 interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly chain: FspChain
-  readonly facts: WatchFacts
+  readonly facts: WatchTypeFacts
   readonly clock: Clock
   readonly log: Logger
   readonly slices: HeldSlices

@@ -9,7 +9,7 @@ import type { History } from '../history.ts'
 const GAP_MS = 15 * MINUTE_MS
 
 /** A stored price in the format of an observation of `feed-move`. */
-interface PastMove {
+interface PastFeedPrice {
   readonly position: number
   readonly at: Date
   readonly feed: string
@@ -20,7 +20,7 @@ interface PastMove {
 }
 
 /** The stored prices of a feed. */
-export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastMove> = {
+export const feedHistory: History<{ feed: string }, { windowSeconds: number }, PastFeedPrice> = {
   keeps: 'each',
   gapMs: GAP_MS,
   async *read({ chain, facts }, { target, settings, from, to, signal }) {
@@ -40,7 +40,7 @@ export const feedHistory: History<{ feed: string }, { windowSeconds: number }, P
         }),
       }
     }
-    // That no price is stored says more than how often one would be.
+    // Without any price the backtest adds the gap `no_data`, unless there is another gap.
     if (!isEmpty && to.getTime() - from.getTime() > DAY_MS)
       yield { observations: [], gaps: ['coarse_prices'] }
   },

@@ -137,14 +137,14 @@ function rateSignal(condition: RateCondition, rate: number) {
 }
 
 /** Condition: prices close to the median. */
-export const ANCHOR: RateCondition = {
+export const ANCHOR_CONDITION: RateCondition = {
   id: 'mc-anchor',
   protocolMinimum: 0.8,
   count: ({ anchors }) => (anchors === null ? undefined : [anchors.hits, anchors.possible]),
 }
 
 /** Condition: participation in the FDC. */
-export const PARTICIPATION: RateCondition = {
+export const PARTICIPATION_CONDITION: RateCondition = {
   id: 'mc-fdc',
   protocolMinimum: 0.6,
   count: (observation) => {
@@ -158,10 +158,10 @@ export const PARTICIPATION: RateCondition = {
 export const UPTIME_MINIMUM = 0.8
 
 /** Minimal condition: prices close to the median. */
-export const mcAnchor = rateSignal(ANCHOR, 0.76)
+export const mcAnchor = rateSignal(ANCHOR_CONDITION, 0.76)
 
 /** Minimal condition: participation in the FDC. */
-export const mcFdc = rateSignal(PARTICIPATION, 0.74)
+export const mcFdc = rateSignal(PARTICIPATION_CONDITION, 0.74)
 
 const NodesState = z.object({
   /** For each node and round: number of connected polls, and of all polls, oldest first. */

@@ -9,13 +9,13 @@ import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
- * The newest watch of the wallet that notifies a recipient, with an example alert of its first enabled signal, or else
+ * An example alert of the wallet's newest watch that notifies a recipient: of the watch's first enabled signal, or else
  * of its first signal. For groups, watches of the ledger are left out, because groups get no alerts about it.
  *
  * @param watchId restricts the search to this watch
  * @returns undefined if there is no such watch
  */
-export async function findExampleWatch(
+export async function findExampleAlert(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },

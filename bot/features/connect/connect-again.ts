@@ -1,12 +1,12 @@
 import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 
 /**
- * Button data of the screen on which the right to spend was requested: the quote, or the choice of the asset for the
- * same slots.
+ * Button data of the screen on which the right to spend was requested: the quote, the choice of the asset for the
+ * same slots, or else the overview of slots.
  *
  * @param goesOn button data of the chat's next step, if any
  */
-export function askedFrom(goesOn: string | undefined): ButtonData {
+export function originOfSpendRequest(goesOn: string | undefined): ButtonData {
   const press = goesOn === undefined ? undefined : unpacked(goesOn)
   switch (press?.verb) {
     case 'slots.quote':
@@ -30,7 +30,7 @@ export function askedFrom(goesOn: string | undefined): ButtonData {
  * Button data for a new code with the same rights and the same continuation.
  * @param asked `goesOn`: button data of the chat's next step, if any
  */
-export function againData(asked: {
+export function connectAgainData(asked: {
   readonly spend: boolean
   readonly goesOn: string | undefined
 }): ButtonData {
@@ -41,7 +41,7 @@ export function againData(asked: {
         'slots.allow',
         argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args }),
       )
-    // Asks for the right to spend as long as the chat lacks it.
+    // This step requests the right to spend again, as long as the chat lacks it.
     case 'topup.buy':
       return packed('topup.buy', argumentsOf<'topup.buy'>({ verb: press.verb, args: press.args }))
     case 'connect.watch':
