@@ -36,70 +36,78 @@ const LINKS = {
 
 type Link = keyof typeof LINKS
 
+/** The sections in reading order. */
+const IDS = [
+  'first',
+  'lookup',
+  'types',
+  'alerts',
+  'mute',
+  'recipients',
+  'groups',
+  'quiet',
+  'digest',
+  'reminders',
+  'escalation',
+  'credits',
+  'leave',
+  'programs',
+] as const
+type Id = (typeof IDS)[number]
+
+/** Where a section leads. */
+const LINKS_OF: Partial<Record<Id, readonly Link[]>> = {
+  first: ['#types'],
+  lookup: ['/providers'],
+  types: ['/docs/watches', '#credits'],
+  recipients: ['/docs/webhooks'],
+  escalation: ['#recipients'],
+  programs: ['/docs/api', '/docs/webhooks'],
+}
+
 /** The sections in reading order; slots and credits only where the service sells them. */
 export function guideSections(app: App, t: Translate): readonly GuideSection[] {
   const isBilled = app.billing.enabled
-  const section = (
-    id: string,
-    title: TextKey,
-    text: string,
-    links: readonly Link[] = [],
-  ): GuideSection => ({
+  return IDS.filter((id) => isBilled || id !== 'credits').map((id) => ({
     id,
-    title: t(title),
-    blocks: parseHelpText(text),
-    types: [],
-    links: links.map((path) => ({ path, label: t(LINKS[path]) })),
-  })
-  const settings = t('bot:button.settings')
-  return [
-    section('first', 'pages:docs.guide.first', firstSteps(t, isBilled), ['#types']),
-    section('lookup', 'pages:docs.guide.lookup', t('pages:docs.guide.lookup.text'), ['/providers']),
-    {
-      ...section('types', 'pages:docs.guide.types', typesText(t, isBilled), [
-        '/docs/watches',
-        ...(isBilled ? (['#credits'] as const) : []),
-      ]),
-      types: watchTypes(app, t),
-    },
-    section('alerts', 'pages:docs.guide.alerts', alertsText(t)),
-    section(
-      'mute',
-      'pages:docs.guide.mute',
-      t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') }),
-    ),
-    section(
-      'recipients',
-      'pages:docs.guide.recipients',
-      t('pages:docs.guide.recipients.text', { recipients: t('bot:button.recipients') }),
-      ['/docs/webhooks'],
-    ),
-    section('groups', 'pages:docs.guide.groups', groupsText(t)),
-    section('quiet', 'pages:docs.guide.quiet', t('pages:docs.guide.quiet.text', { settings })),
-    section('digest', 'pages:docs.guide.digest', t('pages:docs.guide.digest.text', { settings })),
-    section(
-      'reminders',
-      'pages:docs.guide.reminders',
-      t('pages:docs.guide.reminders.text', { settings }),
-    ),
-    section('escalation', 'pages:docs.guide.escalation', t('pages:docs.guide.escalation.text'), [
-      '#recipients',
-    ]),
-    ...(isBilled
-      ? [
-          section(
-            'credits',
-            'pages:docs.guide.credits',
-            t('pages:docs.guide.credits.text', slotTerms(t)),
-          ),
-        ]
-      : []),
-    section('leave', 'pages:docs.guide.leave', t('pages:docs.guide.leave.text')),
-    section('programs', 'pages:docs.guide.programs', t('pages:docs.guide.programs.text'), [
-      '/docs/api',
-      '/docs/webhooks',
-    ]),
-  ]
+    title: t(`pages:docs.guide.${id}`),
+    blocks: parseHelpText(textOf(t, id, isBilled)),
+    types: id === 'types' ? watchTypes(app, t) : [],
+    links: (LINKS_OF[id] ?? [])
+      .filter((path) => isBilled || path !== '#credits')
+      .map((path) => ({ path, label: t(LINKS[path]) })),
+  }))
+}
+
+/** The text of a section; lines that begin with a number are steps. */
+function textOf(t: Translate, id: Id, isBilled: boolean): string {
+  switch (id) {
+    case 'first':
+      return firstSteps(t, isBilled)
+    case 'types':
+      return typesText(t, isBilled)
+    case 'alerts':
+      return alertsText(t)
+    case 'groups':
+      return groupsText(t)
+    case 'mute':
+      return t('pages:docs.guide.mute.text', { acknowledge: t('messages:button.acknowledge') })
+    case 'recipients':
+      return t('pages:docs.guide.recipients.text', { recipients: t('bot:button.recipients') })
+    case 'quiet':
+    case 'digest':
+    case 'reminders':
+      return t(`pages:docs.guide.${id}.text`, { settings: t('bot:button.settings') })
+    case 'credits':
+      return t('pages:docs.guide.credits.text', slotTerms(t))
+    case 'lookup':
+    case 'escalation':
+    case 'leave':
+    case 'programs':
+      return t(`pages:docs.guide.${id}.text`)
+    default:
+      return id satisfies never
+  }
 }
 
 /** The lines of a section, for the search. */
