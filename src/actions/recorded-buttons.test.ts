@@ -34,7 +34,7 @@ const RECORDED: readonly (readonly [string, Readonly<Record<string, unknown>>])[
   ['1:link.no:AbCdEfGhIjKlMnOpQrSt_-', { code: 'AbCdEfGhIjKlMnOpQrSt_-' }],
   ['1:link.no:0123456789abcdefghij_-', { code: '0123456789abcdefghij_-' }],
   [
-    '1:trial.watch:provider-fsp:EjRWeJCrze8SNFZ4kKvN7xI0Vng:0a1b2c3d',
+    '1:free:provider-fsp:EjRWeJCrze8SNFZ4kKvN7xI0Vng:0a1b2c3d',
     { type: 'provider-fsp', address: ADDRESS, terms: '0a1b2c3d' },
   ],
   ['1:wallet.list', {}],

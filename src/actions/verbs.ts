@@ -202,7 +202,8 @@ export const VERBS = {
   'wallet.use': { id },
   'terms.yes': { next: topic, terms },
   'trial.start': { next: topic, terms },
-  'trial.watch': { type, address, terms },
+  // Starts the free trial with a watch; the name is short, because its arguments are long.
+  free: { type, address, terms },
   'trial.feed': { feed, terms },
   'watch.list': { page },
   'watch.card': { id },

@@ -337,4 +337,4 @@ test('every verb that is handled stands on some screen', () => {
  * `rec.default` and `test.press` occur in messages of earlier releases, `feed.watch` in answers of a chain.
  */
 const ELSEWHERE =
-  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|feed\.watch|rec\.default|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/
+  /^(?:trial|terms|group|topup|slots|subs|ledger|status|wizard)\b|^(?:none|close|free|feed\.watch|rec\.default|test\.(?:press|try|help)|alert\.(?:un)?ackAll|wallet\.page)$/

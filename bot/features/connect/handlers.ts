@@ -120,10 +120,10 @@ onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, ter
   await (next === 'choose' ? openWizard(ctx, '') : showDraftOrTypes(ctx))
 })
 
-onPress(composer, 'trial.watch', { privately: 'slots' }, (ctx, { type, address, terms }) =>
+onPress(composer, 'free', { privately: 'slots' }, (ctx, { type, address, terms }) =>
   startWatching(ctx, {
     accepted: terms,
-    again: (mark) => packed('trial.watch', { type, address, terms: mark }),
+    again: (mark) => packed('free', { type, address, terms: mark }),
     goOn: () => openType(ctx, type, address),
   }),
 )

@@ -157,7 +157,7 @@ async function nextStep(
       const [named] = (await invoke(app, searchProviders, caller, { query })).output.data
       const name = named?.name ?? walletName(args.address)
       return watchStep(name, packed('new.type', args), (terms) =>
-        packed('trial.watch', { ...args, terms }),
+        packed('free', { ...args, terms }),
       )
     }
     case 'feed.watch': {
