@@ -98,6 +98,7 @@ describe('a parameter', () => {
     expect(readParameter('21', rounds, 'en')).toMatchObject({ reason: 'too_big' })
     expect(readParameter('0', rounds, 'en')).toMatchObject({ reason: 'too_small' })
     expect(readParameter('x', rounds, 'en')).toMatchObject({ reason: 'not_understood' })
+    expect(readParameter('1:5', rounds, 'en')).toMatchObject({ reason: 'not_understood' })
   })
 
   test.each([
@@ -105,6 +106,8 @@ describe('a parameter', () => {
     '0.0000001',
     '1:10000000',
     '1 : 10,000,000',
+    '1 in 10 million',
+    '0.00001 %',
   ])('of type number takes a small probability written as %s', (text) => {
     expect(readParameter(text, chance, 'en')).toEqual({ ok: true, value: 1e-7 })
   })

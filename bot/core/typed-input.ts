@@ -1,5 +1,6 @@
 /** Parses typed text into values. Pure. */
 import { parseUnits } from 'viem/utils'
+import { parseChance } from '#src/i18n/chance.ts'
 import { parseAmount } from '#src/i18n/parse.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { DurationField, NumberField } from '#src/watches/form.ts'
@@ -80,13 +81,13 @@ const SECONDS: ReadonlyMap<string, number> = new Map(
   ),
 )
 
-/** Parses a parameter of a signal. Small probabilities may also be written as `1e-8` and `1:10000000`. */
+/** Parses a parameter of a signal: a whole number, or a probability. */
 export function readParameter(
   text: string,
   parameter: Extract<Parameter, { readonly type: 'integer' | 'number' }>,
   locale: Locale,
 ): ParsedInput<number> {
-  const value = readChance(text) ?? parseAmount(text, locale)
+  const value = parameter.type === 'number' ? parseChance(text, locale) : parseAmount(text, locale)
   if (value === undefined) return refused('not_understood')
   const number = Number(value)
   if (number < parameter.min) return refused('too_small')
@@ -95,14 +96,6 @@ export function readParameter(
   return parameter.type === 'integer' && !isWhole
     ? refused('too_many_decimals')
     : { ok: true, value: number }
-}
-
-function readChance(text: string): number | undefined {
-  const power = /^\d(?:[.,]\d+)?e[-−]\d{1,2}$/i.exec(text.trim())
-  if (power !== null) return Number(power[0].replace(',', '.').replace('−', '-'))
-  const odds = /^1\s*:\s*([\d., ]+)$/.exec(text.trim())
-  const against = odds?.[1] === undefined ? Number.NaN : Number(odds[1].replace(/[., ]/g, ''))
-  return against > 0 ? 1 / against : undefined
 }
 
 /**

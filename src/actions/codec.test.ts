@@ -28,6 +28,7 @@ const ARGUMENTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   type: fc.stringMatching(/^[a-z][a-z-]{0,19}$/),
   signal: fc.stringMatching(/^[a-z][a-z0-9-]{0,19}$/),
   parameter: fc.stringMatching(/^[a-zA-Z]{1,14}$/),
+  feed: fc.stringMatching(/^[A-Za-z0-9_.+-]{1,16}\/[A-Za-z0-9_.+-]{1,8}$/),
   group: fc.constantFrom(...SIGNAL_GROUPS),
   field: fc.stringMatching(/^[a-z]{2,4}$/),
   value: fc.stringMatching(/^[\w.+-]{1,14}$/),

@@ -112,6 +112,8 @@ const terms = z.string().regex(/^[0-9a-f]{8}$/)
 /** Part of a signal's help: why, causes, what to do. */
 const part = z.enum(['w', 'c', 'd'])
 export type HelpPart = z.output<typeof part>
+/** Name of a price feed. */
+const feed = z.string().regex(/^[\w.+-]{1,16}\/[\w.+-]{1,8}$/)
 const address = bytes<Address>(20, 27, (hex) => getAddress(`0x${hex}`))
 const handle = bytes<Hash>(32, 43, (hex) => `0x${hex}`)
 const asset = z.string().regex(/^[\w.-]{1,11}$/)
@@ -191,6 +193,7 @@ export const VERBS = {
   },
   connect: { spend: flag },
   'connect.watch': { type, address },
+  'feed.watch': { feed },
   'look.up': { address },
   'link.yes': { code },
   'link.no': { code },
@@ -199,6 +202,9 @@ export const VERBS = {
   'wallet.use': { id },
   'terms.yes': { next: topic, terms },
   'trial.start': { next: topic, terms },
+  // Starts the free trial with a watch; the name is short, because its arguments are long.
+  free: { type, address, terms },
+  'trial.feed': { feed, terms },
   'watch.list': { page },
   'watch.card': { id },
   'watch.pause': { id },
@@ -281,6 +287,7 @@ export const VERBS = {
   'slots.list': {},
   'slots.quote': { quantity: count, periods: index, renew: flag },
   'slots.allow': { quantity: count, periods: index, renew: flag },
+  'wizard.allow': { quantity: count, periods: index, renew: flag },
   'slots.agree': { quantity: count, periods: index, renew: flag, terms },
   'slots.buy': { quantity: count, periods: index, renew: flag, credits },
   'slots.renew': { id, on: flag },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { EVENTS } from '#src/watches/events.ts'
-import { EXAMPLE_PROVIDER, exampleEnvelope } from './example.ts'
+import { EXAMPLE_PROVIDER, exampleEnvelope, exampleMessage } from './example.ts'
+import { renderMessage } from './render.ts'
 
 const reader = { locale: 'en', timezone: 'UTC' } as const
 const about = {
@@ -21,6 +22,24 @@ test.each(EVENTS)('%s has an example in words, with a link that leads somewhere'
   expect(message.link).toMatch(
     /^https:\/\/watchdog\.example\.org\/(?:docs\/watches\/[a-z-]+\/[a-z0-9-]+)?$/,
   )
+})
+
+test.each(EVENTS)('the example and the test of %s link to no transaction or block', (event) => {
+  const { data, message } = exampleEnvelope(event, reader, about)
+  const alert = { ...message, data, firedAt: about.firedAt, test: true }
+  const invented = /\/(?:tx|block)\//
+  for (const { fields } of [message, exampleMessage(alert, reader)]) {
+    expect(fields.filter(({ href = '' }) => invented.test(href))).toEqual([])
+  }
+  // A real alert links to each of them, and the example shows the same values.
+  const real = renderMessage(alert, reader)
+  expect(message.fields.map(({ value }) => value)).toEqual(real.fields.map(({ value }) => value))
+})
+
+test('a real alert of the event of a test links to its transaction', () => {
+  const { data, message } = exampleEnvelope('wallet-balance.moved', reader, about)
+  const { fields } = renderMessage({ ...message, data, firedAt: about.firedAt }, reader)
+  expect(fields.filter(({ href = '' }) => /\/tx\//.test(href))).toHaveLength(1)
 })
 
 test('an example may have numbers, and other data than its signal says', () => {

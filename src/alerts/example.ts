@@ -1,5 +1,6 @@
-import type { Envelope } from '#src/channels/envelope.ts'
+import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
 import { translate } from '#src/i18n/translate.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -57,7 +58,7 @@ export function exampleEnvelope(
   const { severity, firedAt, publicUrl, ids, data: change = (example) => example } = options
   const data = change(signal.examples[event] ?? {})
   const reader = { locale, timezone }
-  const message = renderMessage(
+  const message = exampleMessage(
     {
       ...(ids ?? { alertId: null, watchId: null }),
       watchLabel: options.label ?? EXAMPLE_PROVIDER,
@@ -79,6 +80,21 @@ export function exampleEnvelope(
     ...reader,
     message,
   }
+}
+
+/**
+ * Message of an alert that did not happen. Its fields link to no transaction or block, because the explorer knows none
+ * of them.
+ */
+export function exampleMessage(...about: Parameters<typeof renderMessage>): EnvelopeMessage {
+  const message = renderMessage(...about)
+  const { url } = servedChain().explorer
+  const isInvented = (href: string) =>
+    ['tx', 'block'].some((kind) => href.startsWith(`${url}/${kind}/`))
+  const fields = message.fields.map(({ href, ...field }) =>
+    href === undefined || isInvented(href) ? field : { ...field, href },
+  )
+  return { ...message, fields }
 }
 
 /** Page of a signal in the docs. An event without a signal has none, and leads to the home page. */

@@ -8,8 +8,7 @@ import type { DecryptedDestination } from '#src/recipients/destinations.ts'
 import { usualSeverity } from '#src/watches/evaluate/severity.ts'
 import { findEventSource } from '#src/watches/events.ts'
 import { findExampleAlert } from '#src/watches/manage/example-alert.ts'
-import { signalPageUrl } from './example.ts'
-import { renderMessage } from './render.ts'
+import { exampleMessage, signalPageUrl } from './example.ts'
 
 /** Event of the test for a recipient that has no watch yet. */
 const EXAMPLE_EVENT = 'wallet-balance.moved'
@@ -79,7 +78,7 @@ async function exampleFor(
   const { type, signal } = source
   const data = watch?.data ?? signal.examples[event] ?? {}
   const { locale, timezone } = destination
-  const message = renderMessage(
+  const message = exampleMessage(
     {
       alertId: null,
       watchId: watch?.id ?? null,

@@ -1,8 +1,8 @@
 /** What the help says about the signs and buttons of alerts. */
-import { escapeHtml, type Translate } from '#src/i18n/translate.ts'
+import type { Translate } from '#src/i18n/translate.ts'
 import { GLYPH_OF_SEVERITY, RECOVERED_GLYPH } from './wording.ts'
 
-/** The glyphs before alerts with their meaning, on one line of HTML. */
+/** The glyphs before alerts with their meaning, on one line. */
 export function alertLegend(t: Translate): string {
   const signs = [
     `${GLYPH_OF_SEVERITY.critical} ${t('bot:severity.critical')}`,
@@ -10,7 +10,7 @@ export function alertLegend(t: Translate): string {
     `${GLYPH_OF_SEVERITY.info} ${t('bot:severity.info')}`,
     `${RECOVERED_GLYPH} ${t('messages:recovered')}`,
   ]
-  return escapeHtml(signs.join(' · '))
+  return signs.join(' · ')
 }
 
 /** Labels of the buttons of alerts, for the text that explains them. */

@@ -1,35 +1,116 @@
-/** Probabilities in words and in digits that people read, never with an exponent. Pure. */
+/**
+ * Probabilities as people read and type them: as odds, *1 in 38 million*. Programs get numbers. Pure.
+ */
 import type { Locale } from '#src/kernel/locale.ts'
 import { inDecimals, numberFormat, plainNumber } from './intl.ts'
 import { withoutIsolates } from './isolates.ts'
+import { parseAmount, simplified } from './parse.ts'
 import { translate } from './translate.ts'
 
-/** Below it, a percentage has too many zeros to read. */
-const PERCENT_MIN = 1e-6
+/** Above it, odds say less than a percentage: *1 in 1.1* is *93%*. No setting has such a value. */
+const ODDS_MAX = 0.1
 /** The smallest probability in words; smaller ones are below it. A watch can set no lower limit. */
 const WORDS_MIN = 1e-15
 const DECIMALS = 15
+/** From here on a language writes a word for the zeros: *10 million*, but *24,000*. */
+const WORDS_FROM: Readonly<Record<Locale, number>> = {
+  en: 1e6,
+  de: 1e6,
+  fr: 1e6,
+  bn: 1e5,
+  zh: 1e4,
+  hi: 1e5,
+  ar: 1e6,
+}
 
-/** A probability: 0.0004 is *0.04%*, 2.6e-8 is *1 in 38 million*. */
+/** A probability: 2.6e-8 is *1 in 38 million*, 0.93 is *93%*. */
 export function formatChance(probability: number, locale: Locale): string {
-  if (probability >= PERCENT_MIN) {
+  if (probability > ODDS_MAX) {
     return plainNumber(numberFormat(locale, 'chance').format(probability))
   }
   const isBelow = !(probability >= WORDS_MIN)
-  const odds = numberFormat(locale, 'odds').format(1 / (isBelow ? WORDS_MIN : probability))
+  const odds = Number((1 / (isBelow ? WORDS_MIN : probability)).toPrecision(2))
+  const style = odds < WORDS_FROM[locale] ? 'plainOdds' : 'odds'
   const text = translate(locale, isBelow ? 'units:oddsBelow' : 'units:odds', {
-    odds: plainNumber(odds),
+    odds: plainNumber(numberFormat(locale, style).format(odds)),
   })
   return withoutIsolates(text)
 }
 
-/** A probability for a button: 0.0004 is *0.04%*, 1e-7 is *1:10M*. */
-export function shortChance(probability: number, locale: Locale): string {
-  if (probability >= PERCENT_MIN) return formatChance(probability, locale)
-  return `1:${plainNumber(numberFormat(locale, 'shortOdds').format(1 / probability))}`
+/** A small number as a program writes it, without an exponent: 1e-7 is *0.0000001*. */
+export function decimalNumber(value: number): string {
+  return inDecimals(`${value}`, DECIMALS)
 }
 
-/** A small number as a person types it, the same in every locale: 1e-7 is *0.0000001*. */
-export function typedNumber(value: number): string {
-  return inDecimals(`${value}`, DECIMALS)
+/**
+ * Parses a typed probability; undefined if it is none. Understands what `formatChance` shows, in the reader's
+ * language and in English, and also `1:5000000`, `1/5000000`, `0.01 %`, `0.0001` and `1e-6`.
+ */
+export function parseChance(text: string, locale: Locale): number | undefined {
+  if (text.length > LENGTH_MAX) return undefined
+  const typed = plain(text)
+  const odds = readOdds(typed, locale)
+  if (odds !== undefined) return odds > 0 ? 1 / odds : undefined
+  const power = /^\+?(\d+(?:[.,٫]\d+)?)e([+-]?\d{1,3})$/.exec(typed)
+  if (power !== null) return Number(`${power[1]?.replace(/[,٫]/, '.')}e${power[2]}`)
+  if (/\p{L}/u.test(typed)) return undefined
+  const value = parseAmount(typed, locale)
+  if (value === undefined) return undefined
+  return Number(/[%٪％]$/.test(typed) ? `${value}e-2` : value)
+}
+
+const LENGTH_MAX = 100
+
+function plain(text: string): string {
+  return simplified(text).toLowerCase().replace(/\s+/g, ' ')
+}
+
+/** How many times as likely the opposite is, of *1 in 5 million* and `1:5000000`; undefined for other texts. */
+function readOdds(typed: string, locale: Locale): number | undefined {
+  const signs = /^1 ?[:/] ?(.+)$/.exec(typed)?.[1]
+  if (signs !== undefined) return readCount(signs, [locale, 'en']) ?? Number.NaN
+  for (const language of [locale, 'en'] as const) {
+    const [before = '', after = ''] = plain(translate(language, 'units:odds', { odds: GAP })).split(
+      GAP,
+    )
+    const [start, end] = [before.trim(), after.trim()]
+    if (!typed.startsWith(start) || !typed.endsWith(end)) continue
+    const count = typed.slice(start.length, typed.length - end.length).trim()
+    const read = count === '' ? undefined : readCount(count, [language, locale])
+    if (read !== undefined) return read
+  }
+  return undefined
+}
+
+/** Stands for the number in the text of odds; no such text has it. */
+const GAP = '#'
+
+/** A number as the first language writes it, and possibly a word such as *million* of either language. */
+function readCount(text: string, languages: readonly [Locale, Locale]): number | undefined {
+  const [, number = '', word = ''] = /^(\d(?:[\d.,٫٬' ]*\d)?) ?(\D*)$/.exec(text) ?? []
+  const value = parseAmount(number, languages[0])
+  const zeros = languages.map((language) => multipliers(language).get(word.replace(/\.$/, '')))
+  const times = word === '' ? 1 : zeros.find((found) => found !== undefined)
+  return value === undefined || times === undefined ? undefined : Number(value) * times
+}
+
+const POWERS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+const made = new Map<Locale, ReadonlyMap<string, number>>()
+
+/** The words of a language for thousands, millions and so on, in full and short, with their values. */
+function multipliers(locale: Locale): ReadonlyMap<string, number> {
+  const known = made.get(locale)
+  if (known !== undefined) return known
+  const words = new Map<string, number>()
+  for (const style of ['odds', 'shortOdds'] as const) {
+    for (const value of POWERS.flatMap((power) => [1, 2, 3].map((count) => count * 10 ** power))) {
+      const parts = numberFormat(locale, style).formatToParts(value)
+      const digits = parts.map(({ type, value: part }) => (type === 'integer' ? part : '')).join('')
+      const word = parts.find(({ type }) => type === 'compact')?.value
+      if (word === undefined || digits === '') continue
+      words.set(plain(word).replace(/\.$/, ''), value / Number(digits))
+    }
+  }
+  made.set(locale, words)
+  return words
 }

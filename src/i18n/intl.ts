@@ -23,6 +23,7 @@ const NUMBER_STYLES = {
     maximumSignificantDigits: 2,
     useGrouping: 'always',
   },
+  plainOdds: { maximumSignificantDigits: 2 },
   shortOdds: { notation: 'compact', maximumSignificantDigits: 2 },
   move: { style: 'percent', maximumFractionDigits: 2, signDisplay: 'exceptZero' },
 } as const satisfies Record<string, Intl.NumberFormatOptions>
@@ -45,7 +46,7 @@ export const numberFormat = remembered(
   (locale: Locale, style: keyof typeof NUMBER_STYLES) =>
     new Intl.NumberFormat(intlTag(locale), {
       ...NUMBER_STYLES[style],
-      ...(locale === 'zh' && style === 'odds' && CHINESE_ODDS),
+      ...(locale === 'zh' && /odds/i.test(style) && CHINESE_ODDS),
     }),
 )
 

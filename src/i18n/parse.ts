@@ -1,5 +1,5 @@
 import type { Locale } from '#src/kernel/locale.ts'
-import { formatNumber } from './format.ts'
+import { numberFormat } from './intl.ts'
 
 /**
  * Parses a typed number into decimal text (`1250.5`); undefined if it is not a number.
@@ -26,7 +26,7 @@ const INPUT_MAX = 100
 /**
  * Converts to Latin digits, plain spaces, signs, points, commas and apostrophes; removes direction marks.
  */
-function simplified(text: string): string {
+export function simplified(text: string): string {
   return text
     .normalize('NFC')
     .replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)))
@@ -72,7 +72,7 @@ function decimalSignAt(body: string, locale: Locale): number | undefined {
   const isRepeated = body.indexOf(sign) < last
   if (body.includes(other)) return isRepeated ? undefined : last
   if (isRepeated) return body.length
-  const groups = /\D/.exec(formatNumber(1_000_000, locale))?.[0] === sign
+  const groups = /\D/.exec(numberFormat(locale, 'number').format(1_000_000))?.[0] === sign
   return groups && !/[^\d.,]/.test(body) && ungrouped(body) !== undefined ? body.length : last
 }
 

@@ -152,7 +152,6 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   last: 'instant',
   late: 'longDuration',
   limit: {
-    'messages:feed-move.*': 'amount',
     'messages:fsp.balance-low.*': 'amount',
     otherwise: 'counted',
   },
@@ -232,6 +231,7 @@ export const PLACEHOLDERS: Readonly<Record<string, Entry>> = {
   sender: 'address',
   sent: 'number',
   sentTo: 'address',
+  settings: 'term',
   severity: 'term',
   share: 'amount',
   signal: 'term',

@@ -15,6 +15,8 @@ test.each([
   ['\ufe0f\u200d', 'blank'],
   ['\u2800', 'blank'],
   ['\u{e0001}', 'blank'],
+  ['\u{1d159}', 'blank'],
+  ['\ufffc\u{13441}\u{13442}', 'blank'],
   ['\u0301', 'blank'],
   [' \u20dd\u0941\ufe0f', 'blank'],
   ['a\nb', 'control_characters'],
@@ -41,6 +43,30 @@ test.each([
   'مراقبة',
 ])('the name %j is accepted', (text) => {
   expect(codes(text)).toBeUndefined()
+})
+
+/** Every character that a font draws without ink, or only on another character. */
+const UNSEEN = Array.from({ length: 0x110000 }, (_, point) => String.fromCodePoint(point)).filter(
+  (character) =>
+    /[\p{Default_Ignorable_Code_Point}\p{White_Space}\p{General_Category=Format}\p{General_Category=Unassigned}\p{General_Category=Private_Use}\p{Nonspacing_Mark}\p{Enclosing_Mark}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]/u.test(
+      character,
+    ),
+)
+
+test('a name of any characters without a glyph is refused, and accepted with one visible letter', () => {
+  const unseen = fc.nat(UNSEEN.length - 1).map((index) => UNSEEN[index] ?? ' ')
+  const texts = fc.array(unseen, { minLength: 1, maxLength: 20 })
+  const letters = fc.constantFrom('a', '1', '·', 'ع', '水', 'ক', 'के', '👩')
+  fc.assert(
+    fc.property(texts, letters, (all, letter) => {
+      expect(Label.safeParse(all.join('')).success).toBe(false)
+      const harmless = all.filter(
+        (character) => !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(character),
+      )
+      expect(Label.safeParse(letter + harmless.slice(0, 5).join('')).success).toBe(true)
+    }),
+    { numRuns: 1000 },
+  )
 })
 
 test('a name of spaces and invisible characters alone is never accepted', () => {

@@ -45,11 +45,21 @@ export function cleanOutsideText(text: string, maxGraphemes: number): string {
 }
 
 /**
- * Whether a text shows anything by itself: neither spaces, joiners nor fillers such as the Braille pattern without
- * dots do, nor accents, which are drawn on what stands before them.
+ * Characters that Unicode classifies as symbols or letters although their glyph is empty: Braille pattern without dots,
+ * place of an object, blank Egyptian hieroglyphs, musical null notehead. No property of Unicode names them.
+ */
+const EMPTY_GLYPHS = '\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}'
+const VISIBLE = new RegExp(
+  `[^\\p{C}\\p{Z}\\p{White_Space}\\p{Mn}\\p{Me}\\p{Default_Ignorable_Code_Point}${EMPTY_GLYPHS}]`,
+  'u',
+)
+
+/**
+ * Whether a text shows anything by itself: neither spaces, joiners nor characters with an empty glyph do, nor accents,
+ * which are drawn on what stands before them.
  */
 export function hasVisible(text: string): boolean {
-  return /[^\p{C}\p{Z}\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+  return VISIBLE.test(text)
 }
 
 /** Counts user-perceived characters. */

@@ -23,8 +23,17 @@ describe('an address', () => {
   test('is refused when it is missing, ambiguous or mistyped', () => {
     const other = `0x${'1'.repeat(40)}`
     expect(readAddress('hello')).toEqual({ ok: false, reason: 'no_address' })
-    expect(readAddress(address.slice(0, 41))).toEqual({ ok: false, reason: 'no_address' })
-    expect(readAddress(`${address}0`)).toEqual({ ok: false, reason: 'no_address' })
+    for (const [text, digits] of [
+      ['0x7099', 4],
+      [address.slice(0, 41), 39],
+      [`To ${address}0, please`, 41],
+      [`0X${'A'.repeat(64)}`, 64],
+    ] as const) {
+      expect(readAddress(text), text).toEqual({ ok: false, reason: 'length', digits })
+    }
+    for (const text of ['0x', '0xyz', '0x12g4', 'a0x12']) {
+      expect(readAddress(text), text).toEqual({ ok: false, reason: 'no_address' })
+    }
     expect(readAddress(`${address} or ${other}`)).toEqual({ ok: false, reason: 'two_addresses' })
     const wrong = value.replace(/[a-f]/, (letter) => letter.toUpperCase())
     expect(readAddress(wrong)).toEqual({ ok: false, reason: 'checksum' })

@@ -14,12 +14,23 @@ export const resolveTarget = defineChatOperation({
   handle: ({ app, caller, body }) => previews.previewTarget(app, caller, body),
 })
 
-/** Names of the chain’s price feeds, in alphabetical order; empty while the chain does not list them. */
+/**
+ * Names of the chain’s price feeds, in alphabetical order; empty while the chain does not list them. Needs no sign-in.
+ */
 export const listFeeds = defineChatOperation({
   id: 'listFeeds',
-  scope: 'read',
+  scope: 'none',
   output: z.object({ data: z.array(z.string()) }),
   handle: async ({ app }) => ({ data: await previews.listFeeds(app) }),
+})
+
+/** What a watch on a price feed would observe now; needs no sign-in. */
+export const observeFeed = defineChatOperation({
+  id: 'observeFeed',
+  scope: 'none',
+  rate: 'preview',
+  query: z.strictObject({ feed: z.string() }),
+  handle: async ({ app, query }) => ({ observation: await previews.observeFeed(app, query.feed) }),
 })
 
 /** All providers with a public name, sorted by name; empty if no names are published. */

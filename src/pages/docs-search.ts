@@ -5,6 +5,7 @@ import type { App } from '#src/operations/define.ts'
 import { readApiReference } from './api-reference.ts'
 import { eventList, offeredTypes, typePath } from './docs-watches.ts'
 import { GUIDE_PATH, guideSections, plainLines } from './guide.ts'
+import { fitOf, queryWords, type SearchableText, searchable } from './search-words.ts'
 
 /** Maximum length of a query; the rest of a longer query is ignored. */
 export const QUERY_LENGTH_MAX = 100
@@ -21,40 +22,46 @@ export interface SearchResult {
   readonly code: string | undefined
 }
 
-interface Entry extends SearchResult {
-  /** Normalized texts that are searched. */
-  readonly heading: string
-  readonly all: string
+/** What the search knows about a place, from the most to the least telling text. */
+interface Entry {
+  readonly result: SearchResult
+  readonly kind: keyof typeof WEIGHT_OF_KIND
+  readonly title: SearchableText
+  /** The name for programs, and the text that the result shows. */
+  readonly heading: SearchableText
+  readonly body: SearchableText
 }
+
+/** Weights of a word by its place. */
+const TITLE = 10
+const HEADING = 5
+const BODY = 2
+/** Weights of places by their kind: people look for the guide first, then for operations, last for codes. */
+const WEIGHT_OF_KIND = { guide: 1.5, operation: 1.2, watch: 1, code: 0.5 } as const
 
 /** Cache by service and locale; the content does not change. */
 const made = new WeakMap<App['operations'], Map<string, readonly Entry[]>>()
 
-/** The places that contain every word of a query, best first: words in a heading count most. */
+/** The places that have every word of a query, or words that begin with it, best first. */
 export function searchDocs(app: App, t: Translate, query: string): readonly SearchResult[] {
-  const words = normal(query.slice(0, QUERY_LENGTH_MAX)).split(' ').filter(Boolean)
+  const words = queryWords(query.slice(0, QUERY_LENGTH_MAX), t.locale)
   if (words.length === 0) return []
   return entriesOf(app, t)
-    .filter(({ all }) => words.every((word) => all.includes(word)))
     .map((entry) => ({ entry, rank: rankOf(entry, words) }))
+    .filter(({ rank }) => rank > 0)
     .toSorted((a, b) => b.rank - a.rank)
     .slice(0, RESULTS_MAX)
-    .map(({ entry }) => entry)
+    .map(({ entry }) => entry.result)
 }
 
-function rankOf({ heading }: Entry, words: readonly string[]): number {
-  const starts = words.filter((word) => ` ${heading}`.includes(` ${word}`)).length
-  return words.filter((word) => heading.includes(word)).length + starts
-}
-
-/** Lower case, no accents, no direction marks, single spaces. */
-function normal(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f\u2066-\u2069\u200e\u200f]/g, '')
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .trim()
+/** The sum of the words' weights, each at its best place; 0 if a word is nowhere. */
+function rankOf({ kind, title, heading, body }: Entry, words: readonly string[]): number {
+  const weights = words.map((word) =>
+    Math.max(TITLE * fitOf(word, title), HEADING * fitOf(word, heading), BODY * fitOf(word, body)),
+  )
+  return weights.includes(0)
+    ? 0
+    : WEIGHT_OF_KIND[kind] * weights.reduce((sum, weight) => sum + weight, 0)
 }
 
 function entriesOf(app: App, t: Translate): readonly Entry[] {
@@ -67,17 +74,27 @@ function entriesOf(app: App, t: Translate): readonly Entry[] {
 
 function entries(app: App, t: Translate): readonly Entry[] {
   return [
-    ...operations(app, t),
     ...guide(app, t),
+    ...operations(app, t),
     ...watches(app, t),
     ...events(app, t),
     ...errors(t),
   ]
 }
 
-function entry(result: SearchResult, more = ''): Entry {
-  const heading = normal(`${result.title} ${result.code ?? ''}`)
-  return { ...result, heading, all: `${heading} ${normal(`${result.text} ${more}`)}` }
+/** @param more text that is searched, but not shown */
+function entry(
+  { locale }: Translate,
+  result: SearchResult,
+  { kind, more = '' }: { readonly kind: Entry['kind']; readonly more?: string },
+): Entry {
+  return {
+    result,
+    kind,
+    title: searchable(result.title, locale),
+    heading: searchable(`${result.code ?? ''} ${result.text}`, locale),
+    body: searchable(more, locale),
+  }
 }
 
 function operations(app: App, t: Translate): Entry[] {
@@ -92,7 +109,10 @@ function operations(app: App, t: Translate): Entry[] {
       text: operation.description,
       code: `${operation.method} ${operation.address}`,
     }
-    return entry(result, `${operation.id} ${fields.join(' ')}`)
+    return entry(t, result, {
+      kind: 'operation',
+      more: `${operation.id} ${fields.join(' ')}`,
+    })
   })
 }
 
@@ -101,7 +121,7 @@ function guide(app: App, t: Translate): Entry[] {
     const { id, title } = section
     const [text = '', ...more] = plainLines(section)
     const result = { path: GUIDE_PATH, anchor: `#${id}`, title, text, code: undefined }
-    return entry(result, more.join(' '))
+    return entry(t, result, { kind: 'guide', more: more.join('\n') })
   })
 }
 
@@ -111,7 +131,7 @@ function watches(app: App, t: Translate): Entry[] {
     const type = t(builtKey(`bot:button.type.${name}`))
     const text = t(builtKey(`signals:type.${name}.description`))
     return [
-      entry({ ...place, title: type, text, code: name }),
+      entry(t, { ...place, title: type, text, code: name }, { kind: 'watch' }),
       ...signals.map(({ id, parameters }) => {
         const prefix = `signals:${name}.${id}`
         const result = {
@@ -121,32 +141,26 @@ function watches(app: App, t: Translate): Entry[] {
           text: t(builtKey(`${prefix}.description`)),
           code: id,
         }
-        return entry(result, `${type} ${parameters.map(({ key }) => key).join(' ')}`)
+        return entry(t, result, {
+          kind: 'watch',
+          more: `${type} ${parameters.map(({ key }) => key).join(' ')}`,
+        })
       }),
     ]
   })
 }
 
 function events(app: App, t: Translate): Entry[] {
-  return eventList(app, t).map(({ event, title, when }) =>
-    entry({
-      path: '/docs/events',
-      anchor: `#${event}`,
-      title: title ?? event,
-      text: when ?? '',
-      code: event,
-    }),
-  )
+  return eventList(app, t).map(({ event, title, when }) => {
+    const place = { path: '/docs/events', anchor: `#${event}`, code: event }
+    return entry(t, { ...place, title: title ?? event, text: when ?? '' }, { kind: 'code' })
+  })
 }
 
 function errors(t: Translate): Entry[] {
-  return ERROR_CODES.map((code) =>
-    entry({
-      path: `/problems/${code}`,
-      anchor: '',
-      title: t(builtKey(`errors:${code}.title`)),
-      text: '',
-      code,
-    }),
-  )
+  return ERROR_CODES.map((code) => {
+    const place = { path: `/problems/${code}`, anchor: '', code }
+    const title = t(builtKey(`errors:${code}.title`))
+    return entry(t, { ...place, title, text: '' }, { kind: 'code' })
+  })
 }

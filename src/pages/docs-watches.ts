@@ -2,7 +2,7 @@
 
 import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/envelope.ts'
-import { typedNumber } from '#src/i18n/chance.ts'
+import { decimalNumber, formatChance } from '#src/i18n/chance.ts'
 import { HELP_TEXTS } from '#src/i18n/signal-help.ts'
 import { builtKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
@@ -103,8 +103,12 @@ function parameterDoc(t: Translate, prefix: string, parameter: Parameter) {
     help: t(builtKey(`${prefix}.${key}.help`)),
   }
   if (parameter.type === 'boolean') return { ...texts, default: String(parameter.default) }
-  const [usual, ...bounds] = [parameter.default, parameter.min, parameter.max].map(typedNumber)
-  return { ...texts, default: usual, bounds: bounds.join(' – ') }
+  const values = [parameter.default, parameter.min, parameter.max]
+  const [usual, ...bounds] = values.map(decimalNumber)
+  const json = { default: usual, bounds: bounds.join(' – ') }
+  if (parameter.type === 'integer') return { ...texts, ...json }
+  const [likely, ...chances] = values.map((value) => formatChance(value, t.locale))
+  return { ...texts, default: likely, chances, json }
 }
 
 function exampleMessage(app: App, t: Translate, event: string, severity: Severity): Message {

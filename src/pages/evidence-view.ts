@@ -102,8 +102,8 @@ function figuresOf(
   readonly name: string
   readonly meaning: string | undefined
   readonly value: string
-  /** The value in words; undefined unless it is a probability. */
-  readonly words: string | undefined
+  /** Whether the value is in words, as probabilities are; the file with the evidence has their numbers. */
+  readonly isText: boolean
 }[] {
   const { values = {}, ...rest } = claim
   const claimValues = {
@@ -112,15 +112,10 @@ function figuresOf(
   }
   return Object.entries(claimValues).map(([name, value]) => {
     const key = `operations:meaning.EvidenceClaim.${name}`
-    return {
-      name,
-      meaning: hasText(key) ? t(key) : undefined,
-      value: typeof value === 'string' ? value : JSON.stringify(value),
-      words:
-        claim['kind'] === 'silence' && CHANCES.includes(name)
-          ? formatChance(Number(value), t.locale)
-          : undefined,
-    }
+    const meaning = hasText(key) ? t(key) : undefined
+    const isText = claim['kind'] === 'silence' && CHANCES.includes(name)
+    const json = typeof value === 'string' ? value : JSON.stringify(value)
+    return { name, meaning, isText, value: isText ? formatChance(Number(value), t.locale) : json }
   })
 }
 

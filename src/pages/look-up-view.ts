@@ -1,7 +1,8 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import type { AddressProblem } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import {
@@ -53,6 +54,12 @@ interface Place {
   hrefOf(text: string): string
 }
 
+function nothingText(t: Translate, input: string, why: AddressProblem): string {
+  if (why.reason === 'no_address') return t('pages:home.answer.nothing', { input: typed(input) })
+  if (why.reason === 'length') return t('pages:home.answer.length', { number: id(why.digits) })
+  return t(`pages:home.answer.${why.reason}`)
+}
+
 /** The answer to a typed text. */
 export function answerView(
   app: App,
@@ -62,12 +69,7 @@ export function answerView(
 ): AnswerView {
   switch (answer.kind) {
     case 'nothing':
-      return {
-        sentence:
-          answer.why === 'no_address'
-            ? t('pages:home.answer.nothing', { input: typed(input) })
-            : t(`pages:home.answer.${answer.why}`),
-      }
+      return { sentence: nothingText(t, input, answer.why) }
     case 'several':
       return {
         sentence: t('bot:provider.several', { input: typed(input) }),

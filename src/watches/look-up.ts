@@ -126,10 +126,10 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
     async find(text) {
       const typed = readAddress(text)
       if (typed.ok) return lookUp(typed.value)
-      if (typed.reason !== 'no_address') return { kind: 'nothing', why: typed.reason }
+      if (typed.reason !== 'no_address') return { kind: 'nothing', why: typed }
       const providers = await searchProviders(named, { text })
       const [first] = providers
-      if (first === undefined) return { kind: 'nothing', why: 'no_address' }
+      if (first === undefined) return { kind: 'nothing', why: typed }
       const isSame = first.name.toLowerCase() === text.trim().toLowerCase()
       if (providers.length > 1 && !isSame) return { kind: 'several', providers }
       return lookUp(first.provider)

@@ -10,7 +10,8 @@ import { SCREEN_LOCALES } from '../support/locales.ts'
 
 /** Every button of the screens about money and status, in all states of a payment. */
 
-const MONEY = /^(?:topup|slots|terms|trial|status)(?:\.(?!provider|pick)|$)/
+/** `trial.feed` stands on messages about a connected wallet. */
+const MONEY = /^(?:topup|slots|terms|trial|status)(?:\.(?!provider|pick|feed)|$)/
 const SPENDER = ['read', 'write', 'spend'] as const
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)
 const seen = new Set<string>()

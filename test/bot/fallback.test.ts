@@ -56,7 +56,7 @@ test.each([
 
 test('an unknown text or command is answered with what can be sent', async () => {
   const ann = await linked()
-  for (const text of ['hello', '/nonsense', '0x00', '/', `/nonsense ${walletOf('bob')}`]) {
+  for (const text of ['hello', '/nonsense', '0xyz', '/', `/nonsense ${walletOf('bob')}`]) {
     await ann.say(text)
     expect(ann.last().text).toMatch(/^Not understood\. Send an address/)
     expect(ann.labels()).toEqual([
@@ -141,6 +141,16 @@ describe('an address without a command', () => {
     await ann.say(`0x${swapped.join('')}`)
     expect(ann.last().text).toMatch(/^⚠️ One character of this address seems wrong/)
     expect(ann.labels().at(-1)).toEqual(['‹ Menu', 'Help'])
+  })
+
+  test('that is too short is refused with its length, with and without a wallet', async () => {
+    for (const ann of [await world.linked('carol'), world.person()]) {
+      for (const text of ['0x7099', '/status 0x7099']) {
+        await ann.say(text)
+        expect(ann.last().text).toContain('⚠️ An address has 40 characters after 0x; this has 4.')
+        await ann.say('/cancel')
+      }
+    }
   })
 })
 

@@ -13,7 +13,7 @@ function pressOf(verb: Press['verb']): Press {
 
 test('refuses money, recipients, settings and new watches in groups', () => {
   const isPrivate =
-    /^(?:topup|slots|trial|terms|new|connect|rec|settings|stop\.data|alert\.csv|watch\.(?:who|esc))/
+    /^(?:topup|slots|trial|terms|new|connect|feed|free|wizard|rec|settings|stop\.data|alert\.csv|watch\.(?:who|esc))/
   const open = ['rec.revive', 'settings.lang', 'settings.langSet']
   const expected = verbs.filter((verb) => isPrivate.test(verb) && !open.includes(verb))
   const refused = verbs.filter((verb) => rightsTo(verb)?.privately(pressOf(verb)) !== undefined)
@@ -33,6 +33,7 @@ test('lets chats without a link only connect, look up addresses, set up a group,
     'demo',
     'connect',
     'connect.watch',
+    'feed.watch',
     'look.up',
     'link.yes',
     'link.no',

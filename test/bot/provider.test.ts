@@ -177,6 +177,37 @@ describe('/status with a provider', () => {
 })
 
 describe('a chat without a wallet', () => {
+  test('gets the price of a feed, connects to watch it, and accepts newer terms before the trial', async () => {
+    const ann = world.person()
+    for (const text of ['FLR/USD', 'flr', 'price of flr']) {
+      await ann.say(text)
+      expect(ann.last().text).toContain('FLR/USD')
+      expect(ann.last().text).toMatch(/\d\sUSD/)
+      expect(ann.labels()).toEqual([['Watch this price'], ['Connect wallet'], ['‹ Menu']])
+    }
+    await ann.press('Watch this price')
+    await ann.press('New code')
+    await connectWallet(world, ann, 'carol')
+    expect(ann.labels()[0]).toEqual(['Trial: FLR/USD'])
+    const old = packed('trial.feed', { feed: 'FLR/USD', terms: '00000000' })
+    world.telegram.pressRaw(ann.id, ann.last().id, old)
+    await world.settle()
+    expect(ann.last().text).toContain('By starting it, you accept the terms')
+    await ann.press('Start the free trial')
+    expect(ann.last().text).toMatch(/^New watch · /)
+    expect(ann.last().text).toContain('FLR/USD')
+    // Another press starts no second trial, and goes on with the watch.
+    const again = world.telegram.pressRaw(ann.id, ann.last().id, old)
+    await world.settle()
+    expect((await again.answer()).text).toContain('trial')
+    expect(ann.last().text).toMatch(/^New watch · /)
+    await ann.say('/cancel')
+    await ann.say('FLR/USD')
+    expect(ann.labels()).toEqual([['Watch this price'], ['‹ Menu']])
+    await ann.press('Watch this price')
+    expect(ann.last().text).toMatch(/^New watch · /)
+  })
+
   test('gets the facts of the start page about an account, and connects to watch it', async () => {
     const { address } = devnet.people.bob.account
     const ann = world.person()
@@ -217,17 +248,15 @@ describe('a chat without a wallet', () => {
     expect(ann.labels()[0]).toEqual(['Connect wallet'])
   })
 
-  test('connects to watch a provider, and starts the free trial for that watch', async () => {
+  test('connects to watch a provider, and one press starts the free trial with that watch', async () => {
     const ann = world.person()
     await ann.say('alpha o')
     await ann.press('Watch this provider')
     await connectWallet(world, ann, 'bob')
-    expect(ann.labels()[0]).toEqual(['Continue: Alpha Oracle'])
-    await ann.press('Continue: Alpha Oracle')
-    expect(ann.last().text).toContain('No free slot')
     expect(ann.last().text).toContain('Free trial: 1 slot for 14 days')
-    expect(ann.labels()[0]).toEqual(['Start the free trial'])
-    const { text } = await ann.press('Start the free trial')
+    expect(ann.last().text).toContain('By starting it, you accept the terms')
+    expect(ann.labels()[0]).toEqual(['Trial: Alpha Oracle'])
+    const { text } = await ann.press('Trial: Alpha Oracle')
     expect(text).toContain('Your trial runs until')
     expect(ann.last().text).toMatch(/^New watch · /)
     expect(ann.last().text).toContain(identity('Alpha Oracle'))

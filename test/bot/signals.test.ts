@@ -157,14 +157,30 @@ describe('the card of a signal', () => {
     cardOf('fast-updates')
     await world.settle()
     expect(ann.labels().flat()).toEqual(
-      expect.arrayContaining(['0.001%', '✓ 1:10M', '1:1B', 'Other number…']),
+      expect.arrayContaining(['Default', '1 in 1 billion', 'Other number…']),
     )
     expect(ann.last().text).not.toMatch(/\de-\d/)
-    expect(ann.last().text).toContain('Probability limit: 1 in 10 million')
-    await ann.press('1:1B')
+    expect(ann.last().text).toContain(
+      'Probability limit: 1 in 10 million (1 in 1,000 trillion – 1 in 10, default 1 in 10 million)',
+    )
+    // One notation on the whole screen: neither decimals, nor percentages of a probability.
+    expect(ann.last().text).not.toMatch(/0\.0|1:/)
+    await ann.press('1 in 1 billion')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-9 } })
     await ann.press('Other number…')
-    expect(ann.last().text).toContain('Send a number from 0.000000000000001 to 0.1.')
+    expect(ann.last().text).toContain(
+      'Send a probability from 1 in 1,000 trillion to 1 in 10, such as 1 in 10 million.',
+    )
+    await ann.say('soon')
+    expect(ann.last().text).toMatch(/^⚠️ “\u2068soon\u2069” is not a probability\. Send one from/)
+    await ann.say('1 in 5')
+    expect(ann.last().text).toMatch(
+      /^⚠️ “\u20681 in 5\u2069” is too large\. The maximum is 1 in 10\./,
+    )
+    await ann.say('1 in 5 million')
+    expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 2e-7 } })
+    expect(ann.last().text).toContain('Probability limit: 1 in 5 million')
+    await ann.press('Other number…')
     await ann.say('1:10 000 000')
     expect(await signal('fast-updates')).toMatchObject({ parameters: { probability: 1e-7 } })
     const flip = ann

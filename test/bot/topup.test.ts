@@ -684,7 +684,7 @@ test('the credits for renewals of slots are offered as an amount', async () => {
   const carol = await world.linked('carol')
   await carol.say('/topup')
   await carol.press('FLR')
-  await carol.press('Slots: 10,000 · 10\u00a0USD')
+  await carol.press('Slots: 10,000 credits')
   expect(says(carol)).toContain('Pay 500 FLR for 10,000 credits (10 USD)')
 })
 
@@ -721,6 +721,20 @@ describe('a payment for slots', () => {
     await bob.press('Pay and add slots')
     await bob.press('Open quote')
     expect(says(bob)).toContain('Pay 500 FLR')
+  })
+
+  test('returns to the wizard from the screen on which the chat is allowed to spend', async () => {
+    await world.accept('bob')
+    const bob = await world.linked('bob')
+    await bob.say('/new credits')
+    await bob.press('Pay and add slots')
+    await bob.press('FLR')
+    expect(says(bob)).toContain('also spend your credits on slots')
+    await bob.press('‹ Back')
+    expect(says(bob)).toContain('Pay with:')
+    await bob.press('‹ Back')
+    expect(says(bob)).toContain('No free slot')
+    expect(bob.labels()).toContainEqual(['Continue'])
   })
 
   test('tops up, buys the slot and asks the wizard’s next question, which a text answers', async () => {

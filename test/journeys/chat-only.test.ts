@@ -36,7 +36,7 @@ async function connect(who: Phone, { spend }: { readonly spend: boolean }): Prom
 async function topUp(balance: string): Promise<void> {
   await phone.say('/topup')
   await phone.tap('FLR')
-  await phone.tap('10,000 · 10 USD')
+  await phone.tap('10,000 credits')
   const quote = await phone.read('Waiting for the payment.')
   await phone.open('Pay in browser')
   await phone.pay()

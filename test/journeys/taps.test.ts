@@ -141,7 +141,7 @@ test('four more slots are bought with credits in six presses, three of them “+
       await ann.tap('+')
       await ann.read(`${count} slots for 30 days`)
     }
-    await ann.tap('Buy: 2,000 · 2 USD')
+    await ann.tap('Buy: 2,000 credits')
     await ann.read('4 slots until')
   })
   expect(effort).toEqual(chatOnly(6))

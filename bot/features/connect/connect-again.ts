@@ -1,8 +1,8 @@
 import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 
 /**
- * Button data of the screen on which the right to spend was requested: the quote, the choice of the asset for the
- * same slots, or else the overview of slots.
+ * Button data of the screen on which the right to spend was requested: the quote, the choice of the asset for the same
+ * slots, or the subscriptions.
  *
  * @param goesOn button data of the chat's next step, if any
  */
@@ -22,7 +22,7 @@ export function originOfSpendRequest(goesOn: string | undefined): ButtonData {
       return packed('topup.slots', { quantity, periods, renew })
     }
     default:
-      return packed('slots')
+      return packed('slots.list')
   }
 }
 
@@ -49,6 +49,9 @@ export function connectAgainData(asked: {
         'connect.watch',
         argumentsOf<'connect.watch'>({ verb: press.verb, args: press.args }),
       )
+    // Connects a chat without a wallet.
+    case 'feed.watch':
+      return packed('feed.watch', argumentsOf<'feed.watch'>({ verb: press.verb, args: press.args }))
     case 'rec.group':
       return packed('rec.group', argumentsOf<'rec.group'>({ verb: press.verb, args: press.args }))
     default:

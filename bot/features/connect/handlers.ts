@@ -1,7 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import { type ButtonData, packed } from '#src/actions/codec.ts'
-import type { Trial } from '#src/billing/subscriptions/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -16,7 +15,8 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
 import { sentenceOf } from '../../core/refusals.ts'
 import { rewrite, show } from '../../core/show.ts'
-import { continueDraft, openType, openWizard } from '../new/handlers.ts'
+import { continueDraft, openFeed, openType, openWizard } from '../new/handlers.ts'
+import { isInWizard } from '../new/origin.ts'
 import { GUIDED_TYPES, watchCreated } from '../new/view.ts'
 import { connectAgainData, originOfSpendRequest } from './connect-again.ts'
 import { orderLines } from './order.ts'
@@ -36,8 +36,20 @@ onPress(composer, 'connect', CONNECT, (ctx, { spend }) => showConnect(ctx, { spe
 onPress(composer, 'connect.watch', CONNECT, (ctx, { type, address }) =>
   openWatch(ctx, type, address),
 )
+onPress(composer, 'feed.watch', CONNECT, async (ctx, { feed }) => {
+  if (ctx.links.length > 0) return openFeed(ctx, feed)
+  await showConnect(ctx, { goesOn: packed('feed.watch', { feed }) })
+})
 onPress(composer, 'slots.allow', { privately: 'slots' }, (ctx, quote) =>
   showConnect(ctx, { spend: true, goesOn: packed('slots.quote', quote) }),
+)
+onPress(composer, 'wizard.allow', { privately: 'new' }, (ctx, quote) =>
+  showConnect(ctx, {
+    spend: true,
+    goesOn: packed('slots.quote', quote),
+    origin: packed('new.start'),
+    again: packed('wizard.allow', quote),
+  }),
 )
 
 /** Starts a watch of a type on an address. A chat without a wallet connects one first. */
@@ -55,6 +67,10 @@ export async function showConnect(
     readonly spend?: boolean
     /** Button data of the purchase to continue with once the chat may spend. */
     readonly goesOn?: ButtonData
+    /** Button data of the screen before, if `goesOn` does not name it. */
+    readonly origin?: ButtonData
+    /** Button data for a new code with the same `origin`. */
+    readonly again?: ButtonData
   } = {},
 ): Promise<void> {
   const { spend = false, goesOn } = asked
@@ -78,11 +94,12 @@ export async function showConnect(
       ...(goesOn !== undefined && { goesOn }),
     },
   })
-  const again = connectAgainData({ spend, goesOn })
+  const { again = connectAgainData({ spend, goesOn }), origin = originOfSpendRequest(goesOn) } =
+    asked
   const isOpen = isOpenLink(code.url)
-  const origin = originOfSpendRequest(goesOn)
   const view = connectScreen(reader, code, { spend, isOpen, wallet, again, origin, order })
-  const messageId = await show(ctx, view)
+  // The message of the wizard stays its message, so that the way back leads into the wizard.
+  const messageId = await show(ctx, view, isInWizard(ctx) ? 'wizard' : 'navigation')
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code
   if (replaces !== undefined && replaces !== messageId) {
@@ -91,33 +108,79 @@ export async function showConnect(
 }
 
 onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, terms }) => {
-  const offer = readTrialOffer(ctx.app)
-  const { accepted } = await ctx.call(getTerms)
   // The button below the shown terms accepts them.
   const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'
-  if (!accepted && !(isShowing && terms === offer.mark)) {
-    await show(ctx, trialTerms(ctx.reader, offer, isShowing ? next : 'agreed'))
-    return
-  }
-  if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })
-  const started = await trialStarted(ctx)
+  const started = await trialStarted(ctx, {
+    accepted: isShowing ? terms : undefined,
+    again: (mark) => packed('trial.start', { next: isShowing ? next : 'agreed', terms: mark }),
+    goOn: () => showDraftOrTypes(ctx),
+  })
   if (started === undefined) return
-  const { endsAt, slots } = started
-  const date = formatDate(endsAt, ctx.t.locale, ctx.reader.timezone)
-  if (next === 'wallet' && (await watchOwnWallet(ctx, { date, count: slots }))) return
-  await ctx.answer(ctx.t('bot:trial.started', { date, count: slots }))
-  if (next !== 'choose' && (await continueDraft(ctx))) return
-  await openWizard(ctx, '')
+  if (next === 'wallet' && (await watchOwnWallet(ctx, started))) return
+  await ctx.answer(ctx.t('bot:trial.started', started))
+  await (next === 'choose' ? openWizard(ctx, '') : showDraftOrTypes(ctx))
 })
 
-/** Starts the trial. If it was used meanwhile, says so, shows the draft or the wizard, and returns undefined. */
-async function trialStarted(ctx: BotContext): Promise<Trial | undefined> {
+onPress(composer, 'free', { privately: 'slots' }, (ctx, { type, address, terms }) =>
+  startWatching(ctx, {
+    accepted: terms,
+    again: (mark) => packed('free', { type, address, terms: mark }),
+    goOn: () => openType(ctx, type, address),
+  }),
+)
+
+onPress(composer, 'trial.feed', { privately: 'slots' }, (ctx, { feed, terms }) =>
+  startWatching(ctx, {
+    accepted: terms,
+    again: (mark) => packed('trial.feed', { feed, terms: mark }),
+    goOn: () => openFeed(ctx, feed),
+  }),
+)
+
+/** Starts the trial, and goes on with the watch for which the chat was connected. */
+async function startWatching(ctx: BotContext, start: TrialStart): Promise<void> {
+  const started = await trialStarted(ctx, start)
+  if (started === undefined) return
+  await ctx.answer(ctx.t('bot:trial.started', started))
+  await start.goOn()
+}
+
+interface TrialStart {
+  /** Mark of the terms that the pressed button accepts. */
+  readonly accepted: string | undefined
+  /** Data of a button that accepts other terms. */
+  readonly again: (mark: string) => ButtonData
+  /** What follows if the trial was used meanwhile. */
+  readonly goOn: () => Promise<void>
+}
+
+async function showDraftOrTypes(ctx: BotContext): Promise<void> {
+  if (!(await continueDraft(ctx))) await openWizard(ctx, '')
+}
+
+/**
+ * Starts the trial.
+ *
+ * @returns values of the text about the trial; undefined if its terms are shown first, or it was used
+ */
+async function trialStarted(
+  ctx: BotContext,
+  options: TrialStart,
+): Promise<{ readonly date: string; readonly count: number } | undefined> {
+  const offer = readTrialOffer(ctx.app)
+  const { accepted } = await ctx.call(getTerms)
+  if (!accepted && options.accepted !== offer.mark) {
+    await show(ctx, trialTerms(ctx.reader, offer, options.again(offer.mark)))
+    return undefined
+  }
+  if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })
   try {
-    return await ctx.call(startTrial)
+    const { endsAt, slots } = await ctx.call(startTrial)
+    return { date: formatDate(endsAt, ctx.t.locale, ctx.reader.timezone), count: slots }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'trial_already_used') throw error
     await ctx.answer(sentenceOf(ctx.t, error), { box: true })
-    if (!(await continueDraft(ctx))) await openWizard(ctx, '')
+    await options.goOn()
     return undefined
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Api } from 'grammy'
-import { argumentsOf, packed, unpacked } from '#src/actions/codec.ts'
+import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { getAccount } from '#src/operations/account.ts'
@@ -25,7 +25,7 @@ import { labelWithName, type Reader, type View, walletName } from '../../views/v
 import { connectAgainData } from './connect-again.ts'
 import { postPurchase } from './purchase.ts'
 import { readTrialOffer } from './trial.ts'
-import { chatConnected, connectDeclined, connectExpired } from './view.ts'
+import { chatConnected, connectDeclined, connectExpired, type TrialOffer } from './view.ts'
 
 /** Dependencies: the application, and the bot's client of Telegram. */
 interface ConnectNotifier {
@@ -84,8 +84,8 @@ async function showOutcome(
   const { chatId, messageId } = outcome
   const chat = await findChat(app.db, chatId)
   const content = contentOf(view, chat?.locale ?? outcome.locale)
-  const navigationId = chat?.currentMessages.navigation ?? null
-  const isThere = messageId !== undefined && messageId === navigationId
+  const { navigation = null, wizard = null } = chat?.currentMessages ?? {}
+  const isThere = messageId !== undefined && [navigation, wizard].includes(messageId)
   await unlessBlocked(async () => {
     if (isThere && (await edit(api, chatId, messageId, content))) return
     // A person who continued without the code needs no message about its expiry.
@@ -118,20 +118,37 @@ async function connectedView(
   const { output: account } = await invoke(app, getAccount, caller, { query })
   const { output: slots } = await invoke(app, listSubscriptions, caller, { query })
   const mayStart = app.billing.enabled && slots.trial.available && scopes.includes('write')
-  return chatConnected(
-    reader,
-    { wallet, scopes },
-    {
-      trial: mayStart ? readTrialOffer(app) : undefined,
-      hasSlot: account.slots.available > 0,
-      hasWatches: account.slots.used > 0,
-      next: goesOn === undefined ? undefined : await nextStep(app, reader.t, caller, goesOn),
-    },
-  )
+  const trial = mayStart ? readTrialOffer(app) : undefined
+  const hasSlot = account.slots.available > 0
+  const hasWatches = account.slots.used > 0
+  // Without a slot, the next step starts the trial, too: nothing else is to be decided.
+  const starts = hasSlot ? undefined : trial
+  const next =
+    goesOn === undefined ? undefined : await nextStep({ app, t: reader.t, caller, starts }, goesOn)
+  return chatConnected(reader, { wallet, scopes }, { trial, hasSlot, hasWatches, next })
 }
 
 /** Button of the step that waited for the wallet; undefined for data of another version. */
-async function nextStep(app: App, t: Translate, caller: Caller, goesOn: string) {
+async function nextStep(
+  {
+    app,
+    t,
+    caller,
+    starts,
+  }: {
+    readonly app: App
+    readonly t: Translate
+    readonly caller: Caller
+    /** The trial that a watch starts. */
+    readonly starts: TrialOffer | undefined
+  },
+  goesOn: string,
+) {
+  const watchStep = (name: string, goOn: ButtonData, withTrial: (mark: string) => ButtonData) => {
+    const key = starts === undefined ? 'bot:button.goOn' : 'bot:button.trialWatch'
+    const label = labelWithName(name, (text) => t(key, { name: text }))
+    return { label, data: starts === undefined ? goOn : withTrial(starts.mark) }
+  }
   const press = unpacked(goesOn)
   switch (press?.verb) {
     case 'connect.watch': {
@@ -139,8 +156,15 @@ async function nextStep(app: App, t: Translate, caller: Caller, goesOn: string) 
       const query = { text: args.address }
       const [named] = (await invoke(app, searchProviders, caller, { query })).output.data
       const name = named?.name ?? walletName(args.address)
-      const label = labelWithName(name, (text) => t('bot:button.goOn', { name: text }))
-      return { label, data: packed('new.type', args) }
+      return watchStep(name, packed('new.type', args), (terms) =>
+        packed('free', { ...args, terms }),
+      )
+    }
+    case 'feed.watch': {
+      const { feed } = argumentsOf<'feed.watch'>({ verb: press.verb, args: press.args })
+      return watchStep(feed, packed('feed.watch', { feed }), (terms) =>
+        packed('trial.feed', { feed, terms }),
+      )
     }
     case 'rec.group': {
       const args = argumentsOf<'rec.group'>({ verb: press.verb, args: press.args })

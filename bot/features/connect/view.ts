@@ -77,7 +77,10 @@ export function connectScreen(
       wallet === undefined
         ? back(t('bot:button.back'), packed('home'))
         : spend
-          ? back(t(order.length === 0 ? 'bot:button.slots' : 'bot:button.back'), options.origin)
+          ? back(
+              t(order.length === 0 ? 'bot:button.subscriptions' : 'bot:button.back'),
+              options.origin,
+            )
           : menuButton(t),
     ],
   ])
@@ -176,9 +179,8 @@ export function connectExpired({ t }: Reader, data: string): View {
   return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
 }
 
-/** The terms, if they were not accepted yet or have changed. */
-export function trialTerms({ t }: Reader, trial: TrialOffer, next: string): View {
-  const accept = packed('trial.start', { next, terms: trial.mark })
+/** The terms, if they were not accepted yet or have changed, with a button that accepts them. */
+export function trialTerms({ t }: Reader, trial: TrialOffer, accept: ButtonData): View {
   return screen(
     [`📄 ${trialText(t, trial)}`],
     [[act(t('bot:button.startTrial'), accept, 'primary')], [menuButton(t)]],

@@ -7,7 +7,7 @@ import { defineFeature } from '../../core/feature.ts'
 import { removeButtons, send } from '../../core/show.ts'
 import { findWatch } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
-import { answerLookUp } from '../look-up/handlers.ts'
+import { answerLookUp, offerLookUp } from '../look-up/handlers.ts'
 import { waitingDraft } from '../new/handlers.ts'
 import { offerNamed } from '../provider/handlers.ts'
 import { offerMailbox } from '../recipients/add.ts'
@@ -53,15 +53,15 @@ inPrivate.on('message:text', async (ctx) => {
   const address = readAddress(text)
   if (text.startsWith('/')) {
     await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
-  } else if (address.ok || address.reason !== 'no_address' || !isLinked) {
+  } else if (address.ok || address.reason !== 'no_address') {
     await answerLookUp(ctx, text)
   } else if (
-    !(await offerMailbox(ctx, text)) &&
+    !(isLinked && (await offerMailbox(ctx, text))) &&
     !(await offerPrice(ctx, text, { isWhole: true })) &&
-    !(await offerNamed(ctx, text)) &&
+    !(await (isLinked ? offerNamed(ctx, text) : offerLookUp(ctx, text))) &&
     !(await offerPrice(ctx, text, { isWhole: false }))
   ) {
-    const draft = await waitingDraft(ctx)
+    const draft = isLinked ? await waitingDraft(ctx) : undefined
     const resume = draft && { rev: draft.rev, type: draft.values.type }
     await send(ctx, notUnderstood(reader, { why: 'text', isLinked, resume }))
   }

@@ -1,5 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
-import { connectButton, WARNING } from '../../views/notices.ts'
+import type { AddressProblem } from '#src/kernel/typed-address.ts'
+import { addressRefusal, connectButton, WARNING } from '../../views/notices.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 
@@ -7,7 +8,7 @@ import { resumeButton } from '../start/resume-view.ts'
 export function notUnderstood(
   { t }: Reader,
   options: {
-    readonly why: 'text' | 'media' | 'two_addresses' | 'checksum'
+    readonly why: 'text' | 'media' | AddressProblem
     readonly isLinked: boolean
     /** A watch that the person was creating. */
     readonly resume?: { readonly rev: number; readonly type: string } | undefined
@@ -19,7 +20,7 @@ export function notUnderstood(
       ? t.html(isLinked ? 'bot:unknown.text' : 'bot:unknown.unlinked')
       : why === 'media'
         ? t.html('bot:unknown.media')
-        : `${WARNING} ${t.html(`bot:typed.${why}`)}`
+        : `${WARNING} ${addressRefusal(t, why)}`
   const suggestions = [
     act(t('bot:button.status'), packed('status')),
     act(t('bot:button.watches'), packed('watch.list', { page: 1 })),

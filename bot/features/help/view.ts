@@ -4,7 +4,7 @@ import { slotTerms } from '#src/billing/price-text.ts'
 import { alertButtonNames, alertLegend } from '#src/channels/legend.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { type builtKey, id, type Translate } from '#src/i18n/translate.ts'
+import { type builtKey, escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { exampleStart } from '../../views/example-start.ts'
@@ -136,7 +136,7 @@ function bodyOf(
       return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
     case 'alerts':
       return [
-        alertLegend(t),
+        escapeHtml(alertLegend(t)),
         t.html('bot:help.states'),
         t.html('bot:help.marks'),
         '',

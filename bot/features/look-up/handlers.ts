@@ -23,7 +23,7 @@ onPress(composer, 'look.up', { unlinked: true }, async (ctx, { address }) => {
  *
  * @returns false when nothing is found
  */
-async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
+export async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
   const name = text.trim()
   if (!readAddress(text).ok && name.length < NAME_MIN) return false
   const view = viewOf(ctx, name, await find(ctx, name))
@@ -35,9 +35,9 @@ async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
 /** Answers a typed text with what a look-up finds, or else with why nothing is found. */
 export async function answerLookUp(ctx: BotContext, text: string): Promise<void> {
   const address = readAddress(text)
-  const isRefused = !address.ok && address.reason !== 'no_address'
-  if (!isRefused && (await offerLookUp(ctx, text))) return
-  const why = isRefused ? address.reason : 'text'
+  const problem = address.ok || address.reason === 'no_address' ? undefined : address
+  if (problem === undefined && (await offerLookUp(ctx, text))) return
+  const why = problem ?? 'text'
   await send(ctx, notUnderstood(ctx.reader, { why, isLinked: ctx.links.length > 0 }))
 }
 
@@ -53,7 +53,8 @@ function viewOf(ctx: BotContext, input: string, answer: LookUpAnswer): View | un
   return lookUpCard(reader, answer, rightsOf(ctx))
 }
 
-function rightsOf({ links }: BotContext): LookUpRights {
+/** What the chat may do about what a look-up finds. */
+export function rightsOf({ links }: BotContext): LookUpRights {
   const [link] = links
   if (link === undefined) return 'unlinked'
   return link.caller.scopes.includes('write') ? 'write' : 'read'

@@ -5,6 +5,7 @@ import { toValidationError } from '#src/kernel/validation.ts'
 import type { BotContext } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { findField, readValue } from '../../views/fields.ts'
+import { addressRefusal } from '../../views/notices.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { changeDraft, type Draft, type Preview } from './draft.ts'
 import { changesOfChoice } from './moves.ts'
@@ -23,7 +24,7 @@ export async function storeTypedAnswer(
   const { values } = draft
   if (values.asking === 'tok') {
     const address = readAddress(text)
-    if (!address.ok) return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
+    if (!address.ok) return { refusal: { html: addressRefusal(ctx.t, address) } }
     const parts = { ...values.parts, asset: address.value }
     return { draft: await changeDraft(ctx, draft, { parts, asking: null }) }
   }

@@ -182,9 +182,17 @@ export async function openWizard(ctx: BotContext, text: string): Promise<void> {
 /** Starts a watch of a type on an address, if one is given; without a free slot shows the options. */
 export async function openType(ctx: BotContext, type: string, address?: Address): Promise<void> {
   if (!views.GUIDED_TYPES.includes(type)) return showTypes(ctx)
-  const [link] = ctx.links
+  await begin(ctx, requireLink(ctx), type, {}, address && { address, provider: address })
+}
+
+/** Starts a watch on a price feed; without a free slot shows the options. */
+export async function openFeed(ctx: BotContext, feed: string): Promise<void> {
+  await begin(ctx, requireLink(ctx), 'feed-move', {}, { feed })
+}
+
+function requireLink({ links: [link] }: BotContext): Membership {
   if (link === undefined) throw new AppError('unauthenticated', 'missing_token')
-  await begin(ctx, link, type, {}, address && { address, provider: address })
+  return link
 }
 
 /** The person's draft, unless its watch was created. */

@@ -11,7 +11,7 @@ import { renewalLine, waitingLine } from '../../views/purchase-lines.ts'
 import type { SlotUse } from '../../views/slot-use.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { type TrialOffer, trialText } from '../connect/view.ts'
-import { waysToBuy } from '../slots/view.ts'
+import { waysToBuy } from '../slots/ways-view.ts'
 import type { Draft } from './draft.ts'
 
 /** Screen that is shown when no slot is free. */
@@ -102,6 +102,7 @@ function buyOne(
     canSpend: buyer.canSpend,
     isShort: buyer.balanceCredits < price,
     asked,
+    allow: 'wizard.allow',
     style,
   })
 }
@@ -124,7 +125,7 @@ function buyFor(
         ? packed('topup.slots', of)
         : buyer.canSpend
           ? packed('slots.quote', of)
-          : packed('slots.allow', of)
+          : packed('wizard.allow', of)
     return act(t(key, { count: quantity }), data, style)
   }
   const forAll = choice(slots.waiting + 1, 'bot:button.slotsWithNew', first)

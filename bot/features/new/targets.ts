@@ -18,6 +18,7 @@ import type { Refusal } from '../../core/session.ts'
 import { readFeed } from '../../core/typed-input.ts'
 import { allWatches } from '../../core/watches.ts'
 import { cut } from '../../views/fields.ts'
+import { addressRefusal } from '../../views/notices.ts'
 import { formOf, propertyOf } from '../../views/watch-facts.ts'
 import { findTypedProvider, providersNamed, readProvider } from '../provider/search.ts'
 import { type Candidate, changeDraft, type Draft, type Preview } from './draft.ts'
@@ -238,7 +239,7 @@ async function readText(
   }
   const address = readAddress(text)
   if (address.ok) return { target: { [field.key]: address.value } }
-  return { refusal: { html: ctx.t.html(`bot:typed.${address.reason}`) } }
+  return { refusal: { html: addressRefusal(ctx.t, address) } }
 }
 
 /** Refusal of a target. For an unknown feed, stores the nearest names, which the step then offers. */

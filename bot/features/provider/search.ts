@@ -11,6 +11,7 @@ import { isKnownProvider, type ProviderView } from '#src/watches/provider-view.t
 import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
+import { addressRefusal } from '../../views/notices.ts'
 
 /** Maximum number of suggestions. */
 const OFFERED_MAX = 4
@@ -30,7 +31,7 @@ export async function findTypedProvider(ctx: BotContext, text: string): Promise<
   const address = readAddress(text)
   if (address.ok) return { ok: true, provider: address.value }
   if (address.reason !== 'no_address') {
-    return { ok: false, refusal: { html: t.html(`bot:typed.${address.reason}`) }, several: [] }
+    return { ok: false, refusal: { html: addressRefusal(t, address) }, several: [] }
   }
   const found = await providersNamed(ctx, text)
   const [only] = found

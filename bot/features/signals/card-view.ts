@@ -1,5 +1,5 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
-import { formatChance, shortChance, typedNumber } from '#src/i18n/chance.ts'
+import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
@@ -127,9 +127,14 @@ function parameterText({ locale }: Translate, { type }: NumberParameter, value: 
   return id(type === 'number' ? formatChance(value, locale) : String(value))
 }
 
-/** Values of a parameter as a person types them, the same in every language. */
-export function typedBounds({ min, max }: NumberParameter) {
-  return { min: id(typedNumber(min)), max: id(typedNumber(max)) }
+/** The bounds and the default of a parameter, as a person reads and types them. */
+export function parameterBounds(t: Translate, parameter: NumberParameter) {
+  const { min, max, default: usual } = parameter
+  return {
+    min: parameterText(t, parameter, min),
+    max: parameterText(t, parameter, max),
+    example: parameterText(t, parameter, usual),
+  }
 }
 
 /** A value in the data of a button, which is short. */
@@ -173,7 +178,7 @@ function parameterRows(
     return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
   }
   const presets = parameterPresets(parameter).map((preset) => {
-    const text = parameter.type === 'number' ? shortChance(preset, t.locale) : String(preset)
+    const { text } = parameterText(t, parameter, preset)
     return act(
       preset === value ? `${ENABLED_MARK} ${text}` : text,
       packed('signal.set', { ...params, value: packedNumber(preset) }),
@@ -184,20 +189,19 @@ function parameterRows(
 }
 
 const WHOLE_NUMBERS = [1, 2, 3, 5, 10, 15, 20, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
-const POWERS = [2, 0, -2]
+/** A stricter limit than the default, which has a button of its own; three odds would not fit the rows of a screen. */
+const STRICTER = 1e-2
 const PRESETS_MAX = 5
 
 /**
- * Offered values of a number: the default and values near it within the bounds, in rising order for whole
- * numbers and falling order for probabilities.
+ * Offered values of a number: of a whole number the default and values near it within the bounds, in rising order; of a
+ * probability a stricter one.
  */
 function parameterPresets(parameter: NumberParameter): readonly number[] {
   const { min, max, default: usual } = parameter
   const fits = (value: number) => value >= min && value <= max
   if (parameter.type === 'number') {
-    const power = Math.round(Math.log10(usual))
-    const powers = POWERS.map((shift) => power - shift).filter((exponent) => fits(10 ** exponent))
-    return powers.toSorted((a, b) => b - a).map((exponent) => Number(`1e${exponent}`))
+    return [Number((usual * STRICTER).toPrecision(2))].filter(fits)
   }
   const far = (value: number) => Math.abs(Math.log(value / usual))
   return [...new Set([usual, ...WHOLE_NUMBERS])]
@@ -256,7 +260,10 @@ export function parameterEditor(
       ),
     }),
     '',
-    t.html('bot:edit.sendBetween', typedBounds(parameter)),
+    t.html(
+      parameter.type === 'number' ? 'bot:edit.sendChance' : 'bot:edit.sendBetween',
+      parameterBounds(t, parameter),
+    ),
   ]
   const card = packed('signal.card', { id: watch.id, signal: definition.id })
   return screen(lines, [[back(isolate(signalShort(t, watch.type, definition.id)), card)]])

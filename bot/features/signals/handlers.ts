@@ -1,8 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import type { HelpPart } from '#src/actions/codec.ts'
-import { typedNumber } from '#src/i18n/chance.ts'
-import { id, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { Parameter } from '#src/watches/signal.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -15,7 +14,7 @@ import { cut } from '../../views/fields.ts'
 import { hasSignals } from '../watches/card-view.ts'
 import { changeWatch, withManaged } from '../watches/manage.ts'
 import { cardOf, showCard } from '../watches/screens.ts'
-import { parameterEditor, signalCard, typedBounds } from './card-view.ts'
+import { parameterBounds, parameterEditor, signalCard } from './card-view.ts'
 import { chosenSignals, type SignalView, signalGroup, signalList, signalsOf } from './view.ts'
 
 const composer = new Composer<BotContext>()
@@ -121,17 +120,21 @@ function refusalOf(
   reason: Extract<ReturnType<typeof readParameter>, { ok: false }>['reason'],
   input: string,
 ): Refusal {
-  const values = { input: typed(cut(input)), ...typedBounds(parameter) }
-  const example = id(typedNumber(parameter.default))
+  const values = { input: typed(cut(input)), ...parameterBounds(t, parameter) }
   switch (reason) {
     case 'not_understood':
-      return { html: t.html('bot:typed.notNumber', { ...values, example }) }
+      return {
+        html: t.html(
+          parameter.type === 'number' ? 'bot:typed.notChance' : 'bot:typed.notNumber',
+          values,
+        ),
+      }
     case 'too_small':
       return { html: t.html('bot:typed.tooSmall', values) }
     case 'too_big':
       return { html: t.html('bot:typed.tooBig', values) }
     case 'too_many_decimals':
-      return { html: t.html('bot:typed.decimals', { count: 0, example }) }
+      return { html: t.html('bot:typed.decimals', { count: 0, example: values.example }) }
     default:
       return reason satisfies never
   }

@@ -1,4 +1,4 @@
-import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
+import { packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
@@ -14,6 +14,7 @@ import { slotUse } from '../../views/slot-use.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { typeButtons } from '../new/view.ts'
 import { backFromPurchase, resumeButton } from '../start/resume-view.ts'
+import { waysToBuy } from './ways-view.ts'
 
 const BPS = 10_000
 
@@ -105,6 +106,9 @@ function subscriptionLine(reader: Reader, subscription: Subscription): string {
   return t.html(autoRenew ? 'bot:slots.renews' : 'bot:slots.ends', values)
 }
 
+/** How a quote asks for the right to spend. */
+const FROM_QUOTE = { allow: 'slots.allow', style: 'primary' } as const
+
 /** Price of slots, by duration. */
 export function quoteScreen(
   reader: Reader,
@@ -143,7 +147,7 @@ export function quoteScreen(
     'primary',
   )
   const isShort = shortfallCredits > 0
-  const first = waysToBuy(t, buy, { canSpend: options.canSpend, isShort, asked, style: 'primary' })
+  const first = waysToBuy(t, buy, { ...FROM_QUOTE, canSpend: options.canSpend, isShort, asked })
   const change = (label: string, over: Partial<typeof asked>) =>
     act(label, packed('slots.quote', { ...asked, ...over }))
   return screen(lines, [
@@ -196,31 +200,6 @@ function durationLabel(t: Translate, count: number, isChosen: boolean): string {
   const { durationDiscountBps: bps } = priceSlots(1, count)
   const discount = bps === 0 ? '' : ` · ${formatPercent(-bps / BPS, t.locale)}`
   return `${isChosen ? '✓ ' : ''}${periods(t, count)}${discount}`
-}
-
-/** Buttons for missing prerequisites of a purchase; if nothing is missing, the purchase. */
-export function waysToBuy(
-  t: Translate,
-  buy: Button,
-  options: {
-    readonly canSpend: boolean
-    /** Whether credits are missing. */
-    readonly isShort: boolean
-    /** The quote that is shown again when the chat may spend. */
-    readonly asked: ArgumentsOf<'slots.quote'>
-    readonly style: 'primary' | undefined
-  },
-): readonly Button[] {
-  const { canSpend, isShort, asked, style } = options
-  if (canSpend && !isShort) return [buy]
-  if (!isShort) {
-    return [act(t('bot:button.allowSpending'), packed('slots.allow', asked), style)]
-  }
-  // The slots are bought when the top-up is credited.
-  return [
-    act(t('bot:button.payForSlots'), packed('topup.slots', asked), style),
-    ...(canSpend ? [] : [act(t('bot:button.topUp'), packed('topup'))]),
-  ]
 }
 
 /** The price, with its discounts. */

@@ -11,7 +11,7 @@ import {
 import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { labelWithPrice, priceOnButton } from '../../views/price-label.ts'
+import { labelWithPrice } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { backFromPurchase } from '../start/resume-view.ts'
 import { topupAmountText } from './amounts-view.ts'
@@ -145,7 +145,7 @@ export function amountChoice(
     }),
   ]
   const amounts = AMOUNTS.filter((amount) => amount <= most).map((amount) =>
-    quoteButton(asset, amount, priceOnButton(t, amount)),
+    quoteButton(asset, amount, t('units:credits', { count: amount })),
   )
   const needed =
     neededCredits === undefined || neededCredits > most

@@ -13,6 +13,7 @@ import { toValidationError } from '#src/kernel/validation.ts'
 import { type ChainWatchType, CreditsObservation, type WatchType } from '../define.ts'
 import type { WatchTypeFacts } from '../facts.ts'
 import { suggestedSettings } from '../form.ts'
+import { feedMove } from '../types/feed-move.ts'
 import { CHAIN_WATCH_TYPES, findWatchType } from '../types/index.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 
@@ -60,6 +61,11 @@ export async function previewTarget(
     label: type.defaultLabel(target),
     observation: await observeNow(deps, type, target, caller),
   }
+}
+
+/** Current observation of a price feed, encoded; null when it cannot be read now. */
+export async function observeFeed(deps: WatchPreviewDeps, feed: string): Promise<unknown> {
+  return (await observeChain(deps, feedMove, { feed })) ?? null
 }
 
 /** Names of the price feeds that can be watched; empty while the chain does not answer. */

@@ -208,9 +208,9 @@ function presentPriceMove(_event: string, data: JsonObject): Presentation {
       priceThen: { kind: 'price', value: moved.fromPrice, symbol: 'USD' },
       priceNow: { kind: 'price', value: moved.toPrice, symbol: 'USD' },
       since: { kind: 'instant', at: moved.fromTime },
-      limit: { kind: 'percent', value: moved.thresholdPercent / WHOLE_PERCENT },
+      threshold: { kind: 'percent', value: moved.thresholdPercent / WHOLE_PERCENT },
     },
-    fields: ['priceThen', 'priceNow', 'limit'],
+    fields: ['priceThen', 'priceNow', 'threshold'],
   }
 }
 

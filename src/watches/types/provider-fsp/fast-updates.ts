@@ -211,7 +211,7 @@ function present(event: string, json: JsonObject): Presentation {
       provider: { kind: 'address', address: data.provider },
       blocks: { kind: 'number', value: data.blocksSinceUpdate },
       chance: { kind: 'chance', value: Number(data.probabilityOfSilence) },
-      limit: { kind: 'chance', value: data.threshold },
+      chanceLimit: { kind: 'chance', value: data.threshold },
       weight: { kind: 'percent', value: data.weightShare },
       ...(data.lastUpdateBlock !== null && {
         lastUpdate: { kind: 'block', number: data.lastUpdateBlock },
@@ -224,7 +224,7 @@ function present(event: string, json: JsonObject): Presentation {
       ? ['provider', 'lastUpdate']
       : isLong
         ? ['provider', 'feedsSent', 'feedCount', 'tx']
-        : ['provider', 'lastUpdate', 'chance', 'limit', 'weight', ...(tx ? ['tx'] : [])],
+        : ['provider', 'lastUpdate', 'chance', 'chanceLimit', 'weight', ...(tx ? ['tx'] : [])],
     ...(isLong && { form: 'long' }),
     ...(!isLong && tx !== undefined && { advice: 'long-update' }),
     count: data.blocksSinceUpdate,

@@ -7,6 +7,8 @@ import type {
   TransactionPart,
 } from '#src/fsp/indexer/provider-observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
+import { translate } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { balanceLow, rewardsUnclaimed } from './balances.ts'
@@ -869,4 +871,15 @@ describe('every signal', () => {
     const { alerts, recovery } = signal.events
     expect(Object.keys(signal.examples).toSorted()).toEqual([...alerts, recovery].toSorted())
   })
+})
+
+test.each(
+  LOCALES,
+)('an alert about fast updates calls the limit what its setting is called, in %s', (locale) => {
+  const example = fastUpdates.examples['fsp.fast-updates'] ?? {}
+  const { fields = [] } = fastUpdates.present('fsp.fast-updates', example)
+  expect(fields).toContain('chanceLimit')
+  expect(translate(locale, 'messages:field.chanceLimit')).toBe(
+    translate(locale, 'signals:provider-fsp.fast-updates.probability.label'),
+  )
 })
