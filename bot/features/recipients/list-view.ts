@@ -1,12 +1,12 @@
 import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { html, id, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { channelName, destinationName, isOn } from '../../views/destination.ts'
+import { channelName, destinationName, isOn, statusText } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
@@ -85,7 +85,7 @@ function activeParts({ t }: Reader, destination: Destination): readonly string[]
 
 function offText(reader: Reader, destination: Destination, now: Date): string {
   const { t } = reader
-  if (destination.status !== 'disabled') return t.html(`bot:status.${destination.status}`)
+  if (destination.status !== 'disabled') return escapeHtml(statusText(t, destination))
   return t.html('bot:rec.offSince', { time: nearTime(reader, destination.switchedAt, now) })
 }
 

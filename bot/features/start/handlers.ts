@@ -81,7 +81,8 @@ composer.command('start', async (ctx) => {
     const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
     await sendHome(ctx, notice)
   }
-  if (isPlain) await askRetained(ctx, ctx.links)
+  const asked = ctx.links.filter(({ status, manages }) => status === 'active' && manages)
+  if (isPlain) await askRetained(ctx, asked)
 })
 
 onCommand(composer, 'menu', async (ctx) => {
