@@ -166,7 +166,7 @@ export function alreadyAdded(
 /** Choice of the rights of another chat. */
 export function chatRights({ t }: Reader): View {
   return screen(
-    [t.html('bot:rec.chatQuestion')],
+    [t.html('bot:rec.chatQuestion'), '', rightsHelp(t)],
     [
       [act(t('bot:button.onlyReceive'), packed('rec.kind', { type: 'chat-read' }))],
       [act(t('bot:button.receiveManage'), packed('rec.kind', { type: 'chat-write' }))],
@@ -185,13 +185,21 @@ export function groupRights(
   data: (manage: boolean) => ButtonData,
 ): View {
   return screen(
-    [t.html('bot:rec.groupQuestion', { name: typed(title) })],
+    [t.html('bot:rec.groupQuestion', { name: typed(title) }), '', rightsHelp(t)],
     [
       [act(t('bot:button.onlyReceive'), data(false))],
       [act(t('bot:button.receiveManage'), data(true))],
       [backToList(t)],
     ],
   )
+}
+
+/** What each choice of rights allows, under the label of its button. */
+function rightsHelp(t: Reader['t']): string {
+  return t.html('bot:rec.rightsHelp', {
+    receive: t('bot:button.onlyReceive'),
+    manage: t('bot:button.receiveManage'),
+  })
 }
 
 /** Says that the group shows the card of a link. */
