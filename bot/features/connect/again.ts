@@ -51,6 +51,8 @@ export function againData(asked: {
       )
     case 'rec.group':
       return packed('rec.group', argumentsOf<'rec.group'>({ verb: press.verb, args: press.args }))
+    case 'rec.card':
+      return packed('rec.card', argumentsOf<'rec.card'>({ verb: press.verb, args: press.args }))
     default:
       return packed('connect', { spend: asked.spend })
   }

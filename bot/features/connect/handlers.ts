@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
-import { type ButtonData, packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import type { Trial } from '#src/billing/subscriptions/model.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
@@ -53,7 +53,7 @@ export async function showConnect(
   asked: {
     /** Whether the right to spend is requested, too. */
     readonly spend?: boolean
-    /** Button data of the purchase to continue with once the chat may spend. */
+    /** Button data of the step to continue with once the wallet is connected, or the chat may spend. */
     readonly goesOn?: ButtonData
   } = {},
 ): Promise<void> {
@@ -81,7 +81,9 @@ export async function showConnect(
   const again = againData({ spend, goesOn })
   const isOpen = isOpenLink(code.url)
   const from = askedFrom(goesOn)
-  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, from, order })
+  const isForRecipient = goesOn !== undefined && unpacked(goesOn)?.verb === 'rec.card'
+  const shown = { spend, isOpen, wallet, again, from, order, isForRecipient }
+  const view = connectScreen(reader, code, shown)
   const messageId = await show(ctx, view)
   await recordConnectMessage(app, { hash: code.hash, messageId })
   const { replaces } = code
