@@ -1,3 +1,4 @@
+import { SILENCED_REASONS } from '#src/recipients/model.ts'
 import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext, Membership } from './context.ts'
@@ -13,9 +14,14 @@ export function anonymousNotice({ isAnonymous, links, t }: BotContext): string |
   return isAnonymous && links.length > 0 ? t.html('bot:group.anonymous') : undefined
 }
 
-/** Links whose alerts are interrupted because the chat blocked or removed the bot. */
+/** Links whose alerts are interrupted because the chat blocked or removed the bot, or does not let it write. */
 export function blockedLinks({ links }: BotContext): readonly Membership[] {
   return links.filter(({ status }) => status === 'blocked')
+}
+
+/** Links whose alerts are interrupted because the group has the bot and does not let it write. */
+export function silencedLinks(ctx: BotContext): readonly Membership[] {
+  return blockedLinks(ctx).filter(({ statusReason }) => SILENCED_REASONS.has(statusReason))
 }
 
 /** The topic of the update; undefined in General, and where there are no topics. */

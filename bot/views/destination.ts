@@ -62,3 +62,12 @@ export function failureText(t: Translate, code: string): string | undefined {
 export function isOn({ status }: Pick<Destination, 'status'>): boolean {
   return status === 'active'
 }
+
+/** Status of a destination, and why it has it. */
+export type StatusWithReason = Pick<Destination, 'status' | 'statusReason'>
+
+/** The status of a destination in a few words: why a chat cannot be reached, else only the status. */
+export function statusText(t: Translate, { status, statusReason }: StatusWithReason): string {
+  const key = `bot:blocked.${statusReason ?? ''}`
+  return status === 'blocked' && hasText(key) ? t(key) : t(builtKey(`bot:status.${status}`))
+}

@@ -84,7 +84,7 @@ async function exampleFor(
       watchId: watch?.id ?? null,
       watchLabel: watch?.label ?? null,
       event,
-      severity: usualSeverity(event, data),
+      severity: watch?.severity ?? usualSeverity(event, data),
       data,
       firedAt: clock.now(),
       link: signalPageUrl(publicUrl, type, signal.id),

@@ -170,7 +170,8 @@ function groupCard(
     // A heading with the number of lost rounds needs no line with one of them.
     fields:
       isPast || isMoved ? [] : sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
-    ...listed(t, isPast ? [] : items, 0, (item) =>
+    // The message that a group of recoveries ends shows the same lines, so that only the heading is news.
+    ...listed(t, isPast || envelope.repliesToList === true ? [] : items, 0, (item) =>
       isMoved ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
     ),
     links: [{ label: t('messages:details'), url: worst.link }],

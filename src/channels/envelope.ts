@@ -143,6 +143,8 @@ export interface Envelope {
   readonly cause?: Cause
   /** For recoveries: whether other alerts of the watch were active. */
   readonly hasOthers?: boolean
+  /** For a group of recoveries: whether it replies to the message that lists them. */
+  readonly repliesToList?: boolean
   /**
    * For escalations: seconds for which the alert has been active without an acknowledgement; for a group, the
    * longest of its escalations.
@@ -233,6 +235,7 @@ export const StoredEnvelope = z.object({
     })
     .exactOptional(),
   hasOthers: z.boolean().exactOptional(),
+  repliesToList: z.boolean().exactOptional(),
   unacknowledgedSeconds: z.number().exactOptional(),
   buttons: z
     .array(

@@ -204,14 +204,17 @@ function sendTask(
   const { recipientId } = plan
   const kind = plan.form === 'rollup' ? 'rollup' : 'group'
   const isMany = kind === 'rollup' || parts.length > 1
-  const envelope = isMany ? groupEnvelope(kind, first.id, parts) : first.envelope
   const names = new Set(
     rows.map(
       ({ envelope: { answers } }) => answers && situations.messageIdOf(recipientId, answers),
     ),
   )
-  const [answersMessageId] = names
+  const answersMessageId = names.size === 1 ? [...names][0] : undefined
   const { message } = first.envelope
+  const repliesToList = 'ends' in plan && plan.ends !== undefined && Boolean(answersMessageId)
+  const envelope = isMany
+    ? { ...groupEnvelope(kind, first.id, parts), ...(repliesToList && { repliesToList }) }
+    : first.envelope
   return [
     {
       ...taskOf(channel, rows),
@@ -226,7 +229,7 @@ function sendTask(
         states: new Map(),
         ...pictureIn(envelope, rows),
       },
-      ...(names.size === 1 && answersMessageId && { answersMessageId }),
+      ...(answersMessageId && { answersMessageId }),
     },
   ]
 }

@@ -65,6 +65,8 @@ export interface NewDelivery {
 export interface RetainedDelivery {
   readonly deliveryId: string
   readonly alertId: number | null
+  /** The alert that a recovery ends; null for other messages. */
+  readonly recoveryOf: number | null
   readonly message: Message
   readonly retainedUntil: Date
 }

@@ -60,6 +60,7 @@ export async function listRetained(
  * Makes retained deliveries due again, in the order in which they were written and after all new ones, and drops
  * the rest. An alert may be written after one that fired later: the numbers of alerts follow the order of writing.
  *
+ * @param to `without`: ids of deliveries that another message is about
  * @returns their number
  */
 export async function reviveRetained(
@@ -68,8 +69,14 @@ export async function reviveRetained(
   {
     recipientId,
     partitionKey,
+    without,
     now,
-  }: { readonly recipientId: number; readonly partitionKey: string; readonly now: Date },
+  }: {
+    readonly recipientId: number
+    readonly partitionKey: string
+    readonly without: readonly string[]
+    readonly now: Date
+  },
 ): Promise<number> {
   const revived = await tx.execute<{ channel: ChannelKey }>(sql`
     with chosen as (
@@ -77,6 +84,7 @@ export async function reviveRetained(
         order by created_at desc, alert_id desc nulls last, position desc, id desc
       ) as place
       from ${retainedOf(wallet, recipientId, now)} k
+      where k.id <> all(${uuidArray([...without])})
     )
     update deliveries d set status = 'pending', attempts = 0, urgency = 0, lane = ${partitionKey},
       kept_until = null, last_error = null, last_status_code = null,

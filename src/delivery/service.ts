@@ -236,21 +236,24 @@ export async function listRetained(
 ): Promise<readonly RetainedDelivery[]> {
   const rows = await retained.listRetained(deps.db, caller.wallet, recipientId, deps.clock.now())
   return rows.map(({ id, alertId, envelope, retainedUntil }) => {
-    const { message } = DecodedEnvelope.parse(envelope)
-    return { deliveryId: id, alertId, message, retainedUntil }
+    const { message, answers = null } = DecodedEnvelope.parse(envelope)
+    const recoveryOf = message.isRecovery ? answers : null
+    return { deliveryId: id, alertId, recoveryOf, message, retainedUntil }
   })
 }
 
 /**
  * Sends what `listRetained` returns, oldest first and after all new ones.
  *
- * @returns their number
+ * @param without ids of deliveries that are not sent, because another message is about them
+ * @returns the number of those that are sent
  * @throws AppError not_found; conflict `recipient_not_active` while the recipient is off
  */
 export async function sendRetained(
   deps: Pick<TestDeps, 'db' | 'clock' | 'box' | 'channels'>,
   caller: Caller,
   recipientId: number,
+  without: readonly string[] = [],
 ): Promise<number> {
   const opened = (await decryptDestinations(deps, [recipientId])).get(recipientId)
   if (opened?.wallet !== caller.wallet) throw new AppError('not_found', 'not_found')
@@ -258,7 +261,7 @@ export async function sendRetained(
   const partitionKey = deps.channels[opened.channel].partitionKey(opened.destination)
   const now = deps.clock.now()
   return await transact(deps.db, (tx) =>
-    retained.reviveRetained(tx, caller.wallet, { recipientId, partitionKey, now }),
+    retained.reviveRetained(tx, caller.wallet, { recipientId, partitionKey, without, now }),
   )
 }
 

@@ -86,6 +86,7 @@ describe('DecodedEnvelope', () => {
         received: { units: '200', decimals: 18, symbol: 'FLR' },
       },
       hasOthers: true,
+      repliesToList: true,
       unacknowledgedSeconds: 900,
       buttons: [[{ label: 'Open', url: 'https://watchdog.example.org/a/abc123' }]],
     }

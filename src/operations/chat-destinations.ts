@@ -1,5 +1,6 @@
 /** Operations on destinations of any kind for chats, without a route. */
 import { z } from 'zod'
+import * as missed from '#src/alerts/missed.ts'
 import { sendTestUnlessRecent } from '#src/alerts/test-send.ts'
 import * as log from '#src/delivery/delivery-log.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -22,18 +23,18 @@ export const listDestinations = defineChatOperation({
   handle: ({ app, caller }) => destinations.listDestinations(app, caller),
 })
 
-/** One destination, its waiting messages, and its failures of the last day. */
+/** One destination, the alerts that it missed, and its failures of the last day. */
 export const getDestination = defineChatOperation({
   id: 'getDestination',
   scope: 'read',
   body: ById,
   handle: async ({ app, caller, body }) => {
-    const [destination, retained, failures] = await Promise.all([
+    const [destination, missedAlerts, failures] = await Promise.all([
       destinations.getDestination(app, caller, body.id),
-      delivery.listRetained(app, caller, body.id),
+      missed.readMissed(app, caller, body.id),
       log.countFailures(app, caller, body.id),
     ])
-    return { destination, retained: retained.length, failures }
+    return { destination, missed: missedAlerts, failures }
   },
 })
 
@@ -106,12 +107,12 @@ export const resendConfirmation = defineChatOperation({
   handle: ({ app, caller, body }) => askAgain(app, caller, body.id),
 })
 
-/** Sends the messages that a recipient missed while its destination was off. Returns their number. */
+/** Sends the messages that a recipient missed while its destination was off. Returns their numbers. */
 export const sendRetained = defineChatOperation({
   id: 'sendRetained',
   scope: 'write',
   body: z.strictObject({ recipientId: Id }),
-  handle: ({ app, caller, body }) => delivery.sendRetained(app, caller, body.recipientId),
+  handle: ({ app, caller, body }) => missed.sendMissed(app, caller, body.recipientId),
 })
 
 /**

@@ -18,7 +18,7 @@ import { deleteDestination, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
 import { type LinkListener, toLinked } from './linked.ts'
-import type { Recipient, RecipientStatus } from './model.ts'
+import { type Recipient, type RecipientStatus, SILENCED_REASONS } from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -147,6 +147,7 @@ export interface ChatLink {
   readonly scopes: readonly Scope[]
   readonly name: string
   readonly status: RecipientStatus
+  readonly statusReason: string | null
   readonly locale: Locale
   readonly timezone: string
   /** The Telegram account that confirmed the link. */
@@ -173,6 +174,7 @@ export async function listChatLinks(
       scopes: row.chatScopes ?? [],
       name: row.name ?? '',
       status: row.status,
+      statusReason: row.statusReason,
       locale: row.locale,
       timezone: row.timezone,
       linkedBy: row.linkedBy,
@@ -289,19 +291,25 @@ export async function moveChat(
 }
 
 /**
- * Records that the chat blocked or removed the bot: nothing is sent there until the bot is allowed again.
- * Notifies the wallets' other recipients.
+ * Records that the chat blocked or removed the bot, or does not let it write: nothing is sent there until the bot is
+ * allowed again. Notifies the wallets' other recipients.
  */
 export async function blockChat(
   deps: { readonly db: Db; readonly notices: SwitchedOffListener },
   chatId: number,
   at: Date,
+  statusReason = isGroupId(chatId) ? 'kicked' : 'blocked',
 ): Promise<void> {
-  const statusReason = isGroupId(chatId) ? 'kicked' : 'blocked'
   const blocked = { status: 'blocked', statusReason, updatedAt: at } as const
   await transact(deps.db, async (tx) => {
     const stopped = await links.updateChatRows(tx, chatId, blocked, 'active')
     await deps.notices.switchedOff(tx, stopped)
+    if (SILENCED_REASONS.has(statusReason)) return
+    // A group that removes a bot that could not write must agree before alerts resume.
+    for (const row of await links.listByChat(tx, chatId)) {
+      if (row.status !== 'blocked' || !SILENCED_REASONS.has(row.statusReason)) continue
+      await store.updateRow(tx, row.id, { statusReason, updatedAt: at })
+    }
   })
 }
 

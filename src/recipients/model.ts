@@ -53,6 +53,9 @@ export const OFF_BY_OWNER = 'by_owner'
 export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
 
+/** Values of `statusReason` of a group that has the bot, and does not let it write: as a whole, or in its topics. */
+export const SILENCED_REASONS: ReadonlySet<string | null> = new Set(['no_rights', 'topic_closed'])
+
 /** A mailbox. It cannot contain characters that end a header line. */
 const EmailAddress = z
   .string()

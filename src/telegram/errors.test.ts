@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeRefusal } from './errors.ts'
+import { failureOf, judgeRefusal } from './errors.ts'
 
 describe('judgeRefusal', () => {
   test.each([
@@ -14,6 +14,40 @@ describe('judgeRefusal', () => {
     expect(judgeRefusal({ code, description })).toMatchObject({
       kind: 'fail',
       error: { reason, permanent: true, becomes: 'blocked', statusCode: 403 },
+    })
+  })
+
+  test.each([
+    [400, 'Bad Request: not enough rights to send text messages to the chat'],
+    [400, 'Bad Request: have no rights to send a message'],
+    [400, 'Bad Request: need administrator rights in the channel chat'],
+    [400, 'Bad Request: CHAT_WRITE_FORBIDDEN'],
+    [403, 'Forbidden: CHAT_WRITE_FORBIDDEN'],
+    [400, 'Bad Request: CHAT_SEND_PLAIN_FORBIDDEN'],
+  ])('blocks a chat in which the bot may not write: %i %s', (code, description) => {
+    expect(judgeRefusal({ code, description })).toMatchObject({
+      kind: 'fail',
+      error: { reason: 'no_rights', permanent: true, becomes: 'blocked', statusCode: code },
+    })
+  })
+
+  test.each([
+    'Bad Request: not enough rights to send photos to the chat',
+    'Bad Request: not enough rights to manage pinned messages in the chat',
+    'Bad Request: not enough rights to create a topic',
+  ])('blocks no chat that refuses one action: %s', (description) => {
+    expect(judgeRefusal({ code: 400, description })).toMatchObject({
+      kind: 'fail',
+      error: { reason: 'not_allowed', permanent: false },
+    })
+  })
+
+  test('blocks a chat whose topic General is closed, too, so that no other form is left', () => {
+    const verdict = judgeRefusal({ code: 400, description: 'Bad Request: TOPIC_CLOSED' })
+    expect(failureOf(verdict)).toMatchObject({
+      reason: 'topic_closed',
+      permanent: true,
+      becomes: 'blocked',
     })
   })
 
@@ -57,8 +91,6 @@ describe('judgeRefusal', () => {
   })
 
   test.each([
-    [400, 'Bad Request: not enough rights to send text messages to the chat', 'no_rights', false],
-    [403, 'Forbidden: CHAT_WRITE_FORBIDDEN', 'no_rights', false],
     [400, 'Bad Request: message is too long', 'refused', false],
     [401, 'Unauthorized', 'bot_token', true],
     [404, 'Not Found', 'bot_token', true],

@@ -24,7 +24,7 @@ export type EditVerdict =
 
 /** Reason why a message cannot be sent, now or ever. */
 export interface ApiFailure {
-  /** Short stable code, such as `blocked`, `no_rights`, `flood`, `timeout`. */
+  /** Short stable code, such as `blocked`, `no_rights`, `not_allowed`, `flood`, `timeout`. */
   readonly reason: string
   /** Absent if Telegram did not respond. */
   readonly statusCode?: number
@@ -48,7 +48,11 @@ const GONE: readonly (readonly [RegExp, string])[] = [
   [/can't initiate conversation/, 'not_started'],
 ]
 
-const MUTED = /not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|have no rights/
+/** The bot is in the chat, but may not write there, whatever it writes. */
+const SILENCED =
+  /not enough rights to send text messages|need administrator rights in the channel chat|CHAT_WRITE_FORBIDDEN|CHAT_SEND_PLAIN_FORBIDDEN|have no (rights to send a message|write access)/
+/** One action is refused, such as pinning a message or sending a picture. */
+const NOT_ALLOWED = /not enough rights|need administrator rights|have no rights/
 const UNKNOWN_CHAT = /chat not found|user not found|PEER_ID_INVALID|chat_id is empty/
 const TOPIC_GONE = /message thread not found|TOPIC_CLOSED|TOPIC_DELETED/
 const UNCHANGED = /message is not modified/
@@ -78,7 +82,10 @@ export function judgeRefusal(refusal: ApiRefusal): EditVerdict {
   if (code === 400 && UNCHANGED.test(description)) return { kind: 'settled', gone: false }
   if (code === 400 && MESSAGE_GONE.test(description)) return { kind: 'settled', gone: true }
   if (TOPIC_GONE.test(description)) return { kind: 'send_without_thread' }
-  if (MUTED.test(description)) return failed('no_rights', code)
+  if (SILENCED.test(description)) {
+    return failed('no_rights', code, { permanent: true, becomes: 'blocked' })
+  }
+  if (NOT_ALLOWED.test(description)) return failed('not_allowed', code)
   if (code === 400 && BUTTON_REFUSED.test(description)) return { kind: 'send_without_button' }
   if (code === 400 && UNKNOWN_CHAT.test(description)) {
     return failed('chat_not_found', code, { permanent: true })
@@ -113,19 +120,30 @@ export function verdictOf(error: unknown): EditVerdict {
   return failed(isAborted ? 'timeout' : 'unreachable', undefined, { isOurFault: true })
 }
 
-function failed(
+/** Failure of a message that has no other form, such as one in the topic General, which is closed as well. */
+export function failureOf(verdict: EditVerdict): ApiFailure {
+  if (verdict.kind === 'fail') return verdict.error
+  return verdict.kind === 'send_without_thread'
+    ? failure('topic_closed', 400, { permanent: true, becomes: 'blocked' })
+    : failure('refused', 400)
+}
+
+function failed(...failing: Parameters<typeof failure>): EditVerdict {
+  return { kind: 'fail', error: failure(...failing) }
+}
+
+function failure(
   reason: string,
   statusCode: number | undefined,
   options: Partial<ApiFailure> = {},
-): EditVerdict {
+): ApiFailure {
   const usual = {
     permanent: false,
     becomes: 'disabled',
     retryAfterIsMandatory: false,
     isOurFault: false,
   } as const
-  const error = { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
-  return { kind: 'fail', error }
+  return { reason, ...(statusCode !== undefined && { statusCode }), ...usual, ...options }
 }
 
 /** The wait that Telegram requests, in milliseconds; undefined for every other failure. */

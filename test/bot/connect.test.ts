@@ -329,3 +329,26 @@ describe('an unused code', () => {
     expect(ann.last().text).toBe(translator(locale)('bot:connect.expired'))
   })
 })
+
+describe('a link to a recipient, in a chat without a wallet', () => {
+  test.each([
+    'r',
+    'h',
+  ])('%s… asks for the wallet, and opens the recipient afterwards', async (kind) => {
+    const owner = await world.linked('bob')
+    const [recipient] = await listChatLinks(world.app, owner.id)
+    const id = recipient?.recipientId ?? 0
+    const ann = world.person()
+    await ann.say(`/start ${kind}${id}`)
+    expect(ann.last().text).toContain('opens a recipient of the wallet that the message names')
+    expect(ann.last().text).toMatch(FORMAT)
+    // Whose recipient it is stays unsaid, because anybody can type the number.
+    expect(ann.last().text).not.toContain(walletOf('bob').slice(0, 6))
+    await ann.press('New code')
+    expect(ann.last().text).toContain('opens a recipient of the wallet that the message names')
+    await signOnPage(shown(ann).code, 'bob')
+    expect(ann.labels()[0]).toEqual(['Open recipient'])
+    await ann.press('Open recipient')
+    expect(ann.last().text).toContain('· Telegram')
+  })
+})

@@ -44,8 +44,11 @@ describe('“Set up” in a group', () => {
     // A link is recognized by its time.
     world.clock.advance(5)
     await ann.say(`/start ${payloadOf(group)}`)
-    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
+    expect(ann.last().text).toMatch(/^What may \u2068Node crew\u2069 do\?\n/)
     expect(ann.labels()).toEqual([['Receive only'], ['Receive and manage'], ['‹ Recipients']])
+    const [, , receive, manage] = ann.last().text.split('\n')
+    expect(receive).toMatch(/^Receive only: alerts are sent to the chat; nobody there can /)
+    expect(manage).toMatch(/^Receive and manage: .*the administrators who are linked to the wallet/)
     await ann.press('Receive and manage')
     expect(ann.last().text).toMatch(/^One step left: confirm the link in \u2068Node crew\u2069\./)
     expect(
@@ -97,7 +100,7 @@ describe('“Set up” in a group', () => {
     await connectWallet(world, ann, 'alice')
     expect(ann.labels()[0]).toEqual(['Set up the group'])
     await ann.press('Set up the group')
-    expect(ann.last().text).toBe('What may \u2068Node crew\u2069 do?')
+    expect(ann.last().text).toMatch(/^What may \u2068Node crew\u2069 do\?\n/)
   })
 
   test('is refused to people who do not administer the group, without its name', async () => {
@@ -134,7 +137,7 @@ describe('“Set up” in a group', () => {
     world.telegram.migrate(group.id)
     await world.settle()
     await ann.say(`/start ${payload}`)
-    expect(ann.last().text).toBe('What may the other chat do?')
+    expect(ann.last().text).toMatch(/^What may the other chat do\?\n/)
   })
 })
 

@@ -3,8 +3,10 @@ import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type ChatHooks, startChatHooks } from '#sandbox/chat-hooks.ts'
 import { testDestination } from '#src/operations/chat-destinations.ts'
 import { createRecipient, deleteRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { updateWatch } from '#src/operations/watches.ts'
 import { createApi } from '#src/telegram/api.ts'
-import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat } from '../support/bot.ts'
+import { getWatchType } from '#src/watches/types/index.ts'
+import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -153,3 +155,49 @@ describe('one test a minute', () => {
     expect(await send(id)).toMatchObject({ status: 'queued' })
   })
 })
+
+describe('a test of a watch', () => {
+  test.each([
+    ['the usual severity of its first signal', {}, 'warning'],
+    ['the lowest severity that the watch sends', { minSeverity: 'critical' }, 'critical'],
+    [
+      'the severity of a silence that chance does not explain',
+      { signals: onlySignal('fast-updates') },
+      'critical',
+    ],
+    [
+      'the severity of a balance below five FLR',
+      { signals: onlySignal('balance-low', { minimumFlr: 5 }) },
+      'critical',
+    ],
+  ])('has %s', async (_what, changes, severity) => {
+    const { id } = await world.as('alice', createRecipient, {
+      body: { name: 'Severity', channel: 'ntfy', url: hooks.ntfyUrl() },
+    })
+    const watchId = await world.addWatch('alice', {
+      label: 'Node',
+      type: 'provider-fsp',
+      target: { provider: walletOf('carol') },
+      settings: {},
+      recipientIds: [id],
+    })
+    const params = { id: String(watchId) }
+    if (Object.keys(changes).length > 0) {
+      await world.as('alice', updateWatch, { params, body: changes })
+    }
+    await world.as('alice', testDestination, { body: { id, watchId } })
+    const [sent] = await world.sql<{ severity: string }[]>`
+      select envelope -> 'message' ->> 'severity' as severity from deliveries
+      where recipient_id = ${id} and test`
+    expect(sent).toEqual({ severity })
+  })
+})
+
+/** Enables one signal of a provider, and no other. */
+function onlySignal(id: string, parameters: Readonly<Record<string, number>> = {}) {
+  return getWatchType('provider-fsp').signals.map((signal) => ({
+    id: signal.id,
+    enabled: signal.id === id,
+    ...(signal.id === id && Object.keys(parameters).length > 0 && { parameters }),
+  }))
+}

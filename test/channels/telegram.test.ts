@@ -276,13 +276,30 @@ describe('a chat that does not exist or refuses the bot', () => {
     })
   })
 
-  test('stays on if the bot may only read', async () => {
+  test('is marked as blocked if the bot may only read', async () => {
     const { forum } = makeForum()
     world.telegram.mute(forum)
     await expect(send({ chatId: forum })).rejects.toMatchObject({
       reason: 'no_rights',
-      permanent: false,
+      permanent: true,
+      becomes: 'blocked',
     })
+  })
+
+  test('is marked as blocked if its topic and the topic General are closed', async () => {
+    const { forum, threadId } = makeForum()
+    for (let time = 0; time < 2; time += 1) refuse('Bad Request: TOPIC_CLOSED')
+    await expect(send({ chatId: forum, threadId })).rejects.toMatchObject({
+      reason: 'topic_closed',
+      permanent: true,
+      becomes: 'blocked',
+    })
+  })
+
+  test('stays on if it refuses one message only', async () => {
+    refuse('Bad Request: message is too long')
+    await expect(sent({})).rejects.toMatchObject({ reason: 'refused', permanent: false })
+    await sent({})
   })
 })
 

@@ -8,7 +8,7 @@ import { transact } from '#src/db/connection.ts'
 import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
-import { type ChatTarget, NO_RIGHTS, openChats } from './sick-chats.ts'
+import { type ChatTarget, openChats, REFUSED } from './sick-chats.ts'
 
 let outbox: Outbox
 
@@ -47,7 +47,7 @@ describe('a chat that refuses everything', () => {
     ['critical', 1],
     ['critical', 1500],
   ] as const)('holds up no other chat, with a backlog of %s alerts of %i signals', async (severity, keys) => {
-    const chats = openChats(outbox, (chatId) => (chatId === BAD ? NO_RIGHTS : undefined))
+    const chats = openChats(outbox, (chatId) => (chatId === BAD ? REFUSED : undefined))
     const bad = await chats.link(BAD)
     const good = await chats.link(GOOD)
     for (let hour = 0; hour < 3; hour += 1) {
@@ -64,7 +64,7 @@ describe('a chat that refuses everything', () => {
 
   test('gets every message in order once it accepts messages again', async () => {
     let isOff = true
-    const chats = openChats(outbox, () => (isOff ? NO_RIGHTS : undefined))
+    const chats = openChats(outbox, () => (isOff ? REFUSED : undefined))
     const bad = await chats.link(BAD)
     for (let part = 0; part < 3; part += 1) {
       await chats.notify(
@@ -87,7 +87,7 @@ describe('a chat that refuses everything', () => {
 })
 
 test("as many failing chats as the channel's concurrency limit do not delay a healthy chat", async () => {
-  const chats = openChats(outbox, (chatId) => (chatId < 0 ? NO_RIGHTS : undefined))
+  const chats = openChats(outbox, (chatId) => (chatId < 0 ? REFUSED : undefined))
   const bad = []
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
   const good = await chats.link(GOOD)

@@ -1,4 +1,6 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryError } from '#src/channels/define.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deliverDue, dropRetained, listRetained, sendRetained } from '#src/delivery/service.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -96,6 +98,18 @@ describe('a delivery to a destination that is off', () => {
     expect(await keptTitles()).toEqual([])
     expect((await outbox.rows()).map(({ status }) => status)).toEqual(Array(3).fill('disabled'))
   })
+})
+
+test('a message that a chat refuses harms that message alone', async () => {
+  const chat = await openChat(outbox)
+  chat.refuse(new DeliveryError('refused', { statusCode: 400 }))
+  await chat.notify({ alert: 1, watch: 1 }, { alert: 2, watch: 2 })
+  await chat.deliver()
+  expect(chat.shown()).toEqual([[2]])
+  const rows = await outbox.db.execute<{ status: string }>(sql`
+    select status from recipients where id = ${chat.id}`)
+  expect(rows).toMatchObject([{ status: 'active' }])
+  expect(await listRetained(chat.deps, CALLER, chat.id)).toEqual([])
 })
 
 describe('a chat that blocks the bot', () => {

@@ -11,8 +11,8 @@ import type { Outbox } from './outbox.ts'
 /** Answer of a chat; undefined: it accepts the message. */
 export type Answer = DeliveryError | undefined
 
-/** The bot may not write there. */
-export const NO_RIGHTS = new DeliveryError('no_rights', { statusCode: 400 })
+/** The chat refuses the message. */
+export const REFUSED = new DeliveryError('refused', { statusCode: 400 })
 
 /** Many chats behind one messenger, with answers set by a test, and one process with its state. */
 export function openChats(outbox: Outbox, answer: (chatId: number) => Answer | Promise<Answer>) {

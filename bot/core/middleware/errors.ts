@@ -1,7 +1,7 @@
 import { GrammyError, type Middleware } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
-import { describe, verdictOf } from '#src/telegram/errors.ts'
+import { describe, failureOf, verdictOf } from '#src/telegram/errors.ts'
 import { gone, notAllowed, refusalScreen } from '../../views/notices.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
@@ -22,16 +22,15 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
 }
 
 /**
- * Whether the chat accepts no messages: it moved, is closed for good, or gives the bot no rights. Blocks links
- * of a chat that is closed for good.
+ * Whether the chat accepts no messages: it moved, is closed to the bot, or refuses what the bot wants to do there.
+ * Blocks the links of a chat that is closed to the bot.
  */
 async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
   if (verdict.kind === 'send_to') return true
-  if (verdict.kind !== 'fail') return false
-  const { permanent, reason } = verdict.error
-  if (permanent) await blockChat(ctx.app, ctx.knownChat.id, ctx.app.clock.now())
-  return permanent || reason === 'no_rights'
+  const { permanent, reason } = failureOf(verdict)
+  if (permanent) await blockChat(ctx.app, ctx.knownChat.id, ctx.app.clock.now(), reason)
+  return permanent || reason === 'not_allowed'
 }
 
 async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise<void> {

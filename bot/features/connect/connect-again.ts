@@ -54,6 +54,8 @@ export function connectAgainData(asked: {
       return packed('feed.watch', argumentsOf<'feed.watch'>({ verb: press.verb, args: press.args }))
     case 'rec.group':
       return packed('rec.group', argumentsOf<'rec.group'>({ verb: press.verb, args: press.args }))
+    case 'rec.card':
+      return packed('rec.card', argumentsOf<'rec.card'>({ verb: press.verb, args: press.args }))
     default:
       return packed('connect', { spend: asked.spend })
   }

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
-import { type ButtonData, packed } from '#src/actions/codec.ts'
+import { type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -65,7 +65,7 @@ export async function showConnect(
   asked: {
     /** Whether the right to spend is requested, too. */
     readonly spend?: boolean
-    /** Button data of the purchase to continue with once the chat may spend. */
+    /** Button data of the step to continue with once the wallet is connected, or the chat may spend. */
     readonly goesOn?: ButtonData
     /** Button data of the screen before, if `goesOn` does not name it. */
     readonly origin?: ButtonData
@@ -97,7 +97,9 @@ export async function showConnect(
   const { again = connectAgainData({ spend, goesOn }), origin = originOfSpendRequest(goesOn) } =
     asked
   const isOpen = isOpenLink(code.url)
-  const view = connectScreen(reader, code, { spend, isOpen, wallet, again, origin, order })
+  const isForRecipient = goesOn !== undefined && unpacked(goesOn)?.verb === 'rec.card'
+  const shown = { spend, isOpen, wallet, again, origin, order, isForRecipient }
+  const view = connectScreen(reader, code, shown)
   // The message of the wizard stays its message, so that the way back leads into the wizard.
   const messageId = await show(ctx, view, isInWizard(ctx) ? 'wizard' : 'navigation')
   await recordConnectMessage(app, { hash: code.hash, messageId })

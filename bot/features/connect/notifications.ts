@@ -170,6 +170,10 @@ async function nextStep(
       const args = argumentsOf<'rec.group'>({ verb: press.verb, args: press.args })
       return { label: t('bot:button.setUpGroup'), data: packed('rec.group', args) }
     }
+    case 'rec.card': {
+      const args = argumentsOf<'rec.card'>({ verb: press.verb, args: press.args })
+      return { label: t('bot:button.openRecipient'), data: packed('rec.card', args) }
+    }
     case 'slots.quote': {
       const args = argumentsOf<'slots.quote'>({ verb: press.verb, args: press.args })
       return { label: t('bot:button.addSlots'), data: packed('slots.quote', args) }

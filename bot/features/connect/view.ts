@@ -41,10 +41,12 @@ export function connectScreen(
     readonly origin: ButtonData
     /** Lines of the purchase that waits for the right to spend: HTML. */
     readonly order: readonly (string | undefined)[]
+    /** Whether the chat opened a link to a recipient of the wallet that is to be connected. */
+    readonly isForRecipient: boolean
   },
 ): View {
   const { t } = reader
-  const { wallet, spend, order } = options
+  const { wallet, spend, order, isForRecipient } = options
   const code = html(`<b>${match}</b>`)
   const about =
     wallet !== undefined && spend
@@ -59,6 +61,7 @@ export function connectScreen(
       : [
           `🔗 ${t.html('bot:connect.title')}`,
           '',
+          ...(isForRecipient ? [t.html('bot:connect.forRecipient'), ''] : []),
           t.html('bot:connect.steps', { code }),
           '',
           t.html(spend ? 'bot:connect.allowsSpend' : 'bot:connect.allows'),

@@ -1,7 +1,7 @@
 import { Composer } from 'grammy'
 import type { ChatMember } from 'grammy/types'
 import { blockChat, moveChat } from '#src/recipients/chats.ts'
-import { blockedLinks } from '../../core/chat.ts'
+import { blockedLinks, silencedLinks } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { moveKnownChat } from '../../core/store.ts'
@@ -11,24 +11,30 @@ import { comeBack, greetReturned } from '../start/returning.ts'
 const composer = new Composer<BotContext>()
 
 /**
- * Handles changes of the bot's membership: started or blocked in a private chat, added to or removed from a
- * group.
+ * Handles changes of what the bot may do: started or blocked in a private chat, added to or removed from a group,
+ * allowed or forbidden to write there.
  */
 composer.on('my_chat_member', async (ctx) => {
-  const { old_chat_member: before, new_chat_member: after } = ctx.myChatMember
-  const isIn = isInside(after)
-  if (isInside(before) === isIn) return
-  const now = ctx.app.clock.now()
-  if (!isIn) return blockChat(ctx.app, ctx.knownChat.id, now)
+  const before = accessOf(ctx.myChatMember.old_chat_member)
+  const after = accessOf(ctx.myChatMember.new_chat_member)
+  if (before === after) return
+  const { app, knownChat, reader } = ctx
+  const now = app.clock.now()
+  if (after === 'out') return blockChat(app, knownChat.id, now)
+  if (after === 'silent') return blockChat(app, knownChat.id, now, 'no_rights')
+  if (before === 'silent') return resumeSilenced(ctx)
   const blocked = blockedLinks(ctx)
   // The person who added the bot may lack the right to configure the alerts.
-  if (ctx.reader.isGroup) {
+  if (reader.isGroup) {
     if (blocked.length > 0 || ctx.links.length === 0) await sendHome(ctx)
     return
   }
   await comeBack(ctx)
   if (blocked.length > 0) await greetReturned(ctx, blocked)
 })
+
+/** Handles a group that opens a topic again, so that the bot may write. */
+composer.on('message:forum_topic_reopened', resumeSilenced)
 
 /** Handles a group that becomes a supergroup, which Telegram gives another chat id. */
 composer.on('message:migrate_to_chat_id', (ctx) =>
@@ -43,8 +49,25 @@ async function follow({ app }: BotContext, from: number, to: number): Promise<vo
   await moveKnownChat(app.db, from, to, app.clock.now())
 }
 
-function isInside(member: ChatMember): boolean {
-  return member.status !== 'left' && member.status !== 'kicked'
+/**
+ * Switches the alerts of a group on again that lets the bot write again. Nobody has to agree, because the group kept
+ * the bot. A group that had removed the bot before it let the bot write is asked.
+ */
+async function resumeSilenced(ctx: BotContext): Promise<void> {
+  const blocked = blockedLinks(ctx)
+  const silenced = silencedLinks(ctx)
+  if (blocked.length > silenced.length) return sendHome(ctx)
+  if (silenced.length === 0) return
+  await comeBack(ctx)
+  await greetReturned(ctx, silenced)
+}
+
+/** What the bot may do in a chat. */
+function accessOf(member: ChatMember): 'out' | 'silent' | 'writes' {
+  if (member.status === 'left' || member.status === 'kicked') return 'out'
+  if (member.status !== 'restricted') return 'writes'
+  if (!member.is_member) return 'out'
+  return member.can_send_messages ? 'writes' : 'silent'
 }
 
 export const membershipFeature = defineFeature({ commands: [], composer })

@@ -1,4 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
+import type { Missed } from '#src/alerts/missed.ts'
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { isolate } from '#src/i18n/isolates.ts'
@@ -18,8 +19,8 @@ import { backToList } from './list-view.ts'
 /** Data of a destination's card. */
 export interface RecipientCardData {
   readonly destination: Destination
-  /** Number of alerts that are retained for the destination. */
-  readonly retained: number
+  /** What is kept for the destination. */
+  readonly missed: Missed
   /** Number of failed deliveries of the last day. */
   readonly failures: number
   /** Labels of the watches that name the destination. */
@@ -78,8 +79,9 @@ function yesNo(value: boolean): 'yes' | 'no' {
 
 function stateLines(reader: Reader, facts: RecipientCardData, now: Date): readonly string[] {
   const { t } = reader
-  const { destination, retained, failures } = facts
+  const { destination, missed, failures } = facts
   const { status, statusReason, lastSuccessAt, switchedAt } = destination
+  const retained = missed.count + missed.over
   const retainedLine = retained === 0 ? [] : [t.html('bot:rec.kept', { count: retained })]
   if (status === 'pending') {
     const target = typed(shownTarget(destination))
@@ -101,7 +103,8 @@ function stateLines(reader: Reader, facts: RecipientCardData, now: Date): readon
     ...(failures === 0 ? [] : [t.html('bot:rec.failures', { count: failures })]),
   ]
   const ask = retained === 0 ? [] : [t.html('bot:rec.keptAsk', { count: retained })]
-  return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask]
+  const over = missed.over === 0 ? [] : [t.html('bot:rec.keptOver', { number: missed.over })]
+  return [parts.join(' · '), ...reasonLines(reader, { statusReason }), ...ask, ...over]
 }
 
 /** Lines with the reason why the destination is off. */
@@ -181,7 +184,7 @@ function changes(reader: Reader, facts: RecipientCardData): Rows {
 }
 
 /** Buttons for the destination's current state. */
-function firstRow({ t }: Reader, { destination, retained }: RecipientCardData): readonly Button[] {
+function firstRow({ t }: Reader, { destination, missed }: RecipientCardData): readonly Button[] {
   const { status, statusReason, channel } = destination
   const params = { id: destination.id }
   if (status === 'pending') {
@@ -193,9 +196,10 @@ function firstRow({ t }: Reader, { destination, retained }: RecipientCardData): 
   if (status === 'disabled') {
     return [act(t('bot:button.revive'), packed('rec.revive', params), 'primary')]
   }
-  if (status !== 'active' || retained === 0) return []
+  const count = missed.count + missed.over
+  if (status !== 'active' || count === 0) return []
   return [
-    act(t('bot:button.sendRetained', { count: retained }), packed('rec.kept', params), 'primary'),
+    act(t('bot:button.sendRetained', { count }), packed('rec.kept', params), 'primary'),
     act(t('bot:button.dropRetained'), packed('rec.keptDrop', params)),
   ]
 }

@@ -18,6 +18,7 @@ import { allWatches } from '../../core/watches.ts'
 import { destinationName } from '../../views/destination.ts'
 import { inRows } from '../../views/view.ts'
 import { zoneButton, zonesFor } from '../../views/zones.ts'
+import { showConnect } from '../connect/handlers.ts'
 import { showStop } from '../stop/handlers.ts'
 import {
   deleteRecipient,
@@ -53,7 +54,16 @@ composer.use(async (ctx, next) => {
 onCommand(composer, 'recipients', (ctx) => showRecipients(ctx), { privately: 'menu' })
 onPress(composer, 'rec.list', PRIVATE, (ctx) => showRecipients(ctx))
 onPress(composer, 'rec.page', PRIVATE, (ctx, { page }) => showRecipients(ctx, { page }))
-onPress(composer, 'rec.card', PRIVATE, (ctx, { id }) => showRecipient(ctx, id))
+onPress(composer, 'rec.card', { ...PRIVATE, unlinked: true }, (ctx, { id }) =>
+  openRecipient(ctx, id),
+)
+
+/** Shows the card of a recipient. A chat without a wallet connects one first. */
+export async function openRecipient(ctx: BotContext, id: number): Promise<void> {
+  await (ctx.links.length > 0
+    ? showRecipient(ctx, id)
+    : showConnect(ctx, { goesOn: packed('rec.card', { id }) }))
+}
 
 /** Shows the recipients of the chat's first wallet. */
 export async function showRecipients(

@@ -1,12 +1,12 @@
 import { type ButtonData, packed } from '#src/actions/codec.ts'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type TypedChannel } from '#src/channels/index.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { html, id, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, html, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
-import { channelName, destinationName, isOn } from '../../views/destination.ts'
+import { channelName, destinationName, isOn, statusText } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {
   act,
@@ -85,7 +85,7 @@ function activeParts({ t }: Reader, destination: Destination): readonly string[]
 
 function offText(reader: Reader, destination: Destination, now: Date): string {
   const { t } = reader
-  if (destination.status !== 'disabled') return t.html(`bot:status.${destination.status}`)
+  if (destination.status !== 'disabled') return escapeHtml(statusText(t, destination))
   return t.html('bot:rec.offSince', { time: nearTime(reader, destination.switchedAt, now) })
 }
 
@@ -166,7 +166,7 @@ export function alreadyAdded(
 /** Choice of the rights of another chat. */
 export function chatRights({ t }: Reader): View {
   return screen(
-    [t.html('bot:rec.chatQuestion')],
+    [t.html('bot:rec.chatQuestion'), '', rightsHelp(t)],
     [
       [act(t('bot:button.onlyReceive'), packed('rec.kind', { type: 'chat-read' }))],
       [act(t('bot:button.receiveManage'), packed('rec.kind', { type: 'chat-write' }))],
@@ -185,13 +185,21 @@ export function groupRights(
   data: (manage: boolean) => ButtonData,
 ): View {
   return screen(
-    [t.html('bot:rec.groupQuestion', { name: typed(title) })],
+    [t.html('bot:rec.groupQuestion', { name: typed(title) }), '', rightsHelp(t)],
     [
       [act(t('bot:button.onlyReceive'), data(false))],
       [act(t('bot:button.receiveManage'), data(true))],
       [backToList(t)],
     ],
   )
+}
+
+/** What each choice of rights allows, under the label of its button. */
+function rightsHelp(t: Reader['t']): string {
+  return t.html('bot:rec.rightsHelp', {
+    receive: t('bot:button.onlyReceive'),
+    manage: t('bot:button.receiveManage'),
+  })
 }
 
 /** Says that the group shows the card of a link. */

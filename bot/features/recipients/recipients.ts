@@ -1,4 +1,5 @@
 /** Destinations behind buttons: their wallets and card data. */
+import type { Missed } from '#src/alerts/missed.ts'
 import type { RecentTest, TestResult } from '#src/delivery/model.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { getDestination, testDestination } from '#src/operations/chat-destinations.ts'
@@ -7,16 +8,16 @@ import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/refusals.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
-import { destinationName, isShownTo } from '../../views/destination.ts'
+import { destinationName, isShownTo, type StatusWithReason } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
-import { outcomeLine, type TestOutcome } from '../watches/test-view.ts'
+import { offOutcome, outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
 import { takeFollowUp } from './follow-up-store.ts'
 
 /** A destination of one of the chat's wallets. */
 export interface FoundRecipient {
   readonly destination: Destination
-  readonly retained: number
+  readonly missed: Missed
   readonly failures: number
   readonly link: Membership
   /** The recipient that is the chat. */
@@ -78,22 +79,23 @@ export async function recipientView(ctx: ChatState, id: number, notice?: string)
  */
 export async function sendTest(
   ctx: BotContext,
-  { destination: { id, status }, link }: Pick<FoundRecipient, 'destination' | 'link'>,
+  { destination, link }: Pick<FoundRecipient, 'destination' | 'link'>,
   { evenIfOff = false } = {},
 ): Promise<TestOutcome> {
+  const { id } = destination
   const send = () => ctx.call(testDestination, { body: { id, evenIfOff } }, link)
-  return await testOutcome(ctx, status, send)
+  return await testOutcome(ctx, destination, send)
 }
 
 /**
  * Outcome of a test.
  *
- * @param status of the destination
+ * @param state of the destination
  * @throws errors that do not concern the destination
  */
 export async function testOutcome(
   ctx: BotContext,
-  status: Destination['status'],
+  state: StatusWithReason,
   send: () => Promise<TestResult | RecentTest>,
 ): Promise<TestOutcome> {
   try {
@@ -107,7 +109,7 @@ export async function testOutcome(
     const nextAt = nextAllowedAt(ctx, error)
     if (nextAt !== undefined) return { kind: 'tooMany', nextAt }
     if (error.code === 'recipient_not_active' || error.kind === 'upstream') {
-      return { kind: 'off', status }
+      return offOutcome(state)
     }
     throw error
   }

@@ -9,11 +9,13 @@ import {
   resendConfirmation,
   sendRetained,
 } from '#src/operations/chat-destinations.ts'
-import type { BotContext } from '../../core/context.ts'
+import { blockedLinks } from '../../core/chat.ts'
+import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { deepLink } from '../../views/view.ts'
-import { comeBack, returningScreen } from '../start/returning.ts'
+import { homeScreen } from '../start/home.ts'
+import { askRetained, comeBack, returningScreen } from '../start/returning.ts'
 import { deliveryLog, LOG_PAGE } from './delivery-log-view.ts'
 import { follow } from './follow.ts'
 import {
@@ -60,11 +62,11 @@ onPress(composer, 'rec.revive', async (ctx, { id }) => {
 
 /** Switches the group's alerts on again; in a group other destinations are private. */
 async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
-  if (!ctx.links.some(({ recipientId }) => recipientId === id)) {
-    return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
-  }
+  if (isOfOthers(ctx, id)) return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
+  const blocked = blockedLinks(ctx)
   await comeBack(ctx)
   await show(ctx, await returningScreen(ctx))
+  await askRetained(ctx, blocked)
 }
 
 /** Switches a destination on and shows the result. One that programs read must pass a test first. */
@@ -111,19 +113,44 @@ async function showAsked(ctx: BotContext, id: number, notice: string): Promise<v
   if (status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 
-onPress(composer, 'rec.kept', PRIVATE, async (ctx, { id }) => {
-  const { link } = await findRecipient(ctx, id)
-  const count = await ctx.call(sendRetained, { body: { recipientId: id } }, link)
-  await endRetainedQuestions(ctx, id)
-  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptSent', { count })}`)
+onPress(composer, 'rec.kept', async (ctx, { id }) => {
+  await settleRetained(ctx, id, async (link) => {
+    const { count, over } = await ctx.call(sendRetained, { body: { recipientId: id } }, link)
+    return [
+      ...(count === 0 && over > 0 ? [] : [ctx.t.html('bot:rec.keptSent', { count })]),
+      ...(over === 0 ? [] : [ctx.t.html('bot:rec.keptSummed')]),
+    ]
+  })
 })
 
-onPress(composer, 'rec.keptDrop', PRIVATE, async (ctx, { id }) => {
-  const { link } = await findRecipient(ctx, id)
-  const count = await ctx.call(dropRetained, { body: { recipientId: id } }, link)
-  await endRetainedQuestions(ctx, id)
-  await showRecipient(ctx, id, `✓ ${ctx.t.html('bot:rec.keptDropped', { count })}`)
+onPress(composer, 'rec.keptDrop', async (ctx, { id }) => {
+  await settleRetained(ctx, id, async (link) => {
+    const count = await ctx.call(dropRetained, { body: { recipientId: id } }, link)
+    return [ctx.t.html('bot:rec.keptDropped', { count })]
+  })
 })
+
+/**
+ * Settles what a recipient missed, and shows the result: in its card, in a group above the menu.
+ * @param settle returns sentences about the result: HTML
+ */
+async function settleRetained(
+  ctx: BotContext,
+  id: number,
+  settle: (link: Membership) => Promise<readonly string[]>,
+): Promise<void> {
+  if (isOfOthers(ctx, id)) return ctx.answer(undefined, { url: deepLink(ctx.reader, `r${id}`) })
+  const { link } = await findRecipient(ctx, id)
+  const done = `✓ ${(await settle(link)).join(' ')}`
+  await endRetainedQuestions(ctx, id)
+  if (ctx.reader.isGroup) await show(ctx, await homeScreen(ctx, done))
+  else await showRecipient(ctx, id, done)
+}
+
+/** Whether the reader is a group, and the destination another one, which is private. */
+function isOfOthers({ reader, links }: BotContext, id: number): boolean {
+  return reader.isGroup && !links.some(({ recipientId }) => recipientId === id)
+}
 
 onPress(composer, 'rec.log', PRIVATE, async (ctx, { id, cursor }) => {
   const recipient = await findRecipient(ctx, id)

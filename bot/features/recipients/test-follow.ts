@@ -59,8 +59,7 @@ export const RECIPIENT_TEST_CHECKS: LiveChecks = Object.fromEntries(
 function readerOf(screen: Screen): ReadTests {
   return async (state, link, { id, since }) => {
     const found = await findRecipient(state, id)
-    const { channel, status } = found.destination
-    const outcome = await testOutcomeSince(state, link, { id, channel, status, since })
+    const outcome = await testOutcomeSince(state, link, { ...found.destination, since })
     const view = await screen(state, id, testLine(state, found, outcome))
     return { view, nextAt: nextTestCheckAt([outcome], since, state.app.clock.now()) }
   }

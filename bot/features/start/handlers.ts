@@ -22,7 +22,7 @@ import { openWizard } from '../new/handlers.ts'
 import { showChatChoice } from '../recipients/add.ts'
 import { followLinked } from '../recipients/follow-ups.ts'
 import { setUpGroup } from '../recipients/group.ts'
-import { showRecipient } from '../recipients/recipients.ts'
+import { openRecipient } from '../recipients/handlers.ts'
 import { showWatchSelection } from '../recipients/watch-selection.ts'
 import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
@@ -50,14 +50,12 @@ composer.command('start', async (ctx) => {
   if (watchId !== undefined && isLinked) return showCard(ctx, Number(watchId))
   const alertId = /^a(\d{1,9})$/.exec(payload)?.[1]
   if (alertId !== undefined && isLinked) return showAlert(ctx, Number(alertId))
-  const recipientId = /^r(\d{1,9})$/.exec(payload)?.[1]
+  const [, about, recipientId] = /^([rh])(\d{1,9})$/.exec(payload) ?? []
   const isPrivate = !ctx.reader.isGroup
-  if (recipientId !== undefined && isLinked && isPrivate) {
-    return showRecipient(ctx, Number(recipientId))
+  if (recipientId !== undefined && isPrivate) {
+    const id = Number(recipientId)
+    return about === 'h' && isLinked ? showWatchSelection(ctx, id) : openRecipient(ctx, id)
   }
-  const heardBy = /^h(\d{1,9})$/.exec(payload)?.[1]
-  if (heardBy !== undefined && isLinked && isPrivate)
-    return showWatchSelection(ctx, Number(heardBy))
   if (payload === 'group' && isPrivate) {
     return isLinked ? showChatChoice(ctx) : showConnect(ctx)
   }
@@ -81,7 +79,8 @@ composer.command('start', async (ctx) => {
     const notice = isPlain || isLinked ? anonymousNotice(ctx) : ctx.t.html('bot:start.needsLink')
     await sendHome(ctx, notice)
   }
-  if (isPlain) await askRetained(ctx, ctx.links)
+  const asked = ctx.links.filter(({ status, manages }) => status === 'active' && manages)
+  if (isPlain) await askRetained(ctx, asked)
 })
 
 onCommand(composer, 'menu', async (ctx) => {

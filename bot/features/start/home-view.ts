@@ -182,23 +182,25 @@ export function groupHome(
 }
 
 /**
- * Screen of a group that removed the bot and added it again: alerts resume when a manager confirms. The
- * button is shown to all members, and works for managers.
- *
- * @param wallets wallets with interrupted alerts @param recipientId the group, as a recipient of one of
- * these wallets
+ * Screen of a group whose alerts are off, because it removed the bot or did not let it write: alerts resume when a
+ * manager confirms. The button is shown to all members, and works for managers.
  */
 export function groupReturned(
   { t }: Reader,
   options: {
+    /** Wallets with interrupted alerts. */
     readonly wallets: readonly string[]
+    /** The group, as a recipient of one of these wallets. */
     readonly recipientId: number
+    /** Whether the group kept the bot, and did not let it write. */
+    readonly isSilenced: boolean
     readonly notice?: string
   },
 ): View {
-  const { wallets, recipientId, notice } = options
+  const { wallets, recipientId, isSilenced, notice } = options
+  const why = isSilenced ? 'bot:group.silenced' : 'bot:group.off'
   return screen(
-    [notice, `⚠️ ${t.html('bot:group.off', { wallets: walletList(t, wallets) })}`],
+    [notice, `⚠️ ${t.html(why, { wallets: walletList(t, wallets) })}`],
     [
       [act(t('bot:button.alertsAgain'), packed('rec.revive', { id: recipientId }), 'primary')],
       [act(t('bot:button.unlinkGroup'), packed('stop'))],

@@ -2,7 +2,14 @@ import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import { blockedLinks, hasButtons, leaveGreeting, topicOf, unlinkedChat } from '../../core/chat.ts'
+import {
+  blockedLinks,
+  hasButtons,
+  leaveGreeting,
+  silencedLinks,
+  topicOf,
+  unlinkedChat,
+} from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { send } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
@@ -26,7 +33,11 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const blocked = blockedLinks(ctx)
   const [first] = blocked
   if (reader.isGroup && first !== undefined) {
-    const off = { wallets: blocked.map(({ wallet }) => wallet), recipientId: first.recipientId }
+    const off = {
+      wallets: blocked.map(({ wallet }) => wallet),
+      recipientId: first.recipientId,
+      isSilenced: silencedLinks(ctx).length === blocked.length,
+    }
     return groupReturned(reader, { ...off, ...(notice !== undefined && { notice }) })
   }
   const watches = await allWatches(ctx)

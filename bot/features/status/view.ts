@@ -1,11 +1,11 @@
 import { packed } from '#src/actions/codec.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { builtKey, escapeHtml, id, typed } from '#src/i18n/translate.ts'
+import { escapeHtml, id, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { TipState } from '#src/watches/observe/tip.ts'
-import { destinationName, isOn } from '../../views/destination.ts'
+import { destinationName, isOn, statusText } from '../../views/destination.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -76,7 +76,7 @@ export function statusScreen(
     ...(off.length === 0 ? [] : ['']),
     ...off.map((destination) => {
       const name = destinationName(t, destination, overview.hereId)
-      const reason = t(builtKey(`bot:status.${destination.status}`))
+      const reason = statusText(t, destination)
       return `📪 ${t.html('bot:overview.off', { name: typed(name), reason })}`
     }),
     ...tipLines(reader, tip, now),

@@ -1,10 +1,10 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, typed } from '#src/i18n/translate.ts'
+import { typed } from '#src/i18n/translate.ts'
 import type { ChannelState, Recipient } from '#src/recipients/model.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { isOn } from '../../views/destination.ts'
+import { isOn, statusText } from '../../views/destination.ts'
 import {
   act,
   inRows,
@@ -167,8 +167,7 @@ export function personLine(reader: Reader, person: RecipientChoice, isTicked: bo
   const name = person.isHere ? t('bot:people.here') : typed(person.name)
   const mark = isTicked ? '✓' : '○'
   if (isOn(person)) return `${mark} ${t.html('bot:people.person', { name })}`
-  const reason = t(builtKey(`bot:status.${person.status}`))
-  return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason })}`
+  return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason: statusText(t, person) })}`
 }
 
 function toggle(

@@ -16,10 +16,11 @@ import {
 } from '../../core/live-messages.ts'
 import { putLive } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
+import type { StatusWithReason } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { peopleOf } from './load-people.ts'
 import { notifiedBy, type RecipientChoice } from './people-view.ts'
-import { type TestOutcome, type TestReach, testResults } from './test-view.ts'
+import { offOutcome, type TestOutcome, type TestReach, testResults } from './test-view.ts'
 
 /** Kinds of the live messages that list the tests of a watch. */
 export const TEST_KINDS = { all: 'test', here: 'test-here' } as const satisfies Record<
@@ -95,9 +96,8 @@ function testsTo(to: TestReach): ReadTests {
     const notified = notifiedBy(watch.recipientIds, await peopleOf(state, link))
     const results = await Promise.all(
       testedRecipients(notified, to).map(async (person) => {
-        const { channel, status } = person
-        const of = { id: destinationIdOf(person, destinations), channel, status, since }
-        return { person, outcome: await testOutcomeSince(state, link, of) }
+        const id = destinationIdOf(person, destinations)
+        return { person, outcome: await testOutcomeSince(state, link, { ...person, id, since }) }
       }),
     )
     const outcomes = results.map(({ outcome }) => outcome)
@@ -134,16 +134,15 @@ export async function testOutcomeSince(
   of: {
     readonly id: number | undefined
     readonly channel: Destination['channel']
-    readonly status: Destination['status']
     readonly since: Date
-  },
+  } & StatusWithReason,
 ): Promise<TestOutcome> {
-  const { id, channel, status, since } = of
-  if (id === undefined) return { kind: 'off', status }
+  const { id, channel, since } = of
+  if (id === undefined) return offOutcome(of)
   const body = { recipientId: id, limit: NEWEST }
   const { data } = await state.call(listDeliveries, { body }, link)
   const entry = data.find(({ test, createdAt }) => test && createdAt >= since)
-  return entry === undefined ? { kind: 'off', status } : outcomeOf(entry, channel)
+  return entry === undefined ? offOutcome(of) : outcomeOf(entry, channel)
 }
 
 /** Time of the next check of tests; undefined once all have arrived or failed. */

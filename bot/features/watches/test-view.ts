@@ -1,9 +1,13 @@
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
-import type { RecipientStatus } from '#src/recipients/model.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { failureText, knownReason } from '../../views/destination.ts'
+import {
+  failureText,
+  knownReason,
+  type StatusWithReason,
+  statusText,
+} from '../../views/destination.ts'
 import { clockTime } from '../../views/time.ts'
 import { act, nameList, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
@@ -27,10 +31,15 @@ export type TestOutcome =
   | { readonly kind: 'delivered'; readonly statusCode: number | null; readonly latencyMs: number }
   | { readonly kind: 'failed'; readonly statusCode: number | null; readonly latencyMs: number }
   /** The destination is off, its reader has not confirmed it, or its channel is unavailable. */
-  | { readonly kind: 'off'; readonly status: RecipientStatus }
+  | ({ readonly kind: 'off' } & StatusWithReason)
   | { readonly kind: 'tooMany'; readonly nextAt: Date }
   /** Not sent, because the same test was sent a moment ago. */
   | { readonly kind: 'recent'; readonly nextAt: Date }
+
+/** Outcome at a destination that is off. */
+export function offOutcome({ status, statusReason }: StatusWithReason): TestOutcome {
+  return { kind: 'off', status, statusReason }
+}
 
 /** Choice between a test to this chat, if the watch notifies it, and one to all recipients. */
 export function testChoice(
@@ -116,7 +125,7 @@ export function outcomeLine(reader: Reader, place: string, outcome: TestOutcome)
     case 'off':
       return outcome.status === 'active'
         ? `✕ ${t.html('bot:test.off', { name })}`
-        : `✕ ${t.html('bot:people.off', { name, reason: t(`bot:status.${outcome.status}`) })}`
+        : `✕ ${t.html('bot:people.off', { name, reason: statusText(t, outcome) })}`
     case 'tooMany':
       return `✕ ${t.html('bot:test.tooMany', { name, time: clockTime(reader, outcome.nextAt) })}`
     case 'recent': {

@@ -4,6 +4,7 @@ import type { Watch } from '#src/watches/model.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
+import type { StatusWithReason } from '../../views/destination.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { peopleOf } from './load-people.ts'
 import { withManaged } from './manage.ts'
@@ -15,7 +16,13 @@ import {
   TEST_KINDS,
   testedRecipients,
 } from './test-follow.ts'
-import { type TestOutcome, type TestReach, testChoice, testResults } from './test-view.ts'
+import {
+  offOutcome,
+  type TestOutcome,
+  type TestReach,
+  testChoice,
+  testResults,
+} from './test-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -50,8 +57,7 @@ async function testWatch(
   const destinations = await ctx.call(listDestinations, {}, link)
   const results = await Promise.all(
     reached.map(async (person) => {
-      const { status } = person
-      const of = { id: destinationIdOf(person, destinations), status, watchId: watch.id }
+      const of = { id: destinationIdOf(person, destinations), state: person, watchId: watch.id }
       return { person, outcome: await test(ctx, link, of) }
     }),
   )
@@ -75,14 +81,14 @@ async function test(
   link: Membership,
   of: {
     readonly id: number | undefined
-    readonly status: RecipientChoice['status']
+    readonly state: StatusWithReason
     readonly watchId: number
   },
 ): Promise<TestOutcome> {
-  const { id, status, watchId } = of
-  if (id === undefined) return { kind: 'off', status }
+  const { id, state, watchId } = of
+  if (id === undefined) return offOutcome(state)
   const send = () => ctx.call(testDestination, { body: { id, watchId } }, link)
-  return await testOutcome(ctx, status, send)
+  return await testOutcome(ctx, state, send)
 }
 
 export const watchTestFeature = defineFeature({ commands: [], composer, live: TEST_CHECKS })

@@ -1,6 +1,8 @@
-import type { Severity } from '#src/kernel/display-values.ts'
+import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '../events.ts'
+import type { Firing, Signal } from '../signal.ts'
+import { lowBalanceSeverity } from '../types/provider-fsp/balances.ts'
 
 const INFO = new Set(['fsp.rewards-unclaimed'])
 const CRITICAL = new Set([
@@ -16,8 +18,8 @@ const CRITICAL = new Set([
 ])
 
 /**
- * Severity of an event without further data, for previews and tests. Evaluators raise it for long streaks,
- * large moves and low balances.
+ * Severity of an event without further data, for previews and tests. Evaluators raise it for long streaks and large
+ * moves.
  *
  * @param data data of the event, if the severity depends on it
  */
@@ -27,6 +29,33 @@ export function usualSeverity(event: string, data: JsonObject = {}): Severity {
   if (event === 'wallet-balance.moved') {
     return data['direction'] === 'incoming' ? 'info' : 'warning'
   }
-  // A missing reveal after a commit is penalised.
-  return event === 'fsp.ftso-reveal' && data['commitPresent'] === true ? 'critical' : 'warning'
+  return isCriticalByData(event, data) ? 'critical' : 'warning'
+}
+
+function isCriticalByData(event: string, data: JsonObject): boolean {
+  switch (event) {
+    // A missing reveal after a commit is penalised.
+    case 'fsp.ftso-reveal':
+      return data['commitPresent'] === true
+    // An update for too many feeds is no silence.
+    case 'fsp.fast-updates':
+      return data['rule'] === 'probability' && data['reason'] === undefined
+    case 'fsp.balance-low': {
+      const balance = String(data['balanceWei'])
+      return /^\d+$/.test(balance) && lowBalanceSeverity(BigInt(balance)) === 'critical'
+    }
+    default:
+      return false
+  }
+}
+
+/**
+ * Severity of an example alert of a watch: the usual one, or the lowest that the watch sends if the signal can have it.
+ */
+export function exampleSeverity(
+  signal: Pick<Signal, 'canBeCritical'>,
+  { event, data, minSeverity }: Pick<Firing, 'event' | 'data'> & { readonly minSeverity: Severity },
+): Severity {
+  const usual = usualSeverity(event, data)
+  return signal.canBeCritical && !isAtLeast(usual, minSeverity) ? minSeverity : usual
 }

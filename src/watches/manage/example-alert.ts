@@ -1,7 +1,10 @@
+import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { isAtLeast, SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
+import { exampleSeverity } from '../evaluate/severity.ts'
 import { exampleData } from '../example-data.ts'
 import { completeSignals } from '../model.ts'
 import * as store from '../store.ts'
@@ -9,8 +12,9 @@ import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
 import { SignalChoices } from './watch-view.ts'
 
 /**
- * An example alert of the wallet's newest watch that notifies a recipient: of the watch's first enabled signal, or else
- * of its first signal. For groups, watches of the ledger are left out, because groups get no alerts about it.
+ * An example alert of the wallet's newest watch that notifies a recipient: of the watch's first enabled signal whose
+ * alerts the watch sends, or else of its first signal. For groups, watches of the ledger are left out, because groups
+ * get no alerts about it.
  *
  * @param watchId restricts the search to this watch
  * @returns undefined if there is no such watch
@@ -27,12 +31,19 @@ export async function findExampleAlert(
   if (row === undefined) return undefined
   const type = getWatchType(row.type)
   const choices = completeSignals(type.signals, SignalChoices.parse(row.signals))
-  const chosen = choices.find(({ enabled }) => enabled) ?? choices[0]
-  const signal = type.signals.find((signal) => signal.id === chosen?.id)
-  const event = signal?.events.alerts[0]
-  if (chosen === undefined || signal === undefined || event === undefined) return undefined
-  const data = exampleData(type, signal, event, { ...row, ...chosen }, clock.now())
-  return { id: row.id, label: row.label, event, data }
+  const minSeverity = z.enum(SEVERITIES).parse(row.minSeverity)
+  const examples = choices.flatMap((choice) => {
+    const signal = type.signals.find((entry) => entry.id === choice.id)
+    const event = signal?.events.alerts[0]
+    if (signal === undefined || event === undefined) return []
+    const data = exampleData(type, signal, event, { ...row, ...choice }, clock.now())
+    const severity = exampleSeverity(signal, { event, data, minSeverity })
+    return [{ isEnabled: choice.enabled, event, severity, data }]
+  })
+  const enabled = examples.filter(({ isEnabled }) => isEnabled)
+  const sent = enabled.find(({ severity }) => isAtLeast(severity, minSeverity))
+  const example = sent ?? enabled[0] ?? examples[0]
+  return example && { ...example, id: row.id, label: row.label }
 }
 
 /** An example of an alert of a watch. */
@@ -40,5 +51,7 @@ interface ExampleAlert {
   readonly id: number
   readonly label: string
   readonly event: string
+  /** The severity that the watch's real alert has. */
+  readonly severity: Severity
   readonly data: JsonObject
 }
