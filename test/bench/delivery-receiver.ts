@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /**
- * A customer's receiver with a latency of 20 ms, and one that never answers, on every address of this machine. Run
+ * Customers' receivers with a latency of 20 ms, and others that never answer, on every address of this machine. Run
  * as a process of its own; prints the address of the first and the port of the second. `GET` returns the number of
  * deliveries, `GET /take` those since the last call: their ids, and the time of the first bytes of each.
  */
@@ -19,7 +19,7 @@ async function listen(host: string, answer: RequestListener): Promise<number> {
   return port
 }
 
-const port = await listen('127.0.0.1', async (request, response) => {
+const port = await listen('0.0.0.0', async (request, response) => {
   if (request.method === 'GET') {
     const body = JSON.stringify(arrivals)
     if (request.url === '/take') arrivals = []

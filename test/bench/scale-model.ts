@@ -1,5 +1,5 @@
 import type { CpuCost, UnitCosts, WorkUnit } from './scale-units.ts'
-import { WORK_UNITS } from './scale-units.ts'
+import { TO_ONE_HOST, WORK_UNITS } from './scale-units.ts'
 
 /** Units of work in a time span, measured or to be predicted. */
 export interface WorkLoad {
@@ -54,6 +54,7 @@ function record(priceOf: (unit: WorkUnit) => CpuCost): Record<WorkUnit, CpuCost>
     'evaluated target': priceOf('evaluated target'),
     alert: priceOf('alert'),
     delivery: priceOf('delivery'),
+    [TO_ONE_HOST]: priceOf(TO_ONE_HOST),
     'metered call': priceOf('metered call'),
   }
 }

@@ -1,11 +1,11 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
+import type { WalletWithHook } from './delivery-hooks.ts'
 import { runLoad } from './load.ts'
-import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import type { WorkLoad } from './scale-model.ts'
+import { createMeter, mean, per, restedCost, type Spent, settle } from './scale-rest.ts'
 import {
   addressOf,
   HOOK_COUNT,
@@ -16,13 +16,20 @@ import {
 import { waitUntil } from './wait-until.ts'
 
 /** The counted units of work. */
-export const WORK_UNITS = ['evaluated target', 'alert', 'delivery', 'metered call'] as const
+export const TO_ONE_HOST = 'delivery to one host'
+export const WORK_UNITS = [
+  'evaluated target',
+  'alert',
+  'delivery',
+  TO_ONE_HOST,
+  'metered call',
+] as const
 export type WorkUnit = (typeof WORK_UNITS)[number]
 /**
  * Units that come from outside, with connections and receivers. Their cost is measured with one full load for all
  * processes, and with a full load for each process.
  */
-export const EXTERNAL_UNITS = ['delivery', 'metered call'] as const
+export const EXTERNAL_UNITS = ['delivery', TO_ONE_HOST, 'metered call'] as const
 
 /** CPU time in milliseconds. */
 export interface CpuCost {
@@ -43,19 +50,15 @@ export interface FixedCosts {
 export interface UnitCosts {
   /** Of fixed work, which depends only on the machine. */
   readonly fixed: FixedCosts
-  /** Per second without work. */
+  /** Per second without work: the mean of before and after the work. */
   readonly idle: CpuCost
+  readonly rest: { readonly before: CpuCost; readonly after: CpuCost }
   /** Of the same load, divided among the processes. */
   readonly units: Readonly<Record<WorkUnit, CpuCost>>
   /** With a full load for each process. */
   readonly full: Readonly<Record<(typeof EXTERNAL_UNITS)[number], CpuCost>>
 }
 
-const IDLE_MS = 10_000
-/** Windows without work after a start, at most, until the cost has settled. */
-const WINDOWS_MAX = 6
-/** Share of the window before from which on the cost has settled. */
-const SETTLED = 0.9
 const LOOKS = 10
 const ALERTS = 500
 const ALERT_LOOKS = 3
@@ -72,34 +75,44 @@ export async function measureUnits(
   processes: readonly ServiceProcess[],
 ): Promise<Omit<UnitCosts, 'fixed'>> {
   const meter = createMeter(world, processes)
+  const settled = async (work: () => Promise<number>) => {
+    await settle(world)
+    return await meter(work)
+  }
   await warmUp(world, processes)
-  const idle = await restedCost(meter)
-  const beyond = (spent: Spent): Spent => ({
-    ...spent,
+  const before = await restedCost(world, meter)
+  const looked = await settled(() => lookWithoutChange(world))
+  const raised = await settled(() => raiseAlerts(world))
+  const load = async (loads: number) => ({
+    delivery: await settled(() => sendDeliveries(world, { loads, hooks: world.hooks })),
+    [TO_ONE_HOST]: await settled(() => sendDeliveries(world, { loads, hooks: world.oneHostHooks })),
+    'metered call': await settled(() => callForData(world, processes, loads)),
+  })
+  const divided = await load(1)
+  const full = processes.length === 1 ? divided : await load(processes.length)
+  const after = await restedCost(world, meter)
+  const idle = mean(before, after)
+  const beyond = (spent: Spent): CpuCost => ({
     service: spent.service - idle.service * spent.seconds,
     database: spent.database - idle.database * spent.seconds,
   })
-  const looked = beyond(await meter(() => lookWithoutChange(world)))
-  const target = per(looked, looked.done)
-  const raised = beyond(await meter(() => raiseAlerts(world)))
+  const target = per(beyond(looked), looked.done)
+  const ofAlerts = beyond(raised)
   const looksOfAlerts = ALERT_LOOKS * TARGET_COUNT
-  const alert = per(
-    {
-      service: raised.service - target.service * looksOfAlerts,
-      database: raised.database - target.database * looksOfAlerts,
-    },
-    raised.done,
-  )
-  const measure = async (loads: number) => {
-    const sent = beyond(await meter(() => sendDeliveries(world, loads)))
-    const called = beyond(await meter(() => callForData(world, processes, loads)))
-    return { delivery: per(sent, sent.done), 'metered call': per(called, called.done) }
+  const alert = {
+    service: ofAlerts.service - target.service * looksOfAlerts,
+    database: ofAlerts.database - target.database * looksOfAlerts,
   }
-  const divided = await measure(1)
+  const costsOf = (spent: typeof divided) => ({
+    delivery: per(beyond(spent.delivery), spent.delivery.done),
+    [TO_ONE_HOST]: per(beyond(spent[TO_ONE_HOST]), spent[TO_ONE_HOST].done),
+    'metered call': per(beyond(spent['metered call']), spent['metered call'].done),
+  })
   return {
     idle,
-    units: { 'evaluated target': target, alert, ...divided },
-    full: processes.length === 1 ? divided : await measure(processes.length),
+    rest: { before, after },
+    units: { 'evaluated target': target, alert: per(alert, raised.done), ...costsOf(divided) },
+    full: costsOf(full),
   }
 }
 
@@ -116,7 +129,7 @@ export async function measureMixed(
   const { seconds, service, database } = await meter(async () => {
     const [alerts, deliveries, calls] = await Promise.all([
       raiseAlerts(world),
-      sendDeliveries(world, 1),
+      sendDeliveries(world, { loads: 1, hooks: world.hooks }),
       callForData(world, processes, 1),
     ])
     units = {
@@ -128,49 +141,6 @@ export async function measureMixed(
     return 1
   })
   return { spent: { service, database }, load: { processes: processes.length, seconds, units } }
-}
-
-/** Cost of a second without work, measured in windows until it no longer falls. */
-async function restedCost(meter: ReturnType<typeof createMeter>): Promise<CpuCost> {
-  let before: CpuCost | undefined
-  for (let window = 1; ; window += 1) {
-    const resting = await meter(async () => {
-      await wait(IDLE_MS)
-      return IDLE_MS / 1000
-    })
-    const cost = per(resting, resting.seconds)
-    const sum = (of: CpuCost) => of.service + of.database
-    if (before !== undefined && sum(cost) > SETTLED * sum(before)) return cost
-    if (window === WINDOWS_MAX) return cost
-    before = cost
-  }
-}
-
-interface Spent extends CpuCost {
-  readonly seconds: number
-  /** Number of units. */
-  readonly done: number
-}
-
-function per({ service, database }: CpuCost, count: number): CpuCost {
-  return { service: service / count, database: database / count }
-}
-
-/** Creates a function that runs work and measures its CPU time; the work returns its number of units. */
-function createMeter({ postmaster }: ScaleWorld, processes: readonly ServiceProcess[]) {
-  const serviceMs = () => processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0)
-  return async (work: () => Promise<number>): Promise<Spent> => {
-    const before = { service: serviceMs(), database: databaseCpuMs(postmaster) }
-    const startedAt = performance.now()
-    const done = await work()
-    const seconds = (performance.now() - startedAt) / 1000
-    return {
-      done,
-      seconds,
-      service: serviceMs() - before.service,
-      database: databaseCpuMs(postmaster) - before.database,
-    }
-  }
 }
 
 /** Creates blocks in which no watched balance moves, one after the other. */
@@ -188,7 +158,8 @@ async function lookWithoutChange(world: ScaleWorld): Promise<number> {
  */
 async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): Promise<void> {
   for (const _process of processes) await lookWithoutChange(world)
-  await sendDeliveries(world, processes.length)
+  for (const hooks of [world.hooks, world.oneHostHooks])
+    await sendDeliveries(world, { loads: processes.length, hooks })
   await Promise.all(processes.map((child) => callFor(world, [child], { calls: WARM_CALLS })))
 }
 
@@ -231,8 +202,8 @@ async function raiseAlerts(world: ScaleWorld): Promise<number> {
  * @param loads full loads of one process
  */
 async function sendDeliveries(
-  { connection, hooks, receiverUrl }: ScaleWorld,
-  loads: number,
+  { connection, receiverUrl }: ScaleWorld,
+  { loads, hooks }: { readonly loads: number; readonly hooks: readonly WalletWithHook[] },
 ): Promise<number> {
   const at = systemClock.now()
   const rows = Array.from({ length: loads * DELIVERIES }, (_, index): NewDelivery => {

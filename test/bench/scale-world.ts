@@ -10,6 +10,7 @@ import { createYearOfPartitions, withDatabase } from './database.ts'
 import { fillHooks, type WalletWithHook } from './delivery-hooks.ts'
 import { fillWallets, type TokenOwner } from './metering.ts'
 import { findPostmaster } from './scale-cpu.ts'
+import { turnAutovacuumOff } from './scale-rest.ts'
 import { startServer } from './start-server.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -18,6 +19,8 @@ export const TARGET_COUNT = 10_000
 /** Wallets with a token, and webhooks, in a full load of one process. */
 export const TOKEN_OWNER_COUNT = 1000
 export const HOOK_COUNT = 100
+/** Webhooks of one host. */
+const HOOKS_OF_HOST = 5
 /** Number of the address before the first target's. */
 const FIRST_ADDRESS = 16_777_216
 
@@ -27,7 +30,9 @@ export interface ScaleWorld {
   readonly connection: Connection
   readonly postmaster: number
   readonly devnet: Devnet
+  /** Webhooks of many hosts, a few of each; those of a host do not follow each other. */
   readonly hooks: readonly WalletWithHook[]
+  readonly oneHostHooks: readonly WalletWithHook[]
   /** URL of the receiver of webhooks. */
   readonly receiverUrl: string
   readonly owners: readonly TokenOwner[]
@@ -65,7 +70,10 @@ export async function withScaleWorld<T>(
         try {
           await createYearOfPartitions(connection, systemClock.now())
           const owners = await fillWallets(databaseUrl, TOKEN_OWNER_COUNT * processesMax)
-          const hooks = await fillHooks(connection, receiverUrl, HOOK_COUNT * processesMax)
+          const hookCount = HOOK_COUNT * processesMax
+          const oneHostHooks = await fillHooks(connection, receiverUrl, hookCount)
+          const hooks = await fillHooksOfHosts(connection, receiverUrl, hookCount)
+          await turnAutovacuumOff(connection.sql)
           await fillTargets(connection)
           const startOne = () =>
             startServiceProcess(
@@ -84,6 +92,7 @@ export async function withScaleWorld<T>(
             postmaster: await findPostmaster(connection.sql),
             devnet,
             hooks,
+            oneHostHooks,
             receiverUrl,
             owners,
             startOne,
@@ -105,6 +114,29 @@ export async function withScaleWorld<T>(
     await Promise.all([rpc.close(), data.close()])
     await devnet.close()
   }
+}
+
+/** Fills webhooks whose hosts are addresses of this machine, as many for each full load. */
+async function fillHooksOfHosts(
+  connection: Connection,
+  receiverUrl: string,
+  count: number,
+): Promise<readonly WalletWithHook[]> {
+  const hosts: (readonly WalletWithHook[])[] = []
+  for (let host = 1; host <= count / HOOKS_OF_HOST; host += 1) {
+    const url = new URL(receiverUrl)
+    url.hostname = `127.0.1.${host}`
+    hosts.push(await fillHooks(connection, url.href, HOOKS_OF_HOST))
+  }
+  const hostsOfLoad = HOOK_COUNT / HOOKS_OF_HOST
+  return Array.from({ length: count }, (_, index) => {
+    const load = Math.floor(index / HOOK_COUNT)
+    const inLoad = index % HOOK_COUNT
+    const host = load * hostsOfLoad + (inLoad % hostsOfLoad)
+    const hook = hosts[host]?.[Math.floor(inLoad / hostsOfLoad)]
+    if (hook === undefined) throw new Error('there are no receivers')
+    return hook
+  })
 }
 
 async function fillTargets({ sql }: Connection): Promise<void> {

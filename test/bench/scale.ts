@@ -76,7 +76,18 @@ async function measureCosts(world: ScaleWorld): Promise<readonly Measurement[]> 
         }),
       ),
     ),
-    ...PARTS.map((part) => idle(count, part, rounds)),
+    ...PARTS.flatMap((part) => [
+      idle(
+        `${count} idle: ${part} CPU, before the work`,
+        rounds,
+        (costs) => costs.get(count)?.rest.before[part],
+      ),
+      idle(
+        `${count} idle: ${part} CPU, after the work`,
+        rounds,
+        (costs) => costs.get(count)?.rest.after[part],
+      ),
+    ]),
   ])
   return [...all, ...PARTS.map((part) => predicted(part, predictions))]
 }
@@ -144,14 +155,14 @@ function compared(
 }
 
 function idle(
-  count: number,
-  part: (typeof PARTS)[number],
+  measure: string,
   rounds: readonly ReadonlyMap<number, UnitCosts>[],
+  costOf: (costs: ReadonlyMap<number, UnitCosts>) => number | undefined,
 ): Measurement {
   return {
     bench: 'scale',
-    measure: `${count} idle: ${part} CPU`,
-    value: median(rounds.map((round) => round.get(count)?.idle[part] ?? Number.NaN)),
+    measure,
+    value: median(rounds.map((costs) => costOf(costs) ?? Number.NaN)),
     unit: 'ms/s',
     floor: null,
     ratio: null,
