@@ -12,12 +12,17 @@ const WORLD: ReadonlySet<string> = new Set([
   'test/support/database.ts',
 ])
 
+/** Modules of which tests with random inputs or a number of rounds import one. */
+const RANDOM: ReadonlySet<string> = new Set(['fast-check', 'test/support/runs.ts'])
+
 /** Test files by what they need, as paths below the project's folder. */
 export interface TestNeeds {
   /** Tests that need nothing but Node. */
   readonly plain: readonly string[]
   /** The others. */
   readonly world: readonly string[]
+  /** Tests of both kinds whose number of inputs or rounds can be raised. */
+  readonly random: readonly string[]
 }
 
 /**
@@ -32,11 +37,13 @@ export function needsOf(pattern: string): TestNeeds {
     known.set(path, found)
     return found
   }
-  const needs = { plain: [] as string[], world: [] as string[] }
+  const needs = { plain: [] as string[], world: [] as string[], random: [] as string[] }
   for (const file of globSync(pattern)) {
     const reached = new Set([file])
     for (const path of reached) for (const name of importsOf(path)) reached.add(name)
-    needs[[...reached].some((path) => WORLD.has(path)) ? 'world' : 'plain'].push(file)
+    const all = [...reached]
+    needs[all.some((path) => WORLD.has(path)) ? 'world' : 'plain'].push(file)
+    if (all.some((path) => RANDOM.has(path))) needs.random.push(file)
   }
   return needs
 }

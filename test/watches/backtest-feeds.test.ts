@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../support/runs.ts'
 import { compareAll, createWatch, liftLimits } from './compared.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -8,7 +9,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
  * a backtest of the same watches over the stored prices. Both give the same alerts.
  */
 
-const RUNS = process.env['SOAK'] === 'whole' ? 50 : 3
+const RUNS = runs(3, 50)
 const FEEDS = ['XRP/USD', 'BTC/USD']
 const START_PRICE = 250_000
 const DECIMALS = 5

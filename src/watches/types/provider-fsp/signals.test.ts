@@ -7,6 +7,7 @@ import type {
   TransactionPart,
 } from '#src/fsp/indexer/provider-observation.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { balanceLow, rewardsUnclaimed } from './balances.ts'
@@ -837,7 +838,7 @@ describe('every signal', () => {
         expect(kinds[0]).not.toBe('recovered')
         expect(kinds.join(' ')).not.toContain('recovered recovered')
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -855,7 +856,7 @@ describe('every signal', () => {
         expect(judged[place]?.firings ?? []).toEqual([])
         expect(notified.length).toBeLessThanOrEqual(without + 1)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
