@@ -3,20 +3,30 @@ import { defineConfig } from 'vitest/config'
 import { COMPILE_CACHE, QUICK_START_FLAG } from './test/support/compile-cache.ts'
 import { needsOf } from './test/support/test-needs.ts'
 
-const UNIT = '{src,bot,sandbox}/**/*.test.ts'
-const { light, heavy } = needsOf('test/**/*.test.ts')
-const WITH_DATABASE = {
-  setupFiles: ['test/support/guards.ts'],
-  globalSetup: ['test/support/global-setup.ts'],
-}
-/** `npm run test:fast` leaves out what starts a process: a chain, a browser, a service. */
+const { plain, world, random } = needsOf('{src,bot,sandbox,test}/**/*.test.ts')
+/** `npm run test:fast` runs what needs nothing but Node, whose tests compute more than they wait. */
 const isFast = process.env['FAST'] === '1'
+/** `npm run test:soak` runs what can be played longer. */
+const isSoak = process.env['SOAK'] === 'whole'
+const chosen = (files: readonly string[]) =>
+  isSoak ? files.filter((file) => random.includes(file)) : [...files]
 
 /**
  * V8 starts to mark the whole heap when less than a young generation is left until it may grow, with the
  * 64 MB of a large machine several times a second.
  */
 const SMALL_NURSERY = '--max-semi-space-size=16'
+/** Sets how many random inputs a test tries. */
+const RUNS = 'test/support/runs.ts'
+const WITH_WORLD = {
+  extends: true as const,
+  test: {
+    name: 'world',
+    include: chosen(world),
+    setupFiles: [RUNS, 'test/support/guards.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+  },
+}
 
 export default defineConfig({
   test: {
@@ -27,22 +37,17 @@ export default defineConfig({
     // Processes that tests start read their modules compiled from there.
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_START_FLAG },
     execArgv: [QUICK_START_FLAG, SMALL_NURSERY],
-    // Files wait for processes, blocks and time-outs as well as they compute; those of a fast run mostly compute,
-    // and each worker first loads a thousand modules.
-    maxWorkers: availableParallelism() + (isFast ? 1 : 2),
+    // Files with a world wait for processes, blocks and time-outs as well as they compute. Each worker first loads
+    // a thousand modules.
+    maxWorkers: availableParallelism() + (isFast ? 0 : 2),
     // Only against hanging: a busy machine may take its time.
-    testTimeout: 60_000,
+    testTimeout: isSoak ? 600_000 : 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // Workers are shared within a project only, and each project starts a PostgreSQL of its own.
-    projects: isFast
-      ? [{ extends: true, test: { name: 'fast', include: [UNIT, ...light], ...WITH_DATABASE } }]
-      : [
-          { extends: true, test: { name: 'unit', include: [UNIT] } },
-          {
-            extends: true,
-            test: { name: 'integration', include: [...light, ...heavy], ...WITH_DATABASE },
-          },
-        ],
+    // Workers are shared within a project only.
+    projects: [
+      { extends: true, test: { name: 'plain', include: chosen(plain), setupFiles: [RUNS] } },
+      ...(isFast ? [] : [WITH_WORLD]),
+    ],
   },
 })

@@ -277,6 +277,13 @@ describe('the source tree', () => {
     expect(reading.map(({ path }) => path).toSorted()).toEqual(DATABASE_CLOCK)
   })
 
+  test('takes numbers of random inputs from `runs` of test/support/runs.ts only', () => {
+    const fixed = globSync('{src,bot,sandbox,test}/**/*.test.ts').filter((path) =>
+      /\bnumRuns: \d|\benv\['?(?:SOAK|FAST)\b/.test(readFileSync(path, 'utf8')),
+    )
+    expect(fixed).toEqual([])
+  })
+
   test('has no folder for unsorted files', () => {
     const wrong = sources.filter(({ path }) =>
       /\/(utils?|helpers?|common|shared|lib)(\/|\.ts)/.test(path),

@@ -3,6 +3,7 @@ import { getAddress } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
+import { runs } from '../../test/support/runs.ts'
 import { packed, unpacked, VERB_NAMES, type Verb, watchBehind } from './codec.ts'
 import { VERBS } from './verbs.ts'
 
@@ -108,7 +109,7 @@ describe('button data', () => {
         expect(data).toMatch(/^[ -~]+$/)
         expect(unpacked(data)).toEqual(expected)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

@@ -7,6 +7,7 @@ import { alertView } from '#src/channels/telegram-alert.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { envelopeOf } from '../../test/support/envelopes.ts'
+import { runs } from '../../test/support/runs.ts'
 import { joinNotices, splitIntoMessages } from './joined-notices.ts'
 
 const t = translator('en')
@@ -217,6 +218,6 @@ test('no message of several notices is cut, and none is lost or moved', () => {
         for (const { index } of [first, ...others]) expect(plain).toContain(`end of ${index}.`)
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })

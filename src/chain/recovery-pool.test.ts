@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import secp256k1 from 'secp256k1'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
+import { runs } from '../../test/support/runs.ts'
 import { recoverKey, type SignedDigest } from './recover.ts'
 import { createRecoveryPool } from './recovery-pool.ts'
 
@@ -68,7 +69,7 @@ describe('threads that recover signatures', () => {
           expect(each).toEqual(here(items))
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
     await pool.close()
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { encodeErrorResult, type Hex, parseAbi, toHex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
+import { runs } from '../../test/support/runs.ts'
 import { ROUTER_ABI, TOKEN_ERRORS_ABI } from './contracts.ts'
 import { decodeRevertReason } from './revert-reason.ts'
 
@@ -58,14 +59,14 @@ describe('the reason of a failure', () => {
         const reason = decodeRevertReason(errorText(text))
         if (reason !== null) expect(reason).toMatch(/^[\x20-\x7e]{1,120}$/)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const reason = decodeRevertReason(toHex(bytes))
         expect(reason === null || reason.length <= 120).toBe(true)
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { getAddress, recoverMessageAddress, serializeErc6492Signature } from 'vi
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
+import { runs } from '../../test/support/runs.ts'
 import {
   isPlainSigner,
   isSignatureText,
@@ -43,7 +44,7 @@ describe("a plain account's signature", () => {
           expect(isPlainSigner(account.address, `${message} `, signature)).toBe(false)
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     )
   })
 
@@ -55,7 +56,7 @@ describe("a plain account's signature", () => {
         fc.pre(at !== 64 || (bytes[at] ?? 0) - 27 !== value)
         expect(isPlainSigner(account.address, MESSAGE, changedAt(at, value))).toBe(false)
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     )
   })
 
@@ -93,7 +94,7 @@ describe("a plain account's signature", () => {
           expect(isPlainSigner(lower, MESSAGE, signature)).toBe(true)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

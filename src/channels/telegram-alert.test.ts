@@ -9,6 +9,7 @@ import { TEXT_MAX } from '#src/telegram/limits.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import { anyUnicodeCharacter, anyUrlCharacter } from '../../test/support/any-character.ts'
 import { envelopeOf, HOSTILE_TEXTS } from '../../test/support/envelopes.ts'
+import { runs } from '../../test/support/runs.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { type AlertViewOptions, alertView } from './telegram-alert.ts'
 
@@ -661,7 +662,7 @@ describe('every view', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/support/runs.ts'
 import {
   GROUP_SECONDS,
   MESSAGES_PER_MINUTE,
@@ -411,7 +412,7 @@ describe('for any waiting deliveries', () => {
           expect(within.length).toBeLessThanOrEqual(MESSAGES_PER_MINUTE + 2)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 })

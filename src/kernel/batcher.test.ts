@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { runs } from '../../test/support/runs.ts'
 import { type BatchGroup, createBatcher } from './batcher.ts'
 
 interface Item {
@@ -322,7 +323,7 @@ describe('a batcher', () => {
           expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { getAddress, isAddress } from 'viem/utils'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { runs } from '../../test/support/runs.ts'
 import { Address } from './units.ts'
 
 const hex = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => Buffer.from(bytes))
@@ -34,6 +35,6 @@ test('an address is decoded in the same way the first time and later', () => {
       }
       expect(z.encode(Address, `0x${text}`)).toBe(getAddress(`0x${text}`))
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

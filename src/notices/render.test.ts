@@ -4,6 +4,7 @@ import { CHANNEL_KEYS } from '#src/channels/index.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
+import { runs } from '../../test/support/runs.ts'
 import { NOTICE_KINDS, type Notice } from './model.ts'
 import { renderNotice } from './render.ts'
 
@@ -117,7 +118,7 @@ describe.each(LOCALES)('a notice in %s', (locale) => {
         }
         expect([title, ...lines].join('\n').length).toBeLessThan(2000)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 })

@@ -14,6 +14,7 @@ import { ID_MAX } from '#src/kernel/units.ts'
 import { PRICE_EXAMPLE } from '#src/watches/types/feed-example.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { openExplained, rowsRead, rowsSorted, tablesScanned } from '../support/plans.ts'
+import { runs } from '../support/runs.ts'
 
 /** A history of which few alerts match a filter is read in parts of a bounded size, and completely. */
 
@@ -106,7 +107,7 @@ test('the parts of any filter are what one statement finds, in order, also while
       } while (after !== undefined)
       expect(found.filter((id) => id <= (known?.id ?? 0))).toEqual(expected)
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 

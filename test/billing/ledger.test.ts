@@ -9,6 +9,7 @@ import { listen } from '#src/db/listen.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 
 let database: FreshDatabase
 let wallets = 0
@@ -255,7 +256,7 @@ describe('under any interleaving', () => {
           expect(notified.reduce((sum, { delta }) => sum + delta, 0)).toBe(balance)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 })

@@ -7,6 +7,7 @@ import { RESOURCE_PRICES_CREDITS, RESOURCES, type ResourceId } from '#src/billin
 import { transact } from '#src/db/connection.ts'
 import { testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { meteringOn, newCaller, newToken, provedLedger } from './callers.ts'
 
 const clock = testClock()
@@ -111,7 +112,7 @@ test('any interleaving of calls, refunds, debits and credits adds up, with no ba
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 

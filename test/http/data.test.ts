@@ -11,6 +11,7 @@ import { answerError } from '#src/http/errors.ts'
 import type { Account } from '../generated/api.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, signIn } from '../support/people.ts'
+import { runs } from '../support/runs.ts'
 
 const BASE = '/api/v1'
 let upstream: Awaited<ReturnType<typeof startUpstream>>
@@ -485,7 +486,7 @@ describe('an address', () => {
         }
         expect(upstream.asked).toHaveLength(status === 200 ? 1 : 0)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

@@ -7,10 +7,11 @@ import { REGISTRY } from '#src/operations/index.ts'
 import { anyUrlCharacter } from '../support/any-character.ts'
 import { serviceOnly } from '../support/harness.ts'
 import { type Client, request, signIn } from '../support/people.ts'
+import { runs } from '../support/runs.ts'
 
 /** For any input, every operation answers with success or a named problem, never a 500. */
 
-const RUNS = 25
+const RUNS = runs(25)
 
 let service: Awaited<ReturnType<typeof serviceOnly>>
 

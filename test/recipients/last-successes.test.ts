@@ -10,6 +10,7 @@ import { recordOutcomes } from '#src/recipients/destinations.ts'
 import { createLastSuccesses, type LastSuccesses } from '#src/recipients/last-successes.ts'
 import type { AttemptOutcome } from '#src/recipients/rules.ts'
 import { createRecipient, findRecipient, updateRecipient } from '#src/recipients/service.ts'
+import { runs } from '../support/runs.ts'
 import { openRoom, type Room, stranger } from './room.ts'
 
 let room: Room
@@ -184,6 +185,6 @@ test('a series of failures is the same as if each success were recorded in its t
       const { lastSuccessAt = null } = (await read(direct)) ?? {}
       expect(await read(gathered)).toMatchObject({ lastSuccessAt })
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })

@@ -24,6 +24,7 @@ import { insertWatch, joinTarget } from '#src/watches/store.ts'
 import { databaseFolder } from '../support/database-folder.ts'
 import { testEnvironment } from '../support/environment.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
+import { isWhole } from '../support/runs.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 
@@ -35,13 +36,12 @@ import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
  */
 
 /** `npm run test:soak` runs the whole soak; the suite runs a smaller one. */
-const IS_WHOLE = process.env['SOAK'] === 'whole'
-const WALLETS = IS_WHOLE ? 50 : 10
+const WALLETS = isWhole ? 50 : 10
 const HEALTHY = { webhook: 11, email: 3, telegram: 1, hook: 1 } as const
 const FAILING_PER_WALLET = 4
-const KILLS = IS_WHOLE ? 30 : 6
+const KILLS = isWhole ? 30 : 6
 /** Numbers of kills after which PostgreSQL is restarted. */
-const RESTARTS_AFTER: ReadonlySet<number> = new Set(IS_WHOLE ? [10, 20] : [2, 4])
+const RESTARTS_AFTER: ReadonlySet<number> = new Set(isWhole ? [10, 20] : [2, 4])
 /** Longest lifetime of a process before it is killed, in milliseconds. */
 const LIFE_MS_MAX = 1500
 const TRANSFER_EVERY_MS = 400

@@ -21,7 +21,7 @@ declare module 'vitest' {
     databaseNearUrl: string
     /** Name of a migrated and empty database, to be cloned. */
     databaseTemplate: string
-    /** Folder of the programs that tests start; empty in a run without tests that start any. */
+    /** Folder of the programs that tests start. */
     programs: string
   }
 }
@@ -45,14 +45,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.stop()
     throw error
   }
-  project.provide('programs', programs ?? '')
+  project.provide('programs', programs)
   project.provide('databaseServerUrl', server.url)
   project.provide('databaseNearUrl', server.nearUrl)
   project.provide('databaseTemplate', template)
   return async () => {
     await dropTemplate(server.url, template)
     await server.stop()
-    if (programs !== undefined) await rm(programs, { recursive: true, force: true })
+    await rm(programs, { recursive: true, force: true })
   }
 }
 
@@ -98,10 +98,9 @@ async function tune(url: string): Promise<void> {
 
 /**
  * Builds the programs that tests start, in a folder of this run alone, and fills its cache of compiled
- * modules, because killed processes never write it. `npm run test:fast` has no such tests.
+ * modules, because killed processes never write it.
  */
-async function makePrograms(): Promise<string | undefined> {
-  if (process.env['FAST'] === '1') return undefined
+async function makePrograms(): Promise<string> {
   await removeStale()
   const folder = await mkdtemp(join(COMPILE_CACHE, PREFIX))
   await buildPrograms(ROOT, folder)

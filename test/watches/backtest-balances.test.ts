@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Address } from '#src/kernel/units.ts'
+import { runs } from '../support/runs.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /**
@@ -9,7 +10,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
  */
 
 /** Number of random histories; each is played on a chain of its own. */
-const RUNS = process.env['SOAK'] === 'whole' ? 20 : 2
+const RUNS = runs(2, 20)
 
 let world: WatchWorld | undefined
 afterEach(() => world?.close())

@@ -7,6 +7,7 @@ import { savePublication } from '#src/fsp/indexer/store.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { startPast, timeOf } from './past-chain.ts'
 
 /**
@@ -14,7 +15,7 @@ import { startPast, timeOf } from './past-chain.ts'
  * the stored rounds and publications. Both give the same alerts at the same times.
  */
 
-const RUNS = process.env['SOAK'] === 'whole' ? 100 : 4
+const RUNS = runs(4, 100)
 const FIRST_EPOCH = 452
 const PROVIDERS = [
   '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE',

@@ -10,6 +10,7 @@ import type {
 import { DAY_SECONDS, HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { runs } from '../support/runs.ts'
 import { secondOf, startPast, timeOf } from './past-chain.ts'
 
 /**
@@ -17,7 +18,7 @@ import { secondOf, startPast, timeOf } from './past-chain.ts'
  * contract's answers and the stored signatures. Both give the same alerts within a minute.
  */
 
-const RUNS = process.env['SOAK'] === 'whole' ? 100 : 3
+const RUNS = runs(3, 100)
 const EPOCH = 452
 const OWN: Address = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 /** Concludes the votes. */

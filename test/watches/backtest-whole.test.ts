@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import { providerFsp } from '#src/watches/types/provider-fsp/index.ts'
+import { runs } from '../support/runs.ts'
 import { compareAll, createWatch } from './compared.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
@@ -11,7 +12,7 @@ import { type RoundWorld, roundWorld } from './rounds.ts'
  */
 
 /** Number of random histories. Each is played on a local chain of its own. */
-const RUNS = process.env['SOAK'] === 'whole' ? 20 : 1
+const RUNS = runs(1, 20)
 const DAY_MS = 86_400_000
 
 const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta']

@@ -3,6 +3,7 @@ import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { runs } from '../support/runs.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** A provider is not reported missing because an endpoint omits data. */
@@ -144,7 +145,7 @@ test('a failing provider fires its alert, and all other watches are evaluated, w
 }, 60_000)
 
 /** Rounds with refusals; `npm run test:soak` plays more of them. */
-const ROUNDS = process.env['SOAK'] === 'whole' ? 100 : 10
+const ROUNDS = runs(10, 100)
 
 test('no round is judged a minute late while both endpoints refuse one request in five', async () => {
   await begin()

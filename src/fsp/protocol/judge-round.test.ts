@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import secp256k1 from 'secp256k1'
 import { getAddress, keccak256 } from 'viem/utils'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../test/support/runs.ts'
 import { roundWindowsOf } from './epochs.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { commitHash } from './ftso.ts'
@@ -405,7 +406,7 @@ describe('one round by the rules', () => {
       fc.property(fc.integer({ min: start - 1, max: end + 89 }), (skip) => {
         expect(play({ commitAt: null }, { skip })).toBeUndefined()
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     )
   })
 })

@@ -5,6 +5,7 @@ import { concat, getAddress, hashMessage, keccak256, toBytes, toHex } from 'viem
 import { describe, expect, test } from 'vitest'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { runs } from '../../../test/support/runs.ts'
 import { FDC_PROTOCOL, FTSO_PROTOCOL } from './framing.ts'
 import { firstSignatures, judgeSignatures } from './judged-signatures.ts'
 import { indexPolicy } from './policy.ts'
@@ -172,7 +173,7 @@ describe('the signer of a result', () => {
           expect(recoverSigner(signed, digest)).toBe(expected)
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 
@@ -247,7 +248,7 @@ describe('signatures of a round', () => {
           expect(judgeSignatures(CHAIN_ID, evidence, protocol, signers)).toEqual(expected)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
     await pool.close()
   })

@@ -9,6 +9,7 @@ import type {
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import type { Evaluation, ParameterValues, Signal } from '../../signal.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 import { balanceLow, rewardsUnclaimed } from './balances.ts'
@@ -839,7 +840,7 @@ describe('every signal', () => {
         expect(kinds[0]).not.toBe('recovered')
         expect(kinds.join(' ')).not.toContain('recovered recovered')
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
@@ -857,7 +858,7 @@ describe('every signal', () => {
         expect(judged[place]?.firings ?? []).toEqual([])
         expect(notified.length).toBeLessThanOrEqual(without + 1)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 
