@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import { runs } from '../../test/support/runs.ts'
 import { decimalNumber, formatChance, parseChance } from './chance.ts'
 import { translate } from './translate.ts'
 
@@ -108,7 +109,7 @@ describe('a typed probability', () => {
         // Two digits are shown; those of a percentage are cut, not rounded.
         expect(Math.abs(read / 10 ** -exponent - 1), shown).toBeLessThan(0.1)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 

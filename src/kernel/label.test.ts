@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/support/runs.ts'
 import { Label } from './label.ts'
 
 const codes = (text: string) =>
@@ -65,7 +66,7 @@ test('a name of any characters without a glyph is refused, and accepted with one
       )
       expect(Label.safeParse(letter + harmless.slice(0, 5).join('')).success).toBe(true)
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   )
 })
 

@@ -4,6 +4,7 @@ import { modernZone } from '#src/i18n/zones.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { ConnectCode } from '#src/recipients/connect.ts'
+import type { Button } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
   act,
@@ -25,25 +26,27 @@ export interface TrialOffer {
   readonly mark: string
 }
 
+interface ConnectOptions {
+  readonly spend: boolean
+  /** Whether the page is reachable from outside; then there is a button to the page. */
+  readonly isOpen: boolean
+  /** The chat's wallet, if it has one. */
+  readonly wallet: Address | undefined
+  /** Data of the button for another code. */
+  readonly again: string
+  /** Data of the button back to where the right to spend was requested. */
+  readonly origin: ButtonData
+  /** Lines of the purchase that waits for the right to spend: HTML. */
+  readonly order: readonly (string | undefined)[]
+  /** Whether the chat opened a link to a recipient of the wallet that is to be connected. */
+  readonly isForRecipient: boolean
+}
+
 /** Instructions for connecting a wallet: the page, the code to compare, and the rights. */
 export function connectScreen(
   reader: Reader,
   { url, match, expiresAt }: ConnectCode,
-  options: {
-    readonly spend: boolean
-    /** Whether the page is reachable from outside; then there is a button to the page. */
-    readonly isOpen: boolean
-    /** The chat's wallet, if it has one. */
-    readonly wallet: Address | undefined
-    /** Data of the button for another code. */
-    readonly again: string
-    /** Data of the button back to where the right to spend was requested. */
-    readonly origin: ButtonData
-    /** Lines of the purchase that waits for the right to spend: HTML. */
-    readonly order: readonly (string | undefined)[]
-    /** Whether the chat opened a link to a recipient of the wallet that is to be connected. */
-    readonly isForRecipient: boolean
-  },
+  options: ConnectOptions,
 ): View {
   const { t } = reader
   const { wallet, spend, order, isForRecipient } = options
@@ -76,17 +79,14 @@ export function connectScreen(
   return screen(lines, [
     options.isOpen ? [open] : [],
     [{ label: t('bot:button.copyLink'), copy: url }, again],
-    [
-      wallet === undefined
-        ? back(t('bot:button.back'), packed('home'))
-        : spend
-          ? back(
-              t(order.length === 0 ? 'bot:button.subscriptions' : 'bot:button.back'),
-              options.origin,
-            )
-          : menuButton(t),
-    ],
+    [wayBack(t, options)],
   ])
+}
+
+function wayBack(t: Translate, { wallet, spend, order, origin }: ConnectOptions): Button {
+  if (wallet === undefined) return back(t('bot:button.back'), packed('home'))
+  if (!spend) return menuButton(t)
+  return back(t(order.length === 0 ? 'bot:button.subscriptions' : 'bot:button.back'), origin)
 }
 
 /** Screen of a newly linked chat, with the usual first step as a button. */
