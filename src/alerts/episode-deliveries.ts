@@ -18,6 +18,11 @@ export interface EpisodeDeliveries {
    * about the episode, whose deliveries may be deleted.
    */
   concerns(recovery: FollowUp, recipientId: number): boolean
+  /**
+   * Whether a recipient missed everything about the episode because its destination was off: `retained` while it can
+   * still be sent, `dropped` after. Undefined if it was told something, or nothing is known.
+   */
+  missed(recovery: FollowUp, recipientId: number): 'retained' | 'dropped' | undefined
   /** Whether no separate message was sent to the recipient about the alert that a recovery ends. */
   wasDeferred(recovery: FollowUp, recipientId: number): boolean
   /** Time of the summary, if everything about the episode still waits for a summary to the recipient. */
@@ -42,6 +47,13 @@ export async function readEpisodeDeliveries(
       !isRecovery ||
       !episode.some((id) => recorded.has(id)) ||
       episode.some((id) => known.has(`${id} ${recipientId}`)),
+    missed: ({ isRecovery, episode = [] }, recipientId) => {
+      const rows = episode.flatMap((id) => known.get(`${id} ${recipientId}`) ?? [])
+      if (!isRecovery || rows.length === 0 || !rows.every(({ isMissed }) => isMissed)) {
+        return undefined
+      }
+      return rows.some(({ isRetained }) => isRetained) ? 'retained' : 'dropped'
+    },
     wasDeferred: ({ answers }, recipientId) =>
       unnotified.get(answers?.alertId ?? 0)?.has(recipientId) ?? false,
     deferredUntil: ({ isRecovery, episode = [] }, recipientId) => {

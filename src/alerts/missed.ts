@@ -7,7 +7,7 @@ import { translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
+import { lockRecipient, type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import * as store from './store.ts'
 
 const GLYPH = '📭'
@@ -53,7 +53,8 @@ export async function sendMissed(
 ): Promise<Missed> {
   return await transact(deps.db, async (tx) => {
     const inside = { ...deps, db: tx }
-    const reader = (await readRecipientsById(tx, [recipientId])).get(recipientId)
+    // Two requests at once would both send the summary.
+    const reader = await lockRecipient(tx, recipientId)
     const { over, deliveryIds } = await missedOf(inside, caller, recipientId, reader?.channel)
     const count = await delivery.sendRetained(inside, caller, recipientId, deliveryIds)
     if (reader === undefined || over === 0) return { count, over }

@@ -104,8 +104,11 @@ export async function notifyRecipients(
         // A program may get it twice, but must not miss the end of an incident.
         const isPerson = !CHANNELS[recipient.channel].isProgrammatic
         if (isPerson && !deferred.concerns(notification, recipient.id)) return []
-        const plan = planFor(notification, recipient, walletSettings, timings)
-        if (plan === undefined) return []
+        const missed = isPerson ? deferred.missed(notification, recipient.id) : undefined
+        const usual = planFor(notification, recipient, walletSettings, timings)
+        if (usual === undefined || missed === 'dropped') return []
+        // Its alert waits until the person decides; a recovery alone would be about an unknown alert.
+        const plan: Plan = missed === 'retained' ? { status: 'disabled' } : usual
         const wasDeferred = deferred.wasDeferred(notification, recipient.id)
         const until = deferred.deferredUntil(notification, recipient.id)
         const row = deliveryOf(deps, notification, recipient, {

@@ -10,6 +10,10 @@ export interface DeferredDeliveries extends Record<string, unknown> {
   readonly until: Date | null
   /** Whether a message about the alert was sent, or is to be sent without a summary. */
   readonly isSent: boolean
+  /** Whether all of it was kept while the destination was off, and nobody has had it sent since. */
+  readonly isMissed: boolean
+  /** Whether it can still be sent. */
+  readonly isRetained: boolean
 }
 
 /**
@@ -23,7 +27,9 @@ export async function listDeferred(
 ): Promise<DeferredDeliveries[]> {
   return await db.execute<DeferredDeliveries>(sql`
     select alert_id as "alertId", recipient_id as "recipientId", max(held_until) as until,
-      bool_or(status in ('pending', 'retrying', 'delivered') or told_in is not null) as "isSent"
+      bool_or(status in ('pending', 'retrying', 'delivered') or told_in is not null) as "isSent",
+      bool_and(status = 'disabled' and told_in is null) as "isMissed",
+      bool_or(status = 'disabled' and kept_until is not null) as "isRetained"
     from deliveries
     where wallet = any(${sql.param([...wallets])}::text[])
       and alert_id = any(${sql.param([...alertIds])}::int[])

@@ -91,6 +91,7 @@ export async function reviveRetained(
       next_attempt_at = ${now}::timestamptz - k.place * interval '1 millisecond'
     from chosen k
     where d.id = any(array(select id from chosen)) and ${isSamePartitionKey('d.id', 'k.id')}
+      and d.kept_until is not null
     returning d.channel`)
   await dropRetained(tx, wallet, recipientId)
   await notifyWorkers(tx, [...new Set(revived.map(({ channel }) => channel))])

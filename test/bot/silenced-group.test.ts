@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
+import { sendMissed } from '#src/alerts/missed.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
@@ -132,6 +133,35 @@ test('a forum whose topics are closed is off, and on again when one is reopened'
   expect(await linkOf()).toMatchObject({ status: 'active' })
 })
 
+test('a command in a closed topic does not switch off alerts that go to an open one', async () => {
+  const threadId = world.telegram.topic(group.id, 'Alerts')
+  world.telegram.send(group.id, `/here@${BOT_NAME}`, { from: ann.id, threadId })
+  await world.settle()
+  refuse('Bad Request: TOPIC_CLOSED')
+  await group.say(`/menu@${BOT_NAME}`)
+  expect(await linkOf()).toMatchObject({ status: 'active', threadId })
+})
+
+test('a topic that is reopened does not switch on a group that forbids the bot to write', async () => {
+  const threadId = world.telegram.topic(group.id, 'Talk')
+  world.telegram.mute(group.id)
+  world.telegram.closeTopic(group.id, threadId)
+  world.telegram.reopenTopic(group.id, threadId)
+  await world.settle()
+  expect(await linkOf()).toMatchObject({ status: 'blocked', statusReason: 'no_rights' })
+  await alerts.deliver()
+  expect(noticesTo(ann)).toHaveLength(1)
+})
+
+test('an administrator may write: a bot that becomes one sends alerts again', async () => {
+  refuse(NOT_ALLOWED)
+  await alerts.fire(watch, DOWN)
+  expect(await linkOf()).toMatchObject({ status: 'blocked', statusReason: 'no_rights' })
+  world.telegram.promote(group.id)
+  await world.settle()
+  expect(await linkOf()).toMatchObject({ status: 'active' })
+})
+
 describe('a group that is turned on again', () => {
   async function missed(...events: readonly (typeof DOWN)[]) {
     world.telegram.mute(group.id)
@@ -200,5 +230,44 @@ describe('a group that is turned on again', () => {
     await group.press('Send 1')
     await alerts.deliver()
     expect(alertsThere().at(-1)?.text).toMatch(/^🟢/)
+  })
+
+  test('gets no recovery of an alert that it has not got, before or after it decides', async () => {
+    await missed(DOWN)
+    await alerts.fire(watch, UP)
+    expect(alertsThere()).toEqual([])
+    await group.press('Send 1')
+    await alerts.deliver()
+    expect(alertsThere()).toEqual([])
+    expect(group.all().filter(({ text }) => text.startsWith('📭'))).toHaveLength(1)
+    world.clock.advance(60)
+    await missed(DOWN)
+    await group.press('Discard')
+    await alerts.fire(watch, UP)
+    expect(alertsThere()).toEqual([])
+  })
+
+  test('is told once how many are over, by three requests at once', async () => {
+    await missed(DOWN, UP, DOWN)
+    const link = await linkOf()
+    if (link === undefined) throw new Error('the group has no link')
+    const caller = { wallet: link.wallet, scopes: ['read', 'write'], via: 'telegram' } as const
+    await Promise.all([1, 2, 3].map(() => sendMissed(world.app, caller, link.recipientId)))
+    await alerts.deliver()
+    expect(group.all().filter(({ text }) => text.startsWith('📭'))).toHaveLength(1)
+    expect(alertsThere()).toHaveLength(1)
+  })
+
+  test('is asked after the process died between its return and the question', async () => {
+    world.telegram.mute(group.id)
+    await world.settle()
+    await alerts.fire(watch, DOWN)
+    const failing = { method: 'sendMessage', chatId: group.id, times: 1 }
+    world.telegram.failNext(failing, { error_code: 500, description: 'Internal Server Error' })
+    world.telegram.promote(group.id)
+    await world.settle()
+    world.clock.advance(600)
+    await world.settle()
+    expect(group.last().text).toContain('1 alert was kept. Send it now?')
   })
 })

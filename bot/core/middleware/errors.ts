@@ -27,7 +27,8 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
  */
 async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
-  if (verdict.kind === 'send_to') return true
+  // A closed topic of the command may be another than that of the alerts, which delivery tries itself.
+  if (verdict.kind === 'send_to' || verdict.kind === 'send_without_thread') return true
   const { permanent, reason } = failureOf(verdict)
   if (permanent) await blockChat(ctx.app, ctx.knownChat.id, ctx.app.clock.now(), reason)
   return permanent || reason === 'not_allowed'

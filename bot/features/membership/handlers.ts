@@ -6,7 +6,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature } from '../../core/feature.ts'
 import { moveKnownChat } from '../../core/store.ts'
 import { sendHome } from '../start/home.ts'
-import { comeBack, greetReturned } from '../start/returning.ts'
+import { askRetained, comeBack, greetReturned } from '../start/returning.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -15,10 +15,13 @@ const composer = new Composer<BotContext>()
  * allowed or forbidden to write there.
  */
 composer.on('my_chat_member', async (ctx) => {
+  const member = ctx.myChatMember.new_chat_member
   const before = accessOf(ctx.myChatMember.old_chat_member)
-  const after = accessOf(ctx.myChatMember.new_chat_member)
-  if (before === after) return
+  const after = accessOf(member)
   const { app, knownChat, reader } = ctx
+  // An administrator may write even where the permissions of all members forbid it.
+  if (before === 'writes' && member.status === 'administrator') return resumeSilenced(ctx)
+  if (before === after) return
   const now = app.clock.now()
   if (after === 'out') return blockChat(app, knownChat.id, now)
   if (after === 'silent') return blockChat(app, knownChat.id, now, 'no_rights')
@@ -30,11 +33,18 @@ composer.on('my_chat_member', async (ctx) => {
     return
   }
   await comeBack(ctx)
-  if (blocked.length > 0) await greetReturned(ctx, blocked)
+  if (blocked.length === 0) return askWhatIsOwed(ctx)
+  await greetReturned(ctx, blocked)
 })
 
-/** Handles a group that opens a topic again, so that the bot may write. */
-composer.on('message:forum_topic_reopened', resumeSilenced)
+/** Handles a group that opens a topic again, so that the bot may write there. */
+composer.on('message:forum_topic_reopened', async (ctx) => {
+  const silenced = silencedLinks(ctx)
+  if (silenced.length === 0) return
+  if (silenced.every(({ statusReason }) => statusReason === 'topic_closed')) {
+    await resumeSilenced(ctx)
+  }
+})
 
 /** Handles a group that becomes a supergroup, which Telegram gives another chat id. */
 composer.on('message:migrate_to_chat_id', (ctx) =>
@@ -57,9 +67,14 @@ async function resumeSilenced(ctx: BotContext): Promise<void> {
   const blocked = blockedLinks(ctx)
   const silenced = silencedLinks(ctx)
   if (blocked.length > silenced.length) return sendHome(ctx)
-  if (silenced.length === 0) return
+  if (silenced.length === 0) return askWhatIsOwed(ctx)
   await comeBack(ctx)
   await greetReturned(ctx, silenced)
+}
+
+/** If the process died after the chat was switched on, the repeated update finds it on, without the question. */
+async function askWhatIsOwed(ctx: BotContext): Promise<void> {
+  await askRetained(ctx, ctx.links, ctx.t.html('bot:home.again'))
 }
 
 /** What the bot may do in a chat. */
