@@ -104,18 +104,16 @@ export async function notifyRecipients(
         // A program may get it twice, but must not miss the end of an incident.
         const isPerson = !CHANNELS[recipient.channel].isProgrammatic
         if (isPerson && !deferred.concerns(notification, recipient.id)) return []
-        const missed = isPerson ? deferred.missed(notification, recipient.id) : undefined
         const usual = planFor(notification, recipient, walletSettings, timings)
-        if (usual === undefined || missed === 'dropped') return []
-        // Its alert waits until the person decides; a recovery alone would be about an unknown alert.
-        const plan: Plan = missed === 'retained' ? { status: 'disabled' } : usual
-        const wasDeferred = deferred.wasDeferred(notification, recipient.id)
+        const missed = isPerson ? deferred.missed(notification, recipient.id) : undefined
+        const plan = withMissed(usual, missed)
+        if (plan === undefined) return []
         const until = deferred.deferredUntil(notification, recipient.id)
         const row = deliveryOf(deps, notification, recipient, {
           plan: withAlert(plan, until),
           createdAt,
           render,
-          wasDeferred,
+          wasDeferred: deferred.wasDeferred(notification, recipient.id),
         })
         return [{ watchId: notification.watch.id, row, counts: countsFor(notification, plan) }]
       }),
@@ -251,6 +249,15 @@ function planFor(
   return timing.act === 'hold'
     ? { status: 'held', deferredUntil: timing.until }
     : { status: 'pending' }
+}
+
+/** Keeps a recovery with its kept alert until the person decides, and drops it with an alert that was discarded. */
+function withMissed(
+  plan: Plan | undefined,
+  missed: 'retained' | 'dropped' | undefined,
+): Plan | undefined {
+  if (plan === undefined || missed === undefined) return plan
+  return missed === 'retained' ? { status: 'disabled' } : undefined
 }
 
 /** Delays a recovery until the summary that contains its alert, if there is one. */
