@@ -90,6 +90,7 @@ describe('a probability', () => {
         const [small, great] = [10 ** -Math.max(a, b), 10 ** -Math.min(a, b)]
         expect(read(formatChance(small, 'en'))).toBeLessThanOrEqual(read(formatChance(great, 'en')))
       }),
+      { examples: [[2.65e-16, 2.41e-17]] },
     )
   })
 })
@@ -120,6 +121,12 @@ describe('a typed probability', () => {
     ['1 : 5,000,000', 2e-7],
     ['1/5000000', 2e-7],
     ['1/5 million', 2e-7],
+    ['1:12,500', 8e-5],
+    ['1:12.500', 8e-5],
+    ['1 in 12.500', 8e-5],
+    ['1:2.5', 0.4],
+    ['1e-6 %', 1e-8],
+    ['1e-6%', 1e-8],
     ['1:10M', 1e-7],
     ['১:১০০', 0.01],
     ['0.01 %', 1e-4],

@@ -26,7 +26,9 @@ const WORDS_FROM: Readonly<Record<Locale, number>> = {
 /** A probability: 2.6e-8 is *1 in 38 million*, 0.93 is *93%*. */
 export function formatChance(probability: number, locale: Locale): string {
   if (probability > ODDS_MAX) {
-    return plainNumber(numberFormat(locale, 'chance').format(probability))
+    // Between 0.99 and 1, Intl cuts two digits of some numbers to 90%.
+    const shown = probability < 1 ? Math.min(probability, 0.99) : probability
+    return plainNumber(numberFormat(locale, 'chance').format(shown))
   }
   const isBelow = !(probability >= WORDS_MIN)
   const odds = Number((1 / (isBelow ? WORDS_MIN : probability)).toPrecision(2))
@@ -51,8 +53,11 @@ export function parseChance(text: string, locale: Locale): number | undefined {
   const typed = plain(text)
   const odds = readOdds(typed, locale)
   if (odds !== undefined) return odds > 0 ? 1 / odds : undefined
-  const power = /^\+?(\d+(?:[.,٫]\d+)?)e([+-]?\d{1,3})$/.exec(typed)
-  if (power !== null) return Number(`${power[1]?.replace(/[,٫]/, '.')}e${power[2]}`)
+  const power = /^\+?(\d+(?:[.,٫]\d+)?)e([+-]?\d{1,3}) ?([%٪％]?)$/.exec(typed)
+  if (power !== null) {
+    const value = Number(`${power[1]?.replace(/[,٫]/, '.')}e${power[2]}`)
+    return power[3] === '' ? value : value / 100
+  }
   if (/\p{L}/u.test(typed)) return undefined
   const value = parseAmount(typed, locale)
   if (value === undefined) return undefined
@@ -88,11 +93,15 @@ const GAP = '#'
 /** A number as the first language writes it, and possibly a word such as *million* of either language. */
 function readCount(text: string, languages: readonly [Locale, Locale]): number | undefined {
   const [, number = '', word = ''] = /^(\d(?:[\d.,٫٬' ]*\d)?) ?(\D*)$/.exec(text) ?? []
-  const value = parseAmount(number, languages[0])
+  // Nobody writes odds to the thousandth: three digits after a sign are thousands, as some other language writes them.
+  const isGrouped = word === '' && GROUPED.test(number)
+  const value = isGrouped ? number.replace(/\D/g, '') : parseAmount(number, languages[0])
   const zeros = languages.map((language) => multipliers(language).get(word.replace(/\.$/, '')))
   const times = word === '' ? 1 : zeros.find((found) => found !== undefined)
   return value === undefined || times === undefined ? undefined : Number(value) * times
 }
+
+const GROUPED = /^[1-9]\d{0,2}(?:[.,٬' ]\d{3})+$/
 
 const POWERS = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 const made = new Map<Locale, ReadonlyMap<string, number>>()
