@@ -31,7 +31,8 @@ describe('an address', () => {
     ] as const) {
       expect(readAddress(text), text).toEqual({ ok: false, reason: 'length', digits })
     }
-    for (const text of ['0x', '0xyz', '0x12g4', 'a0x12']) {
+    const others = ['0x12@example.org', 'my 0xdead provider', `tx 0x${'a'.repeat(64)}`]
+    for (const text of ['0x', '0xyz', '0x12g4', 'a0x12', ...others]) {
       expect(readAddress(text), text).toEqual({ ok: false, reason: 'no_address' })
     }
     expect(readAddress(`${address} or ${other}`)).toEqual({ ok: false, reason: 'two_addresses' })

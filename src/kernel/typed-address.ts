@@ -17,7 +17,11 @@ export function readAddress(
   const addresses = text.match(/(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi) ?? []
   const [first] = addresses
   if (first === undefined) {
-    const [, digits] = /(?<![0-9a-z])0x([0-9a-f]+)(?![0-9a-z])/i.exec(text) ?? []
+    // Inside other text, something short or long is a name, a mailbox or a transaction.
+    const [, digits] =
+      /^\s*0x([0-9a-f]+)\s*$/i.exec(text) ??
+      /(?<![0-9a-z])0x([0-9a-f]{30,50})(?![0-9a-z])/i.exec(text) ??
+      []
     return digits === undefined
       ? { ok: false, reason: 'no_address' }
       : { ok: false, reason: 'length', digits: digits.length }
