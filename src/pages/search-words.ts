@@ -25,7 +25,7 @@ export function searchable(text: string, locale: Locale): SearchableText {
 export function queryWords(query: string, locale: Locale): readonly string[] {
   const whole = folded(query)
   const words = segments(whole, locale)
-  return words.map((word) => (locale === 'ar' ? withoutArticle(word) : word))
+  return words.map((word) => bareWord(word, locale))
 }
 
 /** How well a word of a query fits a text: 1 if the text has it, less if a word begins with it, else 0. */
@@ -43,7 +43,7 @@ const HAN = /\p{Script=Han}/u
 function wordsOf(whole: string, locale: Locale): string[] {
   return segments(whole, locale).flatMap((word) => {
     const parts = word.split(/[_.]/).filter((part) => part !== '' && part !== word)
-    const bare = locale === 'ar' ? withoutArticle(word) : word
+    const bare = bareWord(word, locale)
     return [word, ...parts, ...(bare === word ? [] : [bare])]
   })
 }
@@ -66,10 +66,17 @@ function folded(text: string): string {
     .replace(/[\u0300-\u036f\u0640\u064b-\u065f\u0670]/g, '')
     .replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .normalize('NFC')
+    .replace(/[\u2018\u2019\u02bc]/g, "'")
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('\u0629', '\u0647')
     .replaceAll('\u0649', '\u064a')
+}
+
+/** A word without what a language writes before it as part of it: an article, a conjunction, an elision. */
+function bareWord(word: string, locale: Locale): string {
+  if (locale === 'ar') return withoutArticle(word)
+  return locale === 'fr' ? word.replace(/^(?:[cdjlmnst]|qu)'/, '') : word
 }
 
 /** An Arabic word without conjunction and article: `والكتم` is `كتم`. */

@@ -43,6 +43,7 @@ const QUERIES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
     acquitter: 'mute',
     cours: 'lookup',
     CRÉDITS: 'credits',
+    "l'escalade": 'escalation',
   },
   bn: {
     মিউট: 'mute',
