@@ -87,7 +87,7 @@ test('a text in a chat that is not linked says what can be sent, and offers to c
   const ann = world.person()
   for (const text of ['hello', 'hi', '/nonsense']) {
     await ann.say(text)
-    expect(ann.last().text).toMatch(/^Not understood\. Send an address .*, or connect a wallet\./)
+    expect(ann.last().text).toMatch(/^Not understood\. Send an address, .*, or connect a wallet\./)
     expect(ann.labels()).toEqual([['Connect wallet'], ['‹ Menu', 'Help']])
   }
 })
