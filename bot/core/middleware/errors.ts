@@ -1,7 +1,7 @@
 import { GrammyError, type Middleware } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
-import { describe, failureOf, verdictOf } from '#src/telegram/errors.ts'
+import { describe, verdictOf } from '#src/telegram/errors.ts'
 import { gone, notAllowed, refusalScreen } from '../../views/notices.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../refusals.ts'
@@ -29,7 +29,8 @@ async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolea
   const verdict = verdictOf(error)
   // A closed topic of the command may be another than that of the alerts, which delivery tries itself.
   if (verdict.kind === 'send_to' || verdict.kind === 'send_without_thread') return true
-  const { permanent, reason } = failureOf(verdict)
+  if (verdict.kind !== 'fail') return false
+  const { permanent, reason } = verdict.error
   if (permanent) await blockChat(ctx.app, ctx.knownChat.id, ctx.app.clock.now(), reason)
   return permanent || reason === 'not_allowed'
 }
