@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { unplannedLimit } from '#src/db/plans.ts'
 import { CANARY_WALLET } from '#src/kernel/canary.ts'
 import { RETAINED_MAX } from './model.ts'
-import { deliveries } from './tables.ts'
+import { deliveries, IS_RETRY } from './tables.ts'
 
 /** Number of deliveries of all people created in a period, and their results. */
 export async function countDeliveriesInSpan(db: Db, since: Date, until: Date | undefined) {
@@ -78,13 +78,12 @@ export async function countWaiting(
   // In the order of an index that has only what is asked for.
   const inOrder = (condition: SQL, order: SQL) =>
     part(condition, sql`order by ${order} limit ${unplannedLimit(RETAINED_MAX)}`)
-  const isRetry = sql`d.status = 'retrying' and d.planned_at is null`
   const isOther = sql`d.status in ('pending', 'retrying')
     and (d.status = 'pending' or d.planned_at is not null)`
   const parts = [
     inOrder(isRetained, sql`d.fired_at desc`),
     inOrder(isDeferred, sql`d.held_until`),
-    inOrder(sql`${isRetry} and ${isUnsent}`, sql`d.next_attempt_at`),
+    inOrder(sql`${IS_RETRY} and ${isUnsent}`, sql`d.next_attempt_at`),
     // There is no such index. PostgreSQL reads these only if it has found fewer than the limit before.
     part(sql`${isOther} and ${isUnsent}`, sql``),
   ]

@@ -9,7 +9,7 @@ import type { FullDestinations } from './concurrency-limiter.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
-import { type deliveries, IS_UNFINISHED } from './tables.ts'
+import { type deliveries, IS_RETRY, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const OLDEST_READ_MAX = 256
@@ -275,8 +275,8 @@ export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
   await db.execute(sql`
     update deliveries d set next_attempt_at = ${now}
     where d.id = any(array(
-      select id from deliveries
-      where status = 'retrying' and planned_at is null and next_attempt_at > ${ahead}
+      select d.id from deliveries d
+      where ${IS_RETRY} and d.next_attempt_at > ${ahead}
       limit 10000
       for update skip locked))`)
 }

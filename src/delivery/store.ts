@@ -10,7 +10,7 @@ import {
   type NewDelivery,
   RETAINED_DAYS,
 } from './model.ts'
-import { deliveries, IS_UNFINISHED } from './tables.ts'
+import { deliveries, IS_RETRY, IS_STILL_RETRY, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of rows that one statement inserts. */
 const ROWS_MAX = 1000
@@ -213,11 +213,9 @@ export async function makeRetriesDue(
 ): Promise<boolean> {
   if (recipientIds.length === 0) return false
   // Times in subqueries: a plan for known times would look a little cheaper than the kept one, and be made each time.
-  const isWaiting = sql`d.planned_at is null
-    and d.next_attempt_at > (select ${now}::timestamptz + ${EARLY_RETRY_MIN_WAIT})
+  const isWaiting = sql`d.next_attempt_at > (select ${now}::timestamptz + ${EARLY_RETRY_MIN_WAIT})
     and (d.leased_until is null or d.leased_until <= (select ${now}::timestamptz))`
-  // One recipient after the other, in the order of the index of retries: a plan for all at once may read the whole
-  // index of unfinished deliveries, if it was made while that was empty.
+  // One recipient after the other, in the order of the index of retries.
   const woken = await tx.execute(sql`
     with waking as (
       select d.id from deliveries d
@@ -227,13 +225,13 @@ export async function makeRetriesDue(
             as asked(recipient_id, nothing)
           cross join lateral (
             select d.id, d.next_attempt_at from deliveries d
-            where d.recipient_id = asked.recipient_id and d.status = 'retrying' and ${isWaiting}
+            where d.recipient_id = asked.recipient_id and ${IS_RETRY} and ${isWaiting}
             order by d.next_attempt_at
             limit ${EARLY_RETRIES_MAX}
           ) found
           order by found.next_attempt_at, found.id
           limit ${EARLY_RETRIES_MAX}))
-        and d.status || '' = 'retrying' and ${isWaiting}
+        and ${IS_STILL_RETRY} and ${isWaiting}
       for update skip locked
     )
     update deliveries d

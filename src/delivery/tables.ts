@@ -26,6 +26,14 @@ import type { MessagePictureKind } from './picture-rules.ts'
 export const IS_UNFINISHED = sql.raw(`d.status || '' in ('pending', 'retrying')`)
 
 /**
+ * Condition: a delivery `d` waits for its next regular retry. It matches the index of these alone: PostgreSQL would
+ * otherwise read an index of all unfinished deliveries, while its statistics count none.
+ */
+export const IS_RETRY = sql.raw(`d.status || '' = 'retrying' and d.planned_at is null`)
+/** Like `IS_RETRY`, for a delivery that is found by its id: it matches no index. */
+export const IS_STILL_RETRY = sql.raw(`'' || d.status = 'retrying' and d.planned_at is null`)
+
+/**
  * Deliveries that may share a message. Queries repeat this condition literally, so that PostgreSQL uses the
  * index.
  */
@@ -114,7 +122,7 @@ export const deliveries = pgTable(
       ),
     index('deliveries_retrying')
       .on(table.recipientId, table.nextAttemptAt)
-      .where(sql`status = 'retrying' and planned_at is null`),
+      .where(sql`status || '' = 'retrying' and planned_at is null`),
     index('deliveries_held')
       .on(table.recipientId, table.deferredUntil)
       .where(sql`held_until is not null`),

@@ -32,28 +32,39 @@ const NONE_FULL = { partitions: [], recipients: [] }
 const ALL = { after: 0, recipientsMax: 32 }
 
 let outbox: Outbox
+/** Like `outbox`, but no delivery was ever retried: the index of retries has never had a row. */
+let withoutRetries: Outbox
 let ids: readonly string[]
 
 beforeAll(async () => {
-  outbox = await openOutbox()
+  outbox = await openFinished({ wereRetried: true })
+  withoutRetries = await openFinished({ wereRetried: false })
+  const rows = await outbox.database.sql<{ id: string }[]>`
+    select id from deliveries order by id limit ${IDS}`
+  ids = rows.map((row) => row.id)
+})
+
+afterAll(() => Promise.all([outbox.close(), withoutRetries.close()]))
+
+async function openFinished({ wereRetried }: { readonly wereRetried: boolean }): Promise<Outbox> {
+  const outbox = await openOutbox()
   await dropOldDeliveries(outbox.deps)
   const [id = ''] = await outbox.enqueue({ to: await outbox.addRecipient() })
   const run = outbox.database.sql
   await run`update deliveries set status = 'delivered', next_attempt_at = null where id = ${id}`
   await run`
     insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
-      'id', left(d.id::text, 24) || lpad(to_hex(n), 12, '0'), 'order_key', 'k' || n))).*
+      'id', left(d.id::text, 24) || lpad(to_hex(n), 12, '0'), 'order_key', 'k' || n, 'recipient_id', 1 + n % 100))).*
     from deliveries d, generate_series(1, ${FINISHED}) n where d.id = ${id}`
-  // All were retried: the indexes of unfinished deliveries keep their pages.
-  await run`
-    update deliveries set status = 'retrying', backlog = true, next_attempt_at = now() + interval '1 hour'`
+  // The indexes of unfinished deliveries keep their pages.
+  await run`update deliveries set status = 'pending', next_attempt_at = now()`
+  if (wereRetried)
+    await run`
+      update deliveries set status = 'retrying', backlog = true, next_attempt_at = now() + interval '1 hour'`
   await run`update deliveries set status = 'delivered', next_attempt_at = null`
   await run`vacuum analyze deliveries`
-  const rows = await run<{ id: string }[]>`select id from deliveries order by id limit ${IDS}`
-  ids = rows.map((row) => row.id)
-})
-
-afterAll(() => outbox.close())
+  return outbox
+}
 
 interface Node {
   readonly 'Index Name'?: string | undefined
@@ -69,8 +80,12 @@ const Node: z.ZodType<Node> = z.lazy(() =>
 )
 
 /** Indexes through which the plan of a statement finds the deliveries `d`, in partitions that have rows. */
-async function indexesOf(statement: SQL, mode: string): Promise<readonly string[]> {
-  const rows = await outbox.db.transaction(async (tx) => {
+async function indexesOf(
+  { db }: Pick<Outbox, 'db'>,
+  statement: SQL,
+  mode: string,
+): Promise<readonly string[]> {
+  const rows = await db.transaction(async (tx) => {
     await tx.execute(sql.raw(`set local plan_cache_mode = ${mode}`))
     return tx.execute<{ 'QUERY PLAN': unknown }>(sql`explain (format json) ${statement}`)
   })
@@ -128,7 +143,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 ])('%s finds deliveries by their primary key with any statistics of the table', async (_, send) => {
   const statement = await statementOf(send)
   for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-    const indexes = await indexesOf(statement, mode)
+    const indexes = await indexesOf(outbox, statement, mode)
     expect(indexes.length).toBeGreaterThan(0)
     expect(indexes.filter((name) => !name.endsWith('_pkey'))).toEqual([])
   }
@@ -137,19 +152,36 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
   ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retrying']],
   ['repairDueTimes', (db) => repairDueTimes(db, now()), ['deliveries_created']],
+  [
+    'listDueDeliveries',
+    (db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
+    ['deliveries_due'],
+  ],
+  [
+    'listStuckInLongQueues',
+    (db) => listStuckInLongQueues(db, 'webhook', { stuck: NONE_FULL, now: now() }),
+    ['deliveries_due'],
+  ],
+  [
+    'listDueInBacklogs',
+    (db) => listDueInBacklogs(db, 'webhook', { ...ALL, full: NONE_FULL, now: now() }),
+    ['deliveries_backlog'],
+  ],
 ])('%s reads no unfinished deliveries but its own, with any statistics', async (_, send, own) => {
   const statement = await statementOf(send)
-  const rows = await outbox.database.sql<{ part: string; whole: string }[]>`
-    select part.relname as part, whole.relname as whole
-    from pg_inherits join pg_class part on part.oid = inhrelid join pg_class whole on whole.oid = inhparent
-    where part.relkind = 'i'`
-  const wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]))
-  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
-    const indexes = await indexesOf(statement, mode)
-    expect(indexes.length).toBeGreaterThan(0)
-    const used = new Set(indexes.map((name) => wholeOf.get(name) ?? name))
-    used.delete('deliveries_pkey')
-    expect([...used]).toEqual(own)
+  for (const finished of [outbox, withoutRetries]) {
+    const rows = await finished.database.sql<{ part: string; whole: string }[]>`
+      select part.relname as part, whole.relname as whole
+      from pg_inherits join pg_class part on part.oid = inhrelid join pg_class whole on whole.oid = inhparent
+      where part.relkind = 'i'`
+    const wholeOf = new Map(rows.map(({ part, whole }) => [part, whole]))
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      const indexes = await indexesOf(finished, statement, mode)
+      expect(indexes.length).toBeGreaterThan(0)
+      const used = new Set(indexes.map((name) => wholeOf.get(name) ?? name))
+      used.delete('deliveries_pkey')
+      expect([...used]).toEqual(own)
+    }
   }
 })
 
