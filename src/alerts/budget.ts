@@ -1,4 +1,3 @@
-import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 /**
  * Alert budgets: a watch sends a recipient a limited number of alerts per hour. Alerts beyond the budget
  * are recorded as `throttled`: one message announces that, and one summary per hour counts them. Recoveries
@@ -8,7 +7,8 @@ import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { randomUUID } from 'node:crypto'
 import { alertsOfTheDay } from '#src/actions/codec.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
-import type { ChannelKey } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
+import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import { listDueKeys, lockDueRows } from '#src/db/queue.ts'
@@ -189,31 +189,20 @@ function messageFor(
     orderKey: `${recipientId} throttled ${watch.id}`,
     firedAt: now,
     position: 0,
-    envelope: {
-      deliveryId: id,
-      type: null,
-      signal: null,
-      group: null,
-      data: { glyph: GLYPH },
-      locale,
-      timezone,
-      kind: 'notice',
-      message: {
-        alertId: null,
-        watchId: watch.id,
-        watchLabel: watch.label,
+    envelope: plainEnvelope(
+      { locale, timezone },
+      { deliveryId: id, at: now },
+      {
+        kind: 'notice',
         event: 'notice.throttled',
         severity: 'warning',
         ...write(t),
-        fields: [],
+        data: { glyph: GLYPH },
+        watch,
         link: `${publicUrl}/`,
-        firedAt: now.toISOString(),
-        test: false,
-        isRecovery: false,
-        canRecover: false,
+        buttons: [[{ label: t('messages:button.open'), act: alertsOfTheDay() }]],
       },
-      buttons: [[{ label: t('messages:button.open'), act: alertsOfTheDay() }]],
-    },
+    ),
     createdAt: now,
     ...(timing.act === 'hold'
       ? { status: 'held', deferredUntil: timing.until }

@@ -1,6 +1,7 @@
 /** Alerts that a recipient missed while its destination was off. Those that are over are not sent one by one. */
 import { packed } from '#src/actions/codec.ts'
 import { REGISTRY as CHANNELS, type ChannelKey, type Channels } from '#src/channels/index.ts'
+import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -112,32 +113,20 @@ function summaryFor(
     orderKey: `${recipientId} missed`,
     firedAt: now,
     position: 0,
-    envelope: {
-      deliveryId: id,
-      type: null,
-      signal: null,
-      group: null,
-      data: { glyph: GLYPH },
-      locale,
-      timezone,
-      kind: 'summary',
-      message: {
-        alertId: null,
-        watchId: null,
-        watchLabel: null,
+    envelope: plainEnvelope(
+      { locale, timezone },
+      { deliveryId: id, at: now },
+      {
+        kind: 'summary',
         event: 'summary',
         severity: 'info',
         title: t('messages:missed.over', { count }),
         body: '',
-        fields: [],
+        data: { glyph: GLYPH },
         link: `${publicUrl}/`,
-        firedAt: now.toISOString(),
-        test: false,
-        isRecovery: false,
-        canRecover: false,
+        buttons: [[{ label: t('messages:button.open'), act: ALERTS_OF_THE_WEEK }]],
       },
-      buttons: [[{ label: t('messages:button.open'), act: ALERTS_OF_THE_WEEK }]],
-    },
+    ),
     createdAt: now,
     status: 'pending',
   }

@@ -5,6 +5,7 @@
  */
 import { asCurrent } from '#src/channels/current.ts'
 import type { Envelope, EnvelopeMessage } from '#src/channels/envelope.ts'
+import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -289,36 +290,27 @@ async function summaryOf(
   const items = sortSummaryMessages(all, firing, reason === 'digest')
   const t = translator(locale)
   const more = counts.lines - items.length
+  const data = {
+    glyph: REASON_GLYPHS[reason],
+    reason,
+    from: period.from.toISOString(),
+    to: period.to.toISOString(),
+  }
   return {
-    deliveryId: delivery.newDeliveryId(now),
-    type: null,
-    signal: null,
-    group: null,
-    data: {
-      glyph: REASON_GLYPHS[reason],
-      reason,
-      from: period.from.toISOString(),
-      to: period.to.toISOString(),
-    },
-    locale,
-    timezone,
-    kind: 'summary',
-    message: {
-      alertId: null,
-      watchId: null,
-      watchLabel: null,
-      event: 'summary',
-      severity: SEVERITIES[counts.urgency] ?? 'info',
-      ...summaryText(t, { reason, period, counts, reader }),
-      fields: [],
-      link: newestMessage(all)?.link ?? `${deps.publicUrl}/`,
-      firedAt: now.toISOString(),
-      test: false,
-      isRecovery: false,
-      canRecover: false,
-    },
+    ...plainEnvelope(
+      { locale, timezone },
+      { deliveryId: delivery.newDeliveryId(now), at: now },
+      {
+        kind: 'summary',
+        event: 'summary',
+        severity: SEVERITIES[counts.urgency] ?? 'info',
+        ...summaryText(t, { reason, period, counts, reader }),
+        data,
+        link: newestMessage(all)?.link ?? `${deps.publicUrl}/`,
+        buttons: summaryButtons(t, reason),
+      },
+    ),
     items: items.map((item) => ({ ...item, body: '', fields: [] })),
     ...(more > 0 && { more }),
-    buttons: summaryButtons(t, reason),
   }
 }

@@ -7,6 +7,7 @@ import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/rene
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
+import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { TopicGone } from '#src/delivery/record-deps.ts'
 import * as delivery from '#src/delivery/service.ts'
@@ -296,33 +297,20 @@ function envelopeOf(
   const t = translator(locale)
   const { glyph, severity } = NOTICE_KINDS[notice.kind]
   const { title: bare, lines } = renderNotice(notice, { t, timezone })
-  const title = titleOnChain(bare)
   const inChat = accountId !== null
   const facts = factsIn(notice)
-  return {
-    deliveryId,
-    type: null,
-    signal: null,
-    group: null,
-    data: { glyph, ...(facts && { facts }) },
-    locale,
-    timezone,
-    kind: 'notice',
-    message: {
-      alertId: null,
-      watchId: null,
-      watchLabel: null,
+  return plainEnvelope(
+    { locale, timezone },
+    { deliveryId, at },
+    {
+      kind: 'notice',
       event: `notice.${notice.kind}`,
       severity,
-      title,
+      title: titleOnChain(bare),
       body: lines.join('\n'),
-      fields: [],
+      data: { glyph, ...(facts && { facts }) },
       link: `${deps.publicUrl}/`,
-      firedAt: at.toISOString(),
-      test: false,
-      isRecovery: false,
-      canRecover: false,
+      buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
     },
-    buttons: buttonsOf(t, notice, { inChat, botUsername: deps.botUsername() }),
-  }
+  )
 }
