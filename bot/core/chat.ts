@@ -1,4 +1,4 @@
-import { SILENCED_REASONS } from '#src/recipients/model.ts'
+import { isSilencedReason } from '#src/recipients/model.ts'
 import { onlyInPrivateChat } from '../views/notices.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext, Membership } from './context.ts'
@@ -21,7 +21,7 @@ export function blockedLinks({ links }: BotContext): readonly Membership[] {
 
 /** Links whose alerts are interrupted because the group has the bot and does not let it write. */
 export function silencedLinks(ctx: BotContext): readonly Membership[] {
-  return blockedLinks(ctx).filter(({ statusReason }) => SILENCED_REASONS.has(statusReason))
+  return blockedLinks(ctx).filter(({ statusReason }) => isSilencedReason(statusReason))
 }
 
 /** The topic of the update; undefined in General, and where there are no topics. */

@@ -18,7 +18,12 @@ import { deleteDestination, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
 import { type LinkListener, toLinked } from './linked.ts'
-import { type Recipient, type RecipientStatus, SILENCED_REASONS } from './model.ts'
+import {
+  isSilencedReason,
+  type Recipient,
+  type RecipientStatus,
+  SILENCED_REASONS,
+} from './model.ts'
 import { toRecipient } from './service.ts'
 import { lockWallet } from './settings.ts'
 import * as store from './store.ts'
@@ -302,14 +307,12 @@ export async function blockChat(
 ): Promise<void> {
   const blocked = { status: 'blocked', statusReason, updatedAt: at } as const
   await transact(deps.db, async (tx) => {
-    const stopped = await links.updateChatRows(tx, chatId, blocked, 'active')
+    const stopped = await links.updateChatRows(tx, chatId, blocked, { status: 'active' })
     await deps.notices.switchedOff(tx, stopped)
-    if (SILENCED_REASONS.has(statusReason)) return
+    if (isSilencedReason(statusReason)) return
     // A group that removes a bot that could not write must agree before alerts resume.
-    for (const row of await links.listByChat(tx, chatId)) {
-      if (row.status !== 'blocked' || !SILENCED_REASONS.has(row.statusReason)) continue
-      await store.updateRow(tx, row.id, { statusReason, updatedAt: at })
-    }
+    const only = { status: 'blocked', reasons: SILENCED_REASONS } as const
+    await links.updateChatRows(tx, chatId, { statusReason, updatedAt: at }, only)
   })
 }
 
@@ -321,7 +324,7 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
     failingSince: null,
     updatedAt: at,
   } as const
-  await links.updateChatRows(db, chatId, active, 'blocked')
+  await links.updateChatRows(db, chatId, active, { status: 'blocked' })
 }
 
 /** A chat's title as the name of a recipient. */

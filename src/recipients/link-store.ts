@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lt, or, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { type NewRecipientRow, type RecipientRow, switchedAtChange } from './store.ts'
@@ -112,7 +112,9 @@ export async function lockByChat(tx: Db, chatId: number): Promise<RecipientRow[]
 }
 
 /**
- * Changes the chat's recipients of all wallets, or only recipients with one status.
+ * Changes the chat's recipients of all wallets.
+ *
+ * @param only only recipients with this status, and one of these reasons for it
  * @returns the changed rows
  */
 export async function updateChatRows(
@@ -124,10 +126,13 @@ export async function updateChatRows(
   > & {
     readonly updatedAt: Date
   },
-  onlyStatus?: RecipientRow['status'],
+  only: { readonly status?: RecipientRow['status']; readonly reasons?: readonly string[] } = {},
 ): Promise<RecipientRow[]> {
-  const ofChat = eq(recipients.chatId, chatId)
-  const where = onlyStatus === undefined ? ofChat : and(ofChat, eq(recipients.status, onlyStatus))
+  const where = and(
+    eq(recipients.chatId, chatId),
+    only.status && eq(recipients.status, only.status),
+    only.reasons && inArray(recipients.statusReason, only.reasons),
+  )
   return await db
     .update(recipients)
     .set({ ...changes, ...switchedAtChange(changes) })

@@ -54,7 +54,12 @@ export const OFF_BY_READER = 'unsubscribed'
 export const OFF_BY_MOVE = 'moved'
 
 /** Values of `statusReason` of a group that has the bot, and does not let it write: as a whole, or in its topics. */
-export const SILENCED_REASONS: ReadonlySet<string | null> = new Set(['no_rights', 'topic_closed'])
+export const SILENCED_REASONS = ['no_rights', 'topic_closed'] as const
+
+/** Whether a group is off because it has the bot, and does not let it write. */
+export function isSilencedReason(statusReason: string | null): boolean {
+  return SILENCED_REASONS.some((reason) => reason === statusReason)
+}
 
 /** A mailbox. It cannot contain characters that end a header line. */
 const EmailAddress = z
