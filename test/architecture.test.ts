@@ -57,6 +57,7 @@ const SKIPPING = [
   'src/db/slices.ts',
   'src/delivery/channel-outage-store.ts',
   'src/delivery/chat-store.ts',
+  'src/delivery/claim-store.ts',
   'src/delivery/due-store.ts',
   'src/delivery/message-store.ts',
   'src/delivery/picture-store.ts',

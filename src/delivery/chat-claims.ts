@@ -13,7 +13,7 @@ import {
   readSituations,
 } from './chat-situation.ts'
 import * as chatStore from './chat-store.ts'
-import * as due from './due-store.ts'
+import * as claims from './claim-store.ts'
 import { type DeliveryPlan, type NextMessage, planNext } from './grouping.ts'
 import * as messages from './message-store.ts'
 import { alertIdsIn, currentContent, groupEnvelope, type ShownPart } from './message-sync.ts'
@@ -62,7 +62,7 @@ export async function claimChatMessages(
     blocked.push(...plan.blocked)
     postponed.push(...plan.postponed)
   }
-  if (blocked.length > 0) await due.parkBlocked(db, blocked)
+  if (blocked.length > 0) await claims.parkBlocked(db, blocked)
   for (const { ids, until } of postponed) {
     await chatStore.postponeDeliveries(db, ids, { until, now: context.now })
   }
@@ -110,7 +110,7 @@ async function claimPlanned(
       tasks.push(...built)
     } else {
       // Another worker claimed some of them; the next plan takes that into account.
-      if (all.length > 0) await due.releaseAbortedDeliveries(db, all.map(toAttempt))
+      if (all.length > 0) await claims.releaseAbortedDeliveries(db, all.map(toAttempt))
       if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
     }
   }
@@ -120,7 +120,7 @@ async function claimPlanned(
 /** Finds the reminders whose alerts are over, acknowledged, muted or deleted. */
 async function obsoleteIn(
   { db, stateOf }: ClaimDeps,
-  rows: readonly due.ClaimedRow[],
+  rows: readonly claims.ClaimedRow[],
 ): Promise<ReadonlySet<string>> {
   const reminders = rows.filter(({ alertId, kind }) => kind === 'reminder' && alertId !== null)
   if (reminders.length === 0) return new Set()
@@ -128,7 +128,7 @@ async function obsoleteIn(
     db,
     reminders.flatMap(({ alertId }) => alertId ?? []),
   )
-  const isNeeded = ({ alertId }: due.ClaimedRow) => needsReminder(states.get(alertId ?? 0))
+  const isNeeded = ({ alertId }: claims.ClaimedRow) => needsReminder(states.get(alertId ?? 0))
   return new Set(reminders.filter((row) => !isNeeded(row)).map(({ id }) => id))
 }
 
@@ -137,7 +137,7 @@ function needsReminder(state: MessageState | undefined): boolean {
   return state.acknowledged === undefined && state.muted === undefined && !hasEnded(state)
 }
 
-function toAttempt({ id, attempts }: due.ClaimedRow) {
+function toAttempt({ id, attempts }: claims.ClaimedRow) {
   return { id, attempt: attempts }
 }
 
@@ -149,7 +149,7 @@ async function build(
   channel: ChannelKey,
   taken: {
     readonly plan: PlannedMessage
-    readonly rows: readonly due.ClaimedRow[]
+    readonly rows: readonly claims.ClaimedRow[]
     readonly target: messages.SentMessage | undefined
   },
   situations: RecipientSituations,
@@ -163,11 +163,11 @@ async function build(
   })
   if (parts.length < rows.length) {
     if (target) await messages.recordNoChange(db, target, { ...target, at: context.now })
-    const isRead = ({ id }: due.ClaimedRow) => parts.some((part) => part.id === id)
+    const isRead = ({ id }: claims.ClaimedRow) => parts.some((part) => part.id === id)
     const broken = rows.find((row) => !isRead(row))
     const alone = rows.find(({ orderKey }) => orderKey === broken?.orderKey)
     const others = rows.filter((row) => row !== alone)
-    if (others.length > 0) await due.releaseAbortedDeliveries(db, others.map(toAttempt))
+    if (others.length > 0) await claims.releaseAbortedDeliveries(db, others.map(toAttempt))
     return alone === undefined ? [] : [{ ...taskOf(channel, [alone]), envelope: alone.envelope }]
   }
   if (target !== undefined && plan.how === 'join') {
@@ -177,9 +177,9 @@ async function build(
   return sendTask(channel, [...recoveries, ...parts], parts, plan, situations)
 }
 
-type ReadRow = Omit<due.ClaimedRow, 'envelope'> & { readonly envelope: Envelope }
+type ReadRow = Omit<claims.ClaimedRow, 'envelope'> & { readonly envelope: Envelope }
 
-function taskOf(channel: ChannelKey, rows: readonly due.ClaimedRow[]) {
+function taskOf(channel: ChannelKey, rows: readonly claims.ClaimedRow[]) {
   const [first] = rows
   if (first === undefined) throw new Error('a task without deliveries')
   const { recipientId, wallet, partitionKey } = first

@@ -1,15 +1,13 @@
-/** Claims and releases due deliveries. */
+/** Lists due deliveries, and repairs the times at which they are due. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { ChannelKey } from '#src/channels/index.ts'
-import { uuidArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
-import { isSamePartitionKey } from '#src/db/partitions.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
-import { type deliveries, IS_RETRY, IS_UNFINISHED } from './tables.ts'
+import { IS_RETRY, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const OLDEST_READ_MAX = 256
@@ -25,23 +23,6 @@ const LATE_SECONDS = 30
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
 /** A time further in the future than this, in seconds, was written before the clock was set back. */
 const AHEAD_SECONDS = 120
-
-/** A delivery that a worker has leased. `attempts` includes the current one. */
-export type ClaimedRow = Pick<
-  typeof deliveries.$inferSelect,
-  | 'id'
-  | 'wallet'
-  | 'alertId'
-  | 'recipientId'
-  | 'partitionKey'
-  | 'orderKey'
-  | 'envelope'
-  | 'attempts'
-  | 'plannedAt'
-  | 'createdAt'
-  | 'kind'
-  | 'recovery'
->
 
 /** A due delivery, with the columns that the selection needs. */
 export interface DueDelivery extends Record<string, unknown> {
@@ -71,7 +52,7 @@ function isDue(now: Date): SQL {
 }
 
 /** Condition on an unfinished delivery `d`: it is due, and no worker has leased it. */
-function isReady(now: Date): SQL {
+export function isReady(now: Date): SQL {
   return sql`d.next_attempt_at <= ${now} and ${isUnleased(now)}`
 }
 
@@ -167,50 +148,6 @@ export async function listDueInBacklogs(
 }
 
 /**
- * Claims due deliveries for one attempt each; deliveries that another worker has claimed are missing. A
- * delivery whose key has an earlier unfinished delivery is not claimed; its id is in `blocked`.
- */
-export async function claimDueDeliveries(
-  db: Db,
-  ids: readonly string[],
-  { now, leasedUntil }: { readonly now: Date; readonly leasedUntil: Date },
-): Promise<{ readonly claimed: ClaimedRow[]; readonly blocked: string[] }> {
-  if (ids.length === 0) return { claimed: [], blocked: [] }
-  const rows = await db.execute<ClaimedRow & { blocked: boolean }>(sql`
-    with chosen as (
-      select d.id, exists (
-        select from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
-      ) as blocked
-      from deliveries d
-      where d.id = any(${uuidArray(ids)}) and ${IS_UNFINISHED} and ${isReady(now)}
-      for update skip locked
-    ),
-    claimed as (
-      update deliveries d set leased_until = ${leasedUntil}, attempts = d.attempts + 1
-      where d.id = any(array(select id from chosen where not blocked))
-      returning d.*
-    )
-    select c.id, c.blocked, ${CLAIMED_COLUMNS} from chosen c left join claimed d on d.id = c.id`)
-  return {
-    claimed: rows.filter(({ blocked }) => !blocked),
-    blocked: rows.filter(({ blocked }) => blocked).map(({ id }) => id),
-  }
-}
-
-/** Moves due deliveries that could not be claimed into the backlogs of their recipients. */
-export async function moveToBacklog(db: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await db.execute(sql`
-    update deliveries d set backlog = true
-    where d.id = any(array(
-      select id from deliveries d
-      where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED} and not backlog
-      for update skip locked))`)
-}
-
-/**
  * Ids of deliveries outside backlogs that hold up a long queue, by urgency, among its oldest `LONG_QUEUE_MIN`. They are
  * the deliveries to destinations that are stuck, which each claim reads and skips, and those that have waited for more
  * than `LATE_SECONDS`. Empty for an urgency whose queue is not long.
@@ -233,18 +170,6 @@ export async function listStuckInLongQueues(
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
   const rows = await db.execute<{ id: string }>(sql`${sql.join(urgencies, sql` union all `)}`)
   return rows.map(({ id }) => id)
-}
-
-/** Extends the leases of deliveries that this process still works on. */
-export async function extendLeases(
-  db: Db,
-  ids: readonly string[],
-  leasedUntil: Date,
-): Promise<void> {
-  await db.execute(sql`
-    update deliveries d set leased_until = ${leasedUntil}
-    where id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
-      and leased_until is not null`)
 }
 
 /**
@@ -279,45 +204,4 @@ export async function repairRetryTimes(db: Db, now: Date): Promise<void> {
       where ${IS_RETRY} and d.next_attempt_at > ${ahead}
       limit 10000
       for update skip locked))`)
-}
-
-/** Columns that a worker reads of a leased delivery, besides the id. */
-export const CLAIMED_COLUMNS =
-  sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
-  d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
-  d.created_at as "createdAt", d.kind, d.recovery`)
-
-/**
- * Makes deliveries that wait for an earlier delivery of their key not due, until `finishDeliveries` frees the key.
- * Meanwhile the earlier delivery is locked, so that it cannot finish unnoticed. If another transaction has
- * locked one of the two, the delivery stays due and is read again.
- */
-export async function parkBlocked(db: Db, ids: readonly string[]): Promise<void> {
-  await db.execute(sql`
-    with blocked as (
-      select d.id
-      from deliveries d cross join lateral (
-        select e.id from deliveries e
-        where e.order_key = d.order_key and e.status in ('pending', 'retrying')
-          and (e.fired_at, e.position, e.id) < (d.fired_at, d.position, d.id)
-        order by e.fired_at desc, e.position desc, e.id desc
-        limit 1
-        for share of e skip locked
-      ) earlier
-      where d.id = any(${sql.param([...ids])}::uuid[]) and ${IS_UNFINISHED}
-      for update of d skip locked
-    )
-    update deliveries d set next_attempt_at = null where d.id = any(array(select id from blocked))`)
-}
-
-/** Releases deliveries whose attempt was aborted, so that they are due again. */
-export async function releaseAbortedDeliveries(
-  db: Db,
-  rows: readonly { readonly id: string; readonly attempt: number }[],
-): Promise<void> {
-  await db.execute(sql`
-    update deliveries d set leased_until = null, attempts = d.attempts - 1
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int)
-    where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
-      and d.attempts = r.attempt and ${IS_UNFINISHED}`)
 }

@@ -10,7 +10,7 @@ import {
   type SwitchedOffListener,
 } from '#src/recipients/destinations.ts'
 import type { LastSuccesses } from '#src/recipients/last-successes.ts'
-import * as due from './due-store.ts'
+import * as claims from './claim-store.ts'
 import { logFieldsOfEach, logUnrecorded } from './log-lines.ts'
 import * as messages from './message-store.ts'
 import { RETAINED_DAYS } from './model.ts'
@@ -155,7 +155,7 @@ async function releaseUndone(
       await messages.recordNoChange(db, change, { ...change, at: clock.now() })
     } else await messages.markMessageGone(db, change.id)
   }
-  if (rows.length > 0) await due.releaseAbortedDeliveries(db, rows)
+  if (rows.length > 0) await claims.releaseAbortedDeliveries(db, rows)
 }
 
 /** Outcomes of the destination that follow from the result. */

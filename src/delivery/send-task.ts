@@ -2,7 +2,7 @@
 import type { DeliveryError, Receipt } from '#src/channels/define.ts'
 import type { EnvelopeKind, MessageState } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
-import type { ClaimedRow } from './due-store.ts'
+import type { ClaimedRow } from './claim-store.ts'
 import type { MessagePicture } from './picture-rules.ts'
 
 /** A message to send, or a sent message to change. */

@@ -1,6 +1,6 @@
 /** Tasks of channels that get each delivery as a separate message. Pure. */
 import type { ServiceChannel } from '#src/channels/index.ts'
-import type { ClaimedRow } from './due-store.ts'
+import type { ClaimedRow } from './claim-store.ts'
 import type { SendTask } from './send-task.ts'
 
 /** The task that sends one delivery. */

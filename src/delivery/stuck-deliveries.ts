@@ -2,6 +2,7 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
+import * as claims from './claim-store.ts'
 import * as due from './due-store.ts'
 import { type DeliverySelection, idsOfDeliveries } from './selection.ts'
 import type { ChannelSendingState } from './sending-state.ts'
@@ -39,7 +40,7 @@ export async function moveStuckToBacklog(
     ({ backlog, urgency, recipientId }) =>
       !backlog && crowded.includes(urgency) && sending.limiter.isSuspect(recipientId),
   )
-  await due.moveToBacklog(db, idsOfDeliveries(unanswered))
+  await claims.moveToBacklog(db, idsOfDeliveries(unanswered))
   const stuck = sending.limiter.stuck()
   const mayBeLong = crowded.length + stuck.partitions.length + stuck.recipients.length > 0
   if (!mayBeLong || performance.now() - sending.queueCheckedAt < QUEUE_CHECK_MS)
@@ -47,7 +48,7 @@ export async function moveStuckToBacklog(
   // Set before the look: a look that always fails then fails only one claim in `QUEUE_CHECK_MS`.
   sending.queueCheckedAt = performance.now()
   const inTheWay = await due.listStuckInLongQueues(claimsDb, channel, { stuck, now })
-  await due.moveToBacklog(db, inTheWay)
+  await claims.moveToBacklog(db, inTheWay)
   // If most of them hold up the queue, the next claim looks at the deliveries behind them.
   if (inTheWay.length >= due.LONG_QUEUE_MIN / 2) sending.queueCheckedAt = Number.NEGATIVE_INFINITY
   return unanswered.length + inTheWay.length > 0

@@ -11,6 +11,7 @@ import { attemptTask, responseTime } from './attempt.ts'
 import type { AttemptCounter } from './attempt-counter.ts'
 import { createOutageDetector } from './channel-outage.ts'
 import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-claims.ts'
+import * as claims from './claim-store.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
@@ -163,7 +164,7 @@ export function createWorker(
     ])
     const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
     if (claimedBefore.length > 0)
-      await due.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
+      await claims.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
     const newest = await listNewest(front, full, context)
     const dueDeliveries = { front, newest, backlog: backlog.candidates }
     const areOthersClaiming = isAnotherProcessClaiming(sending)
@@ -218,13 +219,13 @@ export function createWorker(
   ) {
     // Deliveries were written before both statements, so no destination that is read is older.
     const [{ claimed, blocked }, destinations] = await Promise.all([
-      due.claimDueDeliveries(deps.claimsDb, idsOfDeliveries(selected), context),
+      claims.claimDueDeliveries(deps.claimsDb, idsOfDeliveries(selected), context),
       openAll(selected),
     ])
     const lost = selected.length - claimed.length - blocked.length
     if (lost > 0) recordLostClaim(sending)
     const parked = [...blocked, ...idsOfDeliveries(behind)]
-    if (parked.length > 0) await due.parkBlocked(deps.db, parked)
+    if (parked.length > 0) await claims.parkBlocked(deps.db, parked)
     const inBacklog = new Set(selected.flatMap(({ id, backlog }) => (backlog ? [id] : [])))
     const tasks = claimed.map((row) => taskOfOneDelivery(channel, row, inBacklog.has(row.id)))
     const changed = claimed.length + parked.length > 0 || (lost > 0 && withoutPlace.length > 0)

@@ -4,14 +4,10 @@ import { listAlerts } from '#src/alerts/history.ts'
 import { listAlertLines } from '#src/alerts/history-view.ts'
 import { getAccount } from '#src/billing/overview.ts'
 import type { Db } from '#src/db/connection.ts'
+import { claimDueDeliveries, releaseAbortedDeliveries } from '#src/delivery/claim-store.ts'
 import { countWaiting } from '#src/delivery/count-store.ts'
 import { countFailures, listDeliveryLog } from '#src/delivery/delivery-log.ts'
-import {
-  claimDueDeliveries,
-  listDueDeliveries,
-  listDueInBacklogs,
-  releaseAbortedDeliveries,
-} from '#src/delivery/due-store.ts'
+import { listDueDeliveries, listDueInBacklogs } from '#src/delivery/due-store.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { createSecretBox } from '#src/kernel/secret-box.ts'

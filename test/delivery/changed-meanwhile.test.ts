@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { claimDeliveries } from '#src/delivery/chat-store.ts'
-import { claimDueDeliveries } from '#src/delivery/due-store.ts'
+import { claimDueDeliveries } from '#src/delivery/claim-store.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { waitUntil } from '../bench/wait-until.ts'

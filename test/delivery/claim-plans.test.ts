@@ -6,12 +6,14 @@ import { claimDeliveries, postponeDeliveries } from '#src/delivery/chat-store.ts
 import {
   claimDueDeliveries,
   extendLeases,
-  listDueDeliveries,
-  listDueInBacklogs,
-  listStuckInLongQueues,
   moveToBacklog,
   parkBlocked,
   releaseAbortedDeliveries,
+} from '#src/delivery/claim-store.ts'
+import {
+  listDueDeliveries,
+  listDueInBacklogs,
+  listStuckInLongQueues,
   repairDueTimes,
 } from '#src/delivery/due-store.ts'
 import { listStaleRecipients } from '#src/delivery/message-store.ts'
