@@ -11,6 +11,8 @@ import { IS_RETRY, IS_UNFINISHED } from './tables.ts'
 
 /** Maximum number of due rows of one urgency that one claim reads. */
 export const OLDEST_READ_MAX = 256
+/** Number of due rows of one urgency that one claim looks at, at most, to find those with a free place. */
+export const QUEUE_SCAN_MAX = 1024
 /** Maximum number of due rows of one recipient's backlog that one claim reads, per urgency. */
 const BACKLOG_READ_MAX = 4
 /** Maximum number of the newest due rows of one urgency that a claim reads beside the oldest. */
@@ -69,31 +71,102 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
   return sql`(select unnest(${sql.param([...recipients])}::int[]))`
 }
 
+/** Place of a delivery in the order of its urgency's queue. */
+export interface QueuePlace {
+  /** Time at which it is due, as PostgreSQL writes it: to the microsecond. */
+  readonly dueAt: string
+  readonly id: string
+}
+
+/** Due deliveries of a channel outside backlogs, by urgency, then by age. */
+export interface DuePage {
+  readonly rows: readonly DueDelivery[]
+  /**
+   * Per urgency the last delivery that was looked at, if `QUEUE_SCAN_MAX` were, and fewer than wanted have a free place.
+   */
+  readonly ends: ReadonlyMap<number, QueuePlace>
+}
+
+/** Before each place, and behind each place. */
+const QUEUE_START: QueuePlace = { dueAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+const QUEUE_END: QueuePlace = { ...QUEUE_START, dueAt: 'infinity' }
+
 /**
- * Due deliveries of a channel outside backlogs, by urgency, then by age: the oldest of each urgency, at most
- * `OLDEST_READ_MAX`, or the newest.
+ * The oldest due deliveries of each urgency, at most `OLDEST_READ_MAX` among the oldest `QUEUE_SCAN_MAX`: a full
+ * destination with a long queue does not make each claim read all of it.
+ *
+ * @param after per urgency the place from which on they are read; nothing is read of the others. Without it, all are read
+ * from the front.
  */
-export async function listDueDeliveries(
+export function listDueDeliveries(
   db: Db,
   channel: ChannelKey,
-  {
-    full,
-    now,
-    newest = false,
-  }: { readonly full: FullDestinations; readonly now: Date; readonly newest?: boolean },
-): Promise<DueDelivery[]> {
-  const first = newest
-    ? sql`order by d.next_attempt_at desc, d.id desc limit ${NEWEST_READ_MAX}`
-    : sql`order by d.next_attempt_at, d.id limit ${OLDEST_READ_MAX}`
+  of: {
+    readonly full: FullDestinations
+    readonly now: Date
+    readonly after?: ReadonlyMap<number, QueuePlace>
+  },
+): Promise<DuePage> {
+  const { after } = of
+  return listDuePage(db, channel, of, {
+    first: sql`order by d.next_attempt_at, d.id`,
+    countMax: OLDEST_READ_MAX,
+    and: (urgency) => {
+      const place = after === undefined ? QUEUE_START : (after.get(urgency) ?? QUEUE_END)
+      return sql`and (d.next_attempt_at, d.id) > (${place.dueAt}::timestamptz, ${place.id}::uuid)`
+    },
+  })
+}
+
+/** The newest due deliveries of each urgency, at most `NEWEST_READ_MAX` among the newest `QUEUE_SCAN_MAX`. */
+export async function listNewestDeliveries(
+  db: Db,
+  channel: ChannelKey,
+  of: { readonly full: FullDestinations; readonly now: Date },
+): Promise<readonly DueDelivery[]> {
+  const { rows } = await listDuePage(db, channel, of, {
+    first: sql`order by d.next_attempt_at desc, d.id desc`,
+    countMax: NEWEST_READ_MAX,
+  })
+  return rows
+}
+
+async function listDuePage(
+  db: Db,
+  channel: ChannelKey,
+  { full, now }: { readonly full: FullDestinations; readonly now: Date },
+  of: {
+    readonly first: SQL
+    readonly countMax: number
+    /** Condition on a delivery `d`. */
+    readonly and?: (urgency: number) => SQL
+  },
+): Promise<DuePage> {
   const ofUrgency = (urgency: number) => sql`(
-    select d.* from deliveries d
-    where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
-      and ${isOpen(full)}
-    ${first})`
+    select * from (
+      select d.*, ${isOpen(full)} as open from (
+        select ${DUE_DELIVERY_COLUMNS}, d.recipient_id, d.lane, d.next_attempt_at,
+          row_number() over (${of.first}) as place
+        from deliveries d
+        where d.channel = ${channel} and d.urgency = ${urgency} and not d.backlog and ${isDue(now)}
+          ${of.and?.(urgency)}
+        ${of.first} limit ${QUEUE_SCAN_MAX}) d) d
+    where d.open or d.place = ${QUEUE_SCAN_MAX}
+    ${of.first} limit ${of.countMax})`
   const urgencies = SEVERITIES.map((_severity, urgency) => ofUrgency(urgency))
-  return await db.execute<DueDelivery>(sql`
-    select ${DUE_DELIVERY_COLUMNS} from (${sql.join(urgencies, sql` union all `)}) d
+  const found = await db.execute<DueDelivery & { open: boolean; endsAt: string | null }>(sql`
+    select d.id, d."recipientId", d."partitionKey", d."orderKey", d.urgency, d."firedAt", d.position, d.backlog, d.open,
+      case when d.place = ${QUEUE_SCAN_MAX} then d.next_attempt_at::text end as "endsAt"
+    from (${sql.join(urgencies, sql` union all `)}) d
     order by d.urgency desc, d.next_attempt_at, d.id`)
+  return {
+    rows: found.filter(({ open }) => open),
+    ends: new Map(
+      found.flatMap(({ urgency, id, endsAt: dueAt }) =>
+        dueAt === null ? [] : [[urgency, { dueAt, id }] as const],
+      ),
+    ),
+  }
 }
 
 const IN_BACKLOG = sql.raw(

@@ -2,6 +2,7 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { QueuePlace } from './due-store.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
@@ -27,6 +28,8 @@ export interface ChannelSendingState {
   readonly stale: RecipientScan
   /** Time of the last look for very long queues, by a monotonic clock. */
   queueCheckedAt: number
+  /** Per urgency the place behind deliveries to full destinations, from which the next claim reads on. */
+  queuePlaces: ReadonlyMap<number, QueuePlace>
   /** Whether new deliveries were notified since the newest were last read. */
   isNotified: boolean
   /** Time of the last claim in which another process had claimed a selected delivery first, by a monotonic clock. */
@@ -92,6 +95,7 @@ export function createSendingState(channels: Channels): SendingState {
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
           queueCheckedAt: Number.NEGATIVE_INFINITY,
+          queuePlaces: new Map(),
           isNotified: true,
           claimLostAt: Number.NEGATIVE_INFINITY,
           outage: {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { CHANNEL_KEYS, type Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { type DueDelivery, OLDEST_READ_MAX } from './due-store.ts'
+import type { DueDelivery } from './due-store.ts'
 import { createSendingState } from './sending-state.ts'
 import { moveStuckToBacklog } from './stuck-deliveries.ts'
 
 const limits = { capacity: 8, initialLimit: 2, limitMax: 4 }
 const channels = Object.fromEntries(CHANNEL_KEYS.map((key) => [key, { key, limits }]))
-const front = Array.from({ length: OLDEST_READ_MAX }, (_, number): DueDelivery => {
+const front = Array.from({ length: 256 }, (_, number): DueDelivery => {
   const place = { urgency: 1, firedAt: new Date(number), position: 0, backlog: false }
   return {
     id: `id ${number}`,
@@ -22,7 +22,7 @@ test('a look at a long queue that fails each time fails one claim, not the next 
   const db = { execute: () => Promise.reject(new Error('statement timeout')) } as unknown as Db
   const sending = createSendingState(channels as unknown as Channels).of('webhook')
   const claim = {
-    front,
+    crowded: [1],
     selection: { selected: front, behind: [], withoutPlace: [] },
     now: new Date(),
   }

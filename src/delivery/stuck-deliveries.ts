@@ -1,7 +1,6 @@
 /** Moves deliveries into the backlogs of their recipients that hold up others. */
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import { SEVERITIES } from '#src/kernel/display-values.ts'
 import * as claims from './claim-store.ts'
 import * as due from './due-store.ts'
 import { type DeliverySelection, idsOfDeliveries } from './selection.ts'
@@ -10,18 +9,11 @@ import type { ChannelSendingState } from './sending-state.ts'
 /** Minimum interval between two looks at long queues: a look reads up to `LONG_QUEUE_MIN` deliveries of each urgency. */
 const QUEUE_CHECK_MS = 5000
 
-/** Urgencies of which a claim has read as many deliveries outside backlogs as it may. */
-export function crowdedUrgencies(front: readonly due.DueDelivery[]): readonly number[] {
-  return SEVERITIES.map((_severity, urgency) => urgency).filter(
-    (level) => front.filter(({ urgency }) => urgency === level).length >= due.OLDEST_READ_MAX,
-  )
-}
-
 /**
  * Moves the deliveries of recipients that do not answer if they fill what a claim reads; and, from time to time, those
  * that hold up a long queue. The others stay: moving a delivery costs nearly as much as recording its result.
  *
- * @param claim `front`: the deliveries outside backlogs that the claim has read
+ * @param claim `crowded`: urgencies of which more deliveries may be due than the claim has read
  * @returns whether any were moved
  */
 export async function moveStuckToBacklog(
@@ -29,13 +21,12 @@ export async function moveStuckToBacklog(
   channel: ChannelKey,
   sending: ChannelSendingState,
   claim: {
-    readonly front: readonly due.DueDelivery[]
+    readonly crowded: readonly number[]
     readonly selection: DeliverySelection
     readonly now: Date
   },
 ): Promise<boolean> {
-  const { front, selection, now } = claim
-  const crowded = crowdedUrgencies(front)
+  const { crowded, selection, now } = claim
   const unanswered = selection.withoutPlace.filter(
     ({ backlog, urgency, recipientId }) =>
       !backlog && crowded.includes(urgency) && sending.limiter.isSuspect(recipientId),

@@ -13,6 +13,7 @@ import { createOutageDetector } from './channel-outage.ts'
 import { type ClaimContext, claimChatMessages, claimStaleMessages } from './chat-claims.ts'
 import * as claims from './claim-store.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
+import { readDueQueue } from './due-queue.ts'
 import * as due from './due-store.ts'
 import * as messages from './message-store.ts'
 import { LEASE_SECONDS } from './model.ts'
@@ -21,7 +22,6 @@ import type { RecordDeps } from './record-deps.ts'
 import { createResultQueue } from './result-queue.ts'
 import {
   type DeliverySelection,
-  firstOfOtherRecipients,
   idsOfDeliveries,
   isAnotherProcessClaiming,
   recordLostClaim,
@@ -31,7 +31,7 @@ import type { SendTask, SendTaskResult } from './send-task.ts'
 import type { ChannelSendingState, SendingState } from './sending-state.ts'
 import { taskOfOneDelivery } from './single-task.ts'
 import { isolatingStateReader } from './state-reader.ts'
-import { crowdedUrgencies, moveStuckToBacklog } from './stuck-deliveries.ts'
+import { moveStuckToBacklog } from './stuck-deliveries.ts'
 
 /** Dependencies of sending. */
 export interface WorkerDeps extends RecordDeps {
@@ -152,8 +152,8 @@ export function createWorker(
     const { partitions, recipients } = limiter.full()
     const full = { partitions, recipients: [...recipients, ...busy.keys()] }
     const failures: unknown[] = []
-    const [front, backlog] = await Promise.all([
-      due.listDueDeliveries(deps.claimsDb, channel.key, { full, now: context.now }),
+    const [{ front, newest, crowded }, backlog] = await Promise.all([
+      readDueQueue(deps.claimsDb, channel.key, sending, { full, now: context.now }),
       scanBacklogs(
         { ...full, recipients: [...full.recipients, ...limiter.pausedRecipients()] },
         context,
@@ -165,12 +165,11 @@ export function createWorker(
     const claimedBefore = [...front, ...backlog.candidates].filter(({ id }) => claimedIds.has(id))
     if (claimedBefore.length > 0)
       await claims.extendLeases(deps.db, idsOfDeliveries(claimedBefore), context.leasedUntil)
-    const newest = await listNewest(front, full, context)
     const dueDeliveries = { front, newest, backlog: backlog.candidates }
     const areOthersClaiming = isAnotherProcessClaiming(sending)
     const options = { limiter, claimedIds, isSentSeparately, areOthersClaiming }
     const selection = selectDeliveries(dueDeliveries, options)
-    const read = { front, selection, now: context.now }
+    const read = { crowded, selection, now: context.now }
     const isMoved = await moveStuckToBacklog(deps, channel.key, sending, read)
     const { tasks, changed, destinations } = isSentSeparately
       ? await claimSeparateMessages(selection, context)
@@ -180,25 +179,11 @@ export function createWorker(
     recordScanStep(sending.backlog, backlog, { found: isFound, now: context.now })
     startAll(tasks, destinations)
     const excluded = selection.withoutPlace.length + partitions.length + recipients.length
-    const mayBeMore = backlog.candidates.length > 0 || front.length >= due.OLDEST_READ_MAX
+    const mayBeMore = backlog.candidates.length > 0 || crowded.length > 0
     refillAt = excluded > 0 || mayBeMore ? REFILL_SHARE * inFlight.size : 0
     // Deliveries outside backlogs are sent anyway.
     if (failures.length > 0) throw failures[0]
     return changed || isMoved || !sending.backlog.quiet
-  }
-
-  /** After a notification: the newest deliveries, which the oldest would hold up in a long queue. */
-  async function listNewest(
-    front: readonly due.DueDelivery[],
-    full: FullDestinations,
-    { now }: ClaimContext,
-  ): Promise<readonly due.DueDelivery[]> {
-    const isAsked = sending.isNotified && crowdedUrgencies(front).length > 0
-    sending.isNotified = false
-    if (!isAsked) return []
-    const query = { full, now, newest: true }
-    const newest = await due.listDueDeliveries(deps.claimsDb, channel.key, query)
-    return firstOfOtherRecipients(newest, front)
   }
 
   /** Runs the next step of the scan over recipients with a backlog. */

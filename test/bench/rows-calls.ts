@@ -138,7 +138,7 @@ export const CALLS: readonly Call[] = [
 async function claim(db: Db, claimsDb: Db): Promise<void> {
   const now = systemClock.now()
   const found = await listDueDeliveries(claimsDb, 'webhook', { full: NONE_FULL, now })
-  const ids = found.slice(0, CLAIMED).map(({ id }) => id)
+  const ids = found.rows.slice(0, CLAIMED).map(({ id }) => id)
   const { claimed } = await claimDueDeliveries(claimsDb, ids, {
     now,
     leasedUntil: new Date(now.getTime() + 60_000),

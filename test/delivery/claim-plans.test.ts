@@ -13,6 +13,7 @@ import {
 import {
   listDueDeliveries,
   listDueInBacklogs,
+  listNewestDeliveries,
   listStuckInLongQueues,
   repairDueTimes,
 } from '#src/delivery/due-store.ts'
@@ -193,8 +194,8 @@ test.each([
     (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
   ],
   [
-    'listDueDeliveries of the newest',
-    (db: Db) => listDueDeliveries(db, 'webhook', { full: NONE_FULL, now: now(), newest: true }),
+    'listNewestDeliveries',
+    (db: Db) => listNewestDeliveries(db, 'webhook', { full: NONE_FULL, now: now() }),
   ],
   [
     'listStuckInLongQueues',

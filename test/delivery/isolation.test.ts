@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { QUEUE_SCAN_MAX } from '#src/delivery/due-store.ts'
 import { deliverDue } from '#src/delivery/service.ts'
 import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 
@@ -24,6 +25,23 @@ describe('an endpoint that hangs', () => {
       await expect.poll(() => outbox.receiver.deliveries.length).toBe(100)
       expect(hanging.left()).toBe(0)
       expect(hanging.came()).toBeLessThanOrEqual(12)
+    })
+  })
+
+  test('delays no deliveries in the middle of its queue, however long it is', async () => {
+    const hanging = await openHanging()
+    const dead = await outbox.addRecipient(hanging.url())
+    const alive = await outbox.addRecipient()
+    const many = (to: typeof dead, count: number) => Array.from({ length: count }, () => ({ to }))
+    outbox.clock.advance(-2)
+    await outbox.enqueue(...many(dead, 2 * QUEUE_SCAN_MAX))
+    outbox.clock.advance(1)
+    await outbox.enqueue(...many(alive, 500))
+    outbox.clock.advance(1)
+    await outbox.enqueue(...many(dead, QUEUE_SCAN_MAX))
+    await whileDelivering([hanging], async () => {
+      await expect.poll(() => outbox.receiver.deliveries.length).toBe(500)
+      expect(hanging.left()).toBe(0)
     })
   })
 

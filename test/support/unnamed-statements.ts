@@ -44,7 +44,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/delivery/due-store.ts: repairRetryTimes',
       'src/delivery/claim-store.ts: claimDueDeliveries',
       'src/delivery/due-store.ts: listDueInBacklogs',
-      'src/delivery/due-store.ts: listDueDeliveries',
+      'src/delivery/due-store.ts: listDuePage',
       'src/delivery/due-store.ts: listStuckInLongQueues',
       'src/delivery/message-store.ts: repairMessageTimes',
       'src/delivery/message-store.ts: leaseStaleMessages',
