@@ -16,16 +16,24 @@ const YEAR_DAYS = 380
  * Runs work with a migrated PostgreSQL of its own, which is deleted afterwards.
  *
  * @param durable every commit waits for the disk, as in production
+ * @param countsStatements PostgreSQL counts what each statement costs, in `pg_stat_statements`
  */
 export async function withDatabase<T>(
   work: (databaseUrl: string) => Promise<T>,
-  { durable = false } = {},
+  { durable = false, countsStatements = false } = {},
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-bench-'))
   await chmod(folder, 0o755)
-  const embedded = await startEmbedded({ dataDir: folder, logger: silentLogger, durable })
+  const start = () => startEmbedded({ dataDir: folder, logger: silentLogger, durable })
+  let embedded = await start()
   try {
+    if (countsStatements) {
+      await loadStatementCounts(embedded.url)
+      await embedded.stop()
+      embedded = await start()
+    }
     const { sql, close } = connect(embedded.url)
+    if (countsStatements) await sql`create extension pg_stat_statements`
     await migrate(sql, new URL('../../migrations', import.meta.url).pathname)
     await close()
     return await work(embedded.url)
@@ -33,6 +41,12 @@ export async function withDatabase<T>(
     await embedded.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function loadStatementCounts(databaseUrl: string): Promise<void> {
+  const { sql, close } = connect(databaseUrl)
+  await sql`alter system set shared_preload_libraries = 'pg_stat_statements'`
+  await close()
 }
 
 /** Writes `count` watches, each on its own target, all of Bob's wallet. */

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { ServiceProcess } from '../support/service-process.ts'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import type { CpuCost } from './scale-units.ts'
-import type { ScaleWorld } from './scale-world.ts'
+import { type ScaleWorld, untilEvaluated } from './scale-world.ts'
 import { waitUntil } from './wait-until.ts'
 
 const WINDOW_MS = 5000
@@ -58,15 +58,21 @@ export async function turnAutovacuumOff(sql: Sql): Promise<void> {
   })
 }
 
-/** Does the work that PostgreSQL has put off, so that no measurement pays for what came before it. */
-export async function settle({ connection: { sql } }: Pick<ScaleWorld, 'connection'>) {
+/**
+ * Does the work that PostgreSQL has put off, so that no measurement pays for what came before it; and mines a block,
+ * because after 90 seconds without one every watch would alert that its chain is silent.
+ */
+export async function settle(world: Pick<ScaleWorld, 'connection' | 'devnet'>): Promise<void> {
+  const { sql } = world.connection
+  await world.devnet.mine(1, 1)
+  await untilEvaluated(world)
   await sql`vacuum (analyze)`
   await sql`checkpoint`
 }
 
 /** Cost of a second without work, in windows until two in a row are alike: the mean of these two. */
 export async function restedCost(
-  world: Pick<ScaleWorld, 'connection'>,
+  world: Pick<ScaleWorld, 'connection' | 'devnet'>,
   meter: Meter,
 ): Promise<CpuCost> {
   await settle(world)

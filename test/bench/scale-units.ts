@@ -6,12 +6,14 @@ import type { WalletWithHook } from './delivery-hooks.ts'
 import { runLoad } from './load.ts'
 import type { WorkLoad } from './scale-model.ts'
 import { createMeter, mean, per, restedCost, type Spent, settle } from './scale-rest.ts'
+import { describeStatements, resetStatementCounts } from './scale-statements.ts'
 import {
   addressOf,
   HOOK_COUNT,
   type ScaleWorld,
   TARGET_COUNT,
   TOKEN_OWNER_COUNT,
+  untilEvaluated,
 } from './scale-world.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -75,18 +77,31 @@ export async function measureUnits(
   processes: readonly ServiceProcess[],
 ): Promise<Omit<UnitCosts, 'fixed'>> {
   const meter = createMeter(world, processes)
-  const settled = async (work: () => Promise<number>) => {
+  const settled = async (name: string, work: () => Promise<number>) => {
     await settle(world)
-    return await meter(work)
+    await resetStatementCounts(world)
+    const spent = await meter(work)
+    const { done, seconds, service, database } = spent
+    process.stderr.write(
+      `${processes.length} processes, ${name}: ${done} in ${seconds.toFixed(1)} s, CPU-ms ${service} service, ${database} database\n` +
+        `${await describeStatements(world, done)}\n`,
+    )
+    return spent
   }
   await warmUp(world, processes)
   const before = await restedCost(world, meter)
-  const looked = await settled(() => lookWithoutChange(world))
-  const raised = await settled(() => raiseAlerts(world))
+  const looked = await settled('evaluated target', () => lookWithoutChange(world))
+  const raised = await settled('alert', () => raiseAlerts(world))
   const load = async (loads: number) => ({
-    delivery: await settled(() => sendDeliveries(world, { loads, hooks: world.hooks })),
-    [TO_ONE_HOST]: await settled(() => sendDeliveries(world, { loads, hooks: world.oneHostHooks })),
-    'metered call': await settled(() => callForData(world, processes, loads)),
+    delivery: await settled(`delivery, ${loads} loads`, () =>
+      sendDeliveries(world, { loads, hooks: world.hooks }),
+    ),
+    [TO_ONE_HOST]: await settled(`${TO_ONE_HOST}, ${loads} loads`, () =>
+      sendDeliveries(world, { loads, hooks: world.oneHostHooks }),
+    ),
+    'metered call': await settled(`metered call, ${loads} loads`, () =>
+      callForData(world, processes, loads),
+    ),
   })
   const divided = await load(1)
   const full = processes.length === 1 ? divided : await load(processes.length)
@@ -163,17 +178,6 @@ async function warmUp(world: ScaleWorld, processes: readonly ServiceProcess[]): 
   await Promise.all(processes.map((child) => callFor(world, [child], { calls: WARM_CALLS })))
 }
 
-/** Waits until every watch is evaluated up to the newest block that the service reads. */
-async function untilEvaluated({ connection: { sql }, devnet }: ScaleWorld): Promise<void> {
-  const head = Number(await devnet.client.getBlockNumber())
-  await waitUntil(`block ${head} is evaluated`, async () => {
-    const [row] = await sql<{ block: string | null }[]>`
-      select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
-    // One confirmation: the block before the newest one.
-    return Number(row?.block ?? 0) >= head - 1
-  })
-}
-
 /** Moves balances whose watches have no recipient: alerts without deliveries. */
 async function raiseAlerts(world: ScaleWorld): Promise<number> {
   const { connection, devnet } = world
@@ -183,17 +187,18 @@ async function raiseAlerts(world: ScaleWorld): Promise<number> {
     return row?.count ?? 0
   }
   const before = await count()
-  for (let look = 1; look <= ALERT_LOOKS; look += 1) {
+  for (let look = 0; look < ALERT_LOOKS; look += 1) {
     for (let index = 0; index < ALERTS; index += 1) {
       const address = addressOf(index)
       const balance = await devnet.client.getBalance({ address })
       await devnet.setBalance(address, balance + 2n * FLR)
     }
     await devnet.mine(2, 1)
-    await waitUntil('alerts are raised', async () => (await count()) >= before + look * ALERTS)
     await untilEvaluated(world)
   }
-  return (await count()) - before
+  const raised = (await count()) - before
+  if (raised !== ALERT_LOOKS * ALERTS) throw new Error(`${raised} alerts were raised`)
+  return raised
 }
 
 /**

@@ -107,7 +107,7 @@ export async function withScaleWorld<T>(
           await connection.close()
         }
       },
-      { durable: true },
+      { durable: true, countsStatements: true },
     )
   } finally {
     receiver.stop()
@@ -155,6 +155,19 @@ async function fillTargets({ sql }: Connection): Promise<void> {
       '{"threshold":"1","direction":"any"}', '[]', 'info', 0, 'active', 1, now(), now()
     from targets`
   await sql`analyze`
+}
+
+/** Waits until every watch is evaluated up to the newest block that the service reads. */
+export async function untilEvaluated({
+  connection: { sql },
+  devnet,
+}: Pick<ScaleWorld, 'connection' | 'devnet'>): Promise<void> {
+  const head = Number(await devnet.client.getBlockNumber())
+  await waitUntil(`block ${head} is evaluated`, async () => {
+    const [row] = await sql<{ block: string | null }[]>`
+      select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
+    return Number(row?.block ?? 0) >= head
+  })
 }
 
 /** Waits until each target has an observation: changes before the first one raise no alert. */

@@ -28,9 +28,9 @@ export async function benchScale(
   show: (measurements: readonly Measurement[]) => void,
 ): Promise<readonly Measurement[]> {
   return withScaleWorld(Math.max(...COUNTS), async (world) => {
+    show(await measureCosts(world))
     show(await benchTakeover(world))
-    show(await benchKills(world, KILLS))
-    return measureCosts(world)
+    return await benchKills(world, KILLS)
   })
 }
 
