@@ -8,37 +8,55 @@ export interface WorkLoad {
   readonly units: Readonly<Partial<Record<WorkUnit, number>>>
 }
 
-/**
- * CPU time as a sum: a fixed part of every second, a part of every second for each process, and a price for each
- * unit of work, which does not depend on the number of processes.
- */
-export interface CostModel {
+/** Units that a statement of one process has with a full load, of metered calls: what `bench -- scale` prints. */
+const UNITS_OF_STATEMENT = 9
+
+/** A part that does not depend on the number of processes, and a part that grows with it. */
+interface Price {
   readonly fixed: CpuCost
-  readonly each: CpuCost
-  readonly units: Readonly<Record<WorkUnit, CpuCost>>
+  readonly growing: CpuCost
 }
 
-/** Fits a model to the costs of one and of two processes. */
-export function fitModel(costs: UnitCosts, two: UnitCosts): CostModel {
-  const each = combine(two.idle, costs.idle, (more, less) => Math.max(0, more - less))
+/** Of one second: a process that rests costs the same beside others. */
+const PER_PROCESS = (processes: number) => processes
+/**
+ * Of one unit: processes that share a load make their own statements. With fewer units in each, they make more for a
+ * unit, and at most one.
+ */
+const PER_STATEMENT = (processes: number) => processes / (processes + UNITS_OF_STATEMENT - 1)
+
+/** CPU time as a sum: a price of every second, and of every unit of work. */
+export interface CostModel {
+  readonly second: Price
+  readonly units: Readonly<Record<WorkUnit, Price>>
+}
+
+/** Fits a model to the costs of one and of two processes, of the same load. */
+export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
   return {
-    each,
-    fixed: combine(costs.idle, each, (all, ofOne) => Math.max(0, all - ofOne)),
-    units: record((unit) => combine(costs.units[unit], two.units[unit], (a, b) => (a + b) / 2)),
+    second: fitPrice(one.idle, two.idle, PER_PROCESS),
+    units: record((unit) => fitPrice(one.units[unit], two.units[unit], PER_STATEMENT)),
   }
+}
+
+function fitPrice(one: CpuCost, two: CpuCost, growth: (processes: number) => number): Price {
+  const step = growth(2) - growth(1)
+  const growing = combine(one, two, (less, more) => Math.max(0, more - less) / step)
+  return { growing, fixed: combine(one, growing, (all, part) => all - part * growth(1)) }
 }
 
 /** CPU time of a load in milliseconds. */
 export function predict(model: CostModel, { processes, seconds, units }: WorkLoad): CpuCost {
-  const resting = combine(
-    model.fixed,
-    model.each,
-    (fixed, each) => (fixed + each * processes) * seconds,
-  )
+  const costOf = (price: Price, count: number, growth: (processes: number) => number) =>
+    combine(price.fixed, price.growing, (fixed, part) => (fixed + part * growth(processes)) * count)
   return WORK_UNITS.reduce(
     (sum, unit) =>
-      combine(sum, model.units[unit], (all, price) => all + price * (units[unit] ?? 0)),
-    resting,
+      combine(
+        sum,
+        costOf(model.units[unit], units[unit] ?? 0, PER_STATEMENT),
+        (all, cost) => all + cost,
+      ),
+    costOf(model.second, seconds, PER_PROCESS),
   )
 }
 
@@ -49,7 +67,7 @@ function combine(first: CpuCost, second: CpuCost, of: (a: number, b: number) => 
   }
 }
 
-function record(priceOf: (unit: WorkUnit) => CpuCost): Record<WorkUnit, CpuCost> {
+function record(priceOf: (unit: WorkUnit) => Price): Record<WorkUnit, Price> {
   return {
     'evaluated target': priceOf('evaluated target'),
     alert: priceOf('alert'),
