@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
-import { createRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import { createRecipient, deleteRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { createApi } from '#src/telegram/api.ts'
@@ -92,6 +92,17 @@ describe('the recipients of a watch', () => {
     expect(ann.labels()[0]).toEqual(['Choose'])
     await ann.press('Choose')
     expect(ann.last().text).toContain('✓ ⚠️')
+  })
+
+  test('stay as they are when a person presses one that was deleted meanwhile', async () => {
+    const gone = await hook('Gone')
+    await ann.say(`/watches ${id}`)
+    await ann.press('Recipients')
+    await world.as('alice', deleteRecipient, { params: { id: String(gone) } })
+    await ann.press(`○ ${iso('Gone')}`)
+    expect(await named()).toBeNull()
+    expect(ann.last().text).toContain('✓ this chat')
+    expect(ann.labels().flat()).not.toContain(`○ ${iso('Gone')}`)
   })
 
   test('include the wallet’s own channels among the defaults', async () => {

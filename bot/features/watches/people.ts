@@ -23,7 +23,11 @@ onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
     const people = await peopleOf(ctx, link)
     const { recipients } = people
     const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)
-    if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+    if (!exists(recipient)) {
+      await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+      await showPeople(ctx, watch, link, { page: 1 })
+      return
+    }
     // The recipients that are notified now, also by default: the screen shows them with a tick.
     const before = notifiedBy(watch.recipientIds, people).flatMap(
       ({ id: recipientId }) => recipientId ?? [],
@@ -68,7 +72,11 @@ onPress(composer, 'watch.escFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
     const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)
-    if (!exists(recipient)) await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+    if (!exists(recipient)) {
+      await ctx.answer(ctx.t('bot:error.gone'), { box: true })
+      await showEscalation(ctx, watch, link)
+      return
+    }
     const before = watch.escalateTo.filter(exists)
     const isTicked = before.includes(recipient)
     const after = isTicked
