@@ -15,7 +15,8 @@ const HOUR_SECONDS = 3600
 const CHAIN_MIB_MAX = 500
 const PROCESS_MIB_MAX = 300
 const ROOT = new URL('../../', import.meta.url).pathname
-const [, ...START] = packageJson.scripts.sandbox.split(' ')
+/** The command of `npm run sandbox`: a setting of the environment, then the program and its arguments. */
+const [SETTING = '', , ...START] = packageJson.scripts.sandbox.split(' ')
 
 /**
  * Runs the sandbox for 24 simulated hours, and measures the peak memory of anvil and of the sandbox process. Then
@@ -63,7 +64,7 @@ interface Sandbox {
 async function startSandbox(folder: string): Promise<Sandbox> {
   const child = spawn(process.execPath, [...START, '--port', '0'], {
     cwd: ROOT,
-    env: { ...PROCESS_ENVIRONMENT, TMPDIR: folder },
+    env: { ...PROCESS_ENVIRONMENT, ...Object.fromEntries([SETTING.split('=')]), TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const places = new Map<string, string>()
