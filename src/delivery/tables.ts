@@ -120,7 +120,11 @@ export const deliveries = pgTable(
       .where(
         sql`status in ('pending', 'retrying') and ${IS_GROUPED} and next_attempt_at is not null`,
       ),
+    // Of the previous release, which may still run.
     index('deliveries_retrying')
+      .on(table.recipientId, table.nextAttemptAt)
+      .where(sql`status = 'retrying' and planned_at is null`),
+    index('deliveries_retries')
       .on(table.recipientId, table.nextAttemptAt)
       .where(sql`status || '' = 'retrying' and planned_at is null`),
     index('deliveries_held')

@@ -153,7 +153,7 @@ test.each<[string, (db: Outbox['db']) => Promise<unknown>]>([
 })
 
 test.each<[string, (db: Outbox['db']) => Promise<unknown>, readonly string[]]>([
-  ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retrying']],
+  ['makeRetriesDue', (db) => makeRetriesDue(db, [1, 2, 3], now()), ['deliveries_retries']],
   ['repairDueTimes', (db) => repairDueTimes(db, now()), ['deliveries_created']],
   [
     'listDueDeliveries',
