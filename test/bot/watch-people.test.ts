@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { configureChannel } from '#src/operations/channels.ts'
-import { createRecipient, deleteRecipient, testRecipient, updateRecipient } from '#src/operations/recipients.ts'
+import {
+  createRecipient,
+  deleteRecipient,
+  testRecipient,
+  updateRecipient,
+} from '#src/operations/recipients.ts'
 import { deleteWatch, getWatch, updateWatch } from '#src/operations/watches.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { createApi } from '#src/telegram/api.ts'
