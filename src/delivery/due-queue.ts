@@ -17,11 +17,10 @@ export interface DueQueue {
   readonly crowded: readonly number[]
 }
 
-const EMPTY: due.DuePage = { rows: [], ends: new Map() }
-
 /**
  * Reads what is due. Each read looks at a limited number of deliveries. If those at the front are for destinations
- * without a free place, each claim also looks at the next ones behind them, and begins again at the end of the queue.
+ * without a free place, the next claims also look at the next ones behind them, until the end of the queue, and then
+ * begin again. While nothing is full the front has all that may be sent, and the place behind it is kept.
  */
 export async function readDueQueue(
   db: Db,
@@ -30,16 +29,18 @@ export async function readDueQueue(
   of: { readonly full: FullDestinations; readonly now: Date },
 ): Promise<DueQueue> {
   const { queuePlaces } = sending
+  const isSomeFull = of.full.partitions.length + of.full.recipients.length > 0
   const [oldest, further] = await Promise.all([
     due.listDueDeliveries(db, channel, of),
-    queuePlaces.size === 0
-      ? EMPTY
-      : due.listDueDeliveries(db, channel, { ...of, after: queuePlaces }),
+    isSomeFull && queuePlaces.size > 0
+      ? due.listDueDeliveries(db, channel, { ...of, after: queuePlaces })
+      : undefined,
   ])
-  sending.queuePlaces = placesBehind(queuePlaces, { oldest, further })
   const crowded = crowdedUrgencies(oldest)
+  sending.queuePlaces = nextPlaces(queuePlaces, { oldest, further, crowded })
   const known = new Set(oldest.rows.map(({ id }) => id))
-  const front = [...oldest.rows, ...further.rows.filter(({ id }) => !known.has(id))]
+  const behind = further?.rows.filter(({ id }) => !known.has(id)) ?? []
+  const front = [...oldest.rows, ...behind]
   // The oldest of a long queue would hold up a new delivery.
   const isAsked = sending.isNotified && crowded.length > 0
   sending.isNotified = false
@@ -47,16 +48,30 @@ export async function readDueQueue(
   return { front, newest: firstOfOtherRecipients(newest, front), crowded }
 }
 
-/** Per urgency the place from which the next claim reads on. */
-function placesBehind(
+/**
+ * Per urgency the place from which the next claim reads on. It begins behind a front without enough free places, and is
+ * kept until a claim reads the whole queue of the urgency.
+ */
+function nextPlaces(
   before: ReadonlyMap<number, due.QueuePlace>,
-  { oldest, further }: { readonly oldest: due.DuePage; readonly further: due.DuePage },
+  read: {
+    readonly oldest: due.DuePage
+    readonly further: due.DuePage | undefined
+    readonly crowded: readonly number[]
+  },
 ): ReadonlyMap<number, due.QueuePlace> {
+  const { oldest, further, crowded } = read
+  const placeOf = (urgency: number): due.QueuePlace | undefined => {
+    const endOfFront = oldest.ends.get(urgency)
+    const place = before.get(urgency)
+    if (place === undefined || further === undefined) return place ?? endOfFront
+    const mayBeMore = countOf(further, urgency) >= due.OLDEST_READ_MAX
+    return further.ends.get(urgency) ?? (mayBeMore ? place : endOfFront)
+  }
   return new Map(
-    [...oldest.ends].map(([urgency, endOfFront]) => {
-      const mayBeMore = countOf(further, urgency) >= due.OLDEST_READ_MAX
-      const same = mayBeMore ? before.get(urgency) : undefined
-      return [urgency, further.ends.get(urgency) ?? same ?? endOfFront] as const
+    crowded.flatMap((urgency) => {
+      const place = placeOf(urgency)
+      return place === undefined ? [] : [[urgency, place] as const]
     }),
   )
 }

@@ -87,6 +87,28 @@ describe('a claim beside a full host with a long queue', () => {
       expect(found.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(10)
     }
   })
+  test.each([
+    [1, 1],
+    [1, 3],
+    [3, 1],
+  ])('finds them while the host has a free place in %i claims, and none in the next %i', async (open, full) => {
+    const [busy, free] = [
+      await outbox.addRecipient('http://busy.example.org/'),
+      await outbox.addRecipient('http://free.example.org/'),
+    ]
+    await fill(busy, 4 * QUEUE_SCAN_MAX)
+    await fill(free, 10, { fromMs: 4 * QUEUE_SCAN_MAX + 1 })
+    await fill(busy, QUEUE_SCAN_MAX, { fromMs: 5 * QUEUE_SCAN_MAX })
+    const sending = newState()
+    sending.isNotified = false
+    const found = new Set<string>()
+    for (let turn = 0; turn < 6 * (open + full); turn += 1) {
+      const isOpen = turn % (open + full) < open
+      const { front } = await read(sending, isOpen ? to() : to(busy.partitionKey))
+      for (const row of front) if (row.recipientId === free.id) found.add(row.id)
+    }
+    expect(found.size).toBe(10)
+  })
   test('finds a new delivery of another host at once, after its notification', async () => {
     const [busy, free] = [
       await outbox.addRecipient('http://busy.example.org/'),
@@ -100,18 +122,22 @@ describe('a claim beside a full host with a long queue', () => {
     const { newest } = await read(sending, to(busy.partitionKey))
     expect(newest.map((row) => row.id)).toEqual([id])
   })
-  test('reads the front again as soon as the host has a free place', async () => {
+  test('reads the front alone as soon as nothing is full, and forgets its place when it has read all', async () => {
     const busy = await outbox.addRecipient('http://busy.example.org/')
     await fill(busy, 3 * QUEUE_SCAN_MAX)
     const sending = newState()
     await read(sending, to(busy.partitionKey))
     expect(sending.queuePlaces.size).toBe(1)
     const { front } = await read(sending, to())
-    expect(front.length).toBeGreaterThanOrEqual(OLDEST_READ_MAX)
+    expect(front).toHaveLength(OLDEST_READ_MAX)
     const oldest = await outbox.database.sql<{ id: string }[]>`
       select id from deliveries order by next_attempt_at limit ${OLDEST_READ_MAX}`
     const ids = new Set(front.map(({ id }) => id))
     expect(oldest.filter(({ id }) => !ids.has(id))).toEqual([])
+    expect(sending.queuePlaces.size).toBe(1)
+    await outbox.db.execute(sql`delete from deliveries where next_attempt_at > (
+      select next_attempt_at from deliveries order by next_attempt_at offset 99 limit 1)`)
+    expect((await read(sending, to())).front).toHaveLength(100)
     expect(sending.queuePlaces.size).toBe(0)
   })
   test('reads each urgency from its own place', async () => {
