@@ -1,24 +1,22 @@
-import type { Api, Bot } from 'grammy'
+import type { Bot } from 'grammy'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
-import { describe, isTransient } from '#src/telegram/errors.ts'
+import { isTransient } from '#src/telegram/errors.ts'
 import { showBacktestResults } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type BotParts, liveChecks } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { updateLiveMessages } from './live-messages.ts'
-import { POLL_SECONDS, pollUpdates } from './poller.ts'
+import { keepPolling, POLL_SECONDS } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { repeatUntilAnswered } from './repeat-until-answered.ts'
 import { mountWebhook, registerWebhook, type WebhookServer } from './webhook.ts'
 
-const RESTART_MS = 5000
 /** Maximum time for which a stop waits for calls in progress. */
 const STOP_MS = 10_000
 
@@ -89,7 +87,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     if (signal.aborted) return await inbox.stop()
     await Promise.all([
       webhookSecret === undefined
-        ? poll(app, sql, pollApi, signal)
+        ? keepPolling(app, sql, pollApi, signal)
         : registerWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, parts.features, signal),
     ])
@@ -121,18 +119,6 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       stop.abort()
       await endsWithin(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
     },
-  }
-}
-
-/** Polls for updates until the signal is aborted. Starts again after an unexpected failure, which it logs. */
-async function poll(app: App, sql: Sql, api: Api, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await pollUpdates(app, sql, api, signal)
-    } catch (error) {
-      app.log.error({ error: describe(error) }, 'poller failed')
-      await pause(RESTART_MS, signal)
-    }
   }
 }
 
