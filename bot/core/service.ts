@@ -45,7 +45,7 @@ export interface BotService {
    * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
    * @throws AppError upstream while Telegram is unavailable
    */
-  notifyConnected(signal: AbortSignal): Promise<void>
+  notifyConnectOutcomes(signal: AbortSignal): Promise<void>
   /** Updates live messages; does nothing before the bot is introduced. */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
   /** Adds results of backtests to screens; does nothing before the bot is introduced. */
@@ -102,8 +102,8 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     followUp: async (until, wallets) => {
       if (bot.isInited()) await parts.followUp(sender(), wallets, until)
     },
-    notifyConnected: async (until) => {
-      if (bot.isInited()) await whileAvailable(() => parts.notifyConnected(sender(), until))
+    notifyConnectOutcomes: async (until) => {
+      if (bot.isInited()) await whileAvailable(() => parts.notifyConnectOutcomes(sender(), until))
     },
     showLive: async (until, handles) => {
       if (bot.isInited()) await updateLiveMessages({ ...sender(), checks }, handles, until)
@@ -122,7 +122,11 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
   }
 }
 
-/** @throws AppError upstream while Telegram is unavailable */
+/**
+ * Does the work. An error that says that Telegram is unavailable for a time becomes "unavailable", which is retried later.
+ *
+ * @throws AppError upstream while Telegram is unavailable; every other error of the work as it is
+ */
 async function whileAvailable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
