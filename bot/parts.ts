@@ -11,5 +11,5 @@ export const BOT_PARTS: BotParts = {
   inlineQueries,
   backtests: BACKTEST_SCREENS,
   followUp,
-  notifyConnected: notifyConnectOutcomes,
+  notifyConnectOutcomes,
 }

@@ -52,9 +52,9 @@ export function createScenarios(world: WorldParts): Scenarios {
     start: (id) => {
       const scenario = groups.flatMap((group) => group.scenarios).find((known) => known.id === id)
       if (scenario === undefined) return false
-      const lasting = scenario.lasting?.()
-      if (lasting !== undefined) {
-        lasting.end()
+      const ongoing = scenario.ongoingState?.()
+      if (ongoing !== undefined) {
+        ongoing.end()
         return true
       }
       const entry = log.open(id, scenario.label, scenario.waits ?? false)

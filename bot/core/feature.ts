@@ -76,7 +76,7 @@ export interface BotParts {
     signal?: AbortSignal,
   ) => Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
-  readonly notifyConnected: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
+  readonly notifyConnectOutcomes: (sender: LiveMessageDeps, signal?: AbortSignal) => Promise<void>
 }
 
 /** Checks of all features, by the kind of the live message. */

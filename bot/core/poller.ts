@@ -23,7 +23,27 @@ const BACKOFF_MS_MAX = 30_000
 /** Wait after a conflict with another poller, perhaps the one that this process replaces. */
 const CONFLICT_MS = 5000
 
+/** Wait before polling starts again after an unexpected failure. */
+const RESTART_MS = 5000
+
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
+
+/** Polls for updates until the signal is aborted. Starts again after an unexpected failure, which it logs. */
+export async function keepPolling(
+  deps: Deps,
+  sql: Sql,
+  api: Api,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await pollUpdates(deps, sql, api, signal)
+    } catch (error) {
+      deps.log.error({ error: describe(error) }, 'poller failed')
+      await pause(RESTART_MS, signal)
+    }
+  }
+}
 
 /**
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
@@ -34,12 +54,7 @@ type Deps = Pick<App, 'db' | 'clock' | 'log'>
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */
-export async function pollUpdates(
-  deps: Deps,
-  sql: Sql,
-  api: Api,
-  signal: AbortSignal,
-): Promise<void> {
+async function pollUpdates(deps: Deps, sql: Sql, api: Api, signal: AbortSignal): Promise<void> {
   await whileHolding(sql, 'telegram poller', signal, (held) => poll(deps, api, held))
 }
 

@@ -1,24 +1,22 @@
-import type { Api, Bot } from 'grammy'
+import type { Bot } from 'grammy'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Sql } from '#src/db/connection.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { API_TIMEOUT_SECONDS, apiSignal, createApi } from '#src/telegram/api.ts'
-import { describe, isTransient } from '#src/telegram/errors.ts'
+import { isTransient } from '#src/telegram/errors.ts'
 import { showBacktestResults } from './backtest-messages.ts'
 import { createBot, type PacedAccess, updateHandler } from './bot.ts'
 import type { BotContext } from './context.ts'
 import { type BotParts, liveChecks } from './feature.ts'
 import { type RunningInbox, startInbox } from './inbox.ts'
 import { updateLiveMessages } from './live-messages.ts'
-import { POLL_SECONDS, pollUpdates } from './poller.ts'
+import { keepPolling, POLL_SECONDS } from './poller.ts'
 import { registerProfile } from './registration.ts'
 import { repeatUntilAnswered } from './repeat-until-answered.ts'
 import { mountWebhook, registerWebhook, type WebhookServer } from './webhook.ts'
 
-const RESTART_MS = 5000
 /** Maximum time for which a stop waits for calls in progress. */
 const STOP_MS = 10_000
 
@@ -47,7 +45,7 @@ export interface BotService {
    * Notifies chats of the outcome of their connect codes; does nothing before the bot is introduced.
    * @throws AppError upstream while Telegram is unavailable
    */
-  notifyConnected(signal: AbortSignal): Promise<void>
+  notifyConnectOutcomes(signal: AbortSignal): Promise<void>
   /** Updates live messages; does nothing before the bot is introduced. */
   showLive(signal: AbortSignal, handles: ReadonlySet<string>): Promise<void>
   /** Adds results of backtests to screens; does nothing before the bot is introduced. */
@@ -89,7 +87,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     if (signal.aborted) return await inbox.stop()
     await Promise.all([
       webhookSecret === undefined
-        ? poll(app, sql, pollApi, signal)
+        ? keepPolling(app, sql, pollApi, signal)
         : registerWebhook(app, bot.api, webhookSecret, signal),
       registerProfile(app, bot.api, parts.features, signal),
     ])
@@ -104,8 +102,8 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     followUp: async (until, wallets) => {
       if (bot.isInited()) await parts.followUp(sender(), wallets, until)
     },
-    notifyConnected: async (until) => {
-      if (bot.isInited()) await whileAvailable(() => parts.notifyConnected(sender(), until))
+    notifyConnectOutcomes: async (until) => {
+      if (bot.isInited()) await whileAvailable(() => parts.notifyConnectOutcomes(sender(), until))
     },
     showLive: async (until, handles) => {
       if (bot.isInited()) await updateLiveMessages({ ...sender(), checks }, handles, until)
@@ -124,19 +122,11 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
   }
 }
 
-/** Polls for updates until the signal is aborted. Starts again after an unexpected failure, which it logs. */
-async function poll(app: App, sql: Sql, api: Api, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await pollUpdates(app, sql, api, signal)
-    } catch (error) {
-      app.log.error({ error: describe(error) }, 'poller failed')
-      await pause(RESTART_MS, signal)
-    }
-  }
-}
-
-/** @throws AppError upstream while Telegram is unavailable */
+/**
+ * Does the work. An error that says that Telegram is unavailable for a time becomes "unavailable", which is retried later.
+ *
+ * @throws AppError upstream while Telegram is unavailable; every other error of the work as it is
+ */
 async function whileAvailable(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -105,7 +105,7 @@ export function typeLine(
   if (line === 'rule' && !known.isJudged) return undefined
   const { provider } = known.facts
   const first = `${key}First`
-  if (isFirstMinute(known.facts) && hasText(first)) {
+  if (hasNoMoveYet(known.facts) && hasText(first)) {
     return reader.t.html(first, factValues(reader, known.facts, now))
   }
   const named =
@@ -115,8 +115,11 @@ export function typeLine(
   return reader.t.html(key, { ...factValues(reader, known.facts, now), ...named })
 }
 
-/** Whether the times of a move are in one minute: the line then omits the move. */
-function isFirstMinute({ since, time }: DisplayValues): boolean {
+/**
+ * Whether the oldest known price is of the same minute as the newest. The line then shows the price only, because there
+ * is no move to show.
+ */
+function hasNoMoveYet({ since, time }: DisplayValues): boolean {
   if (since?.kind !== 'instant' || time?.kind !== 'instant') return false
   const minuteOf = (at: Date) => Math.floor(at.getTime() / MINUTE_MS)
   return minuteOf(since.at) >= minuteOf(time.at)

@@ -4,8 +4,8 @@ export interface ScenarioReading {
   readonly href: string
 }
 
-/** A lasting state, until a person ends it. */
-interface Lasting {
+/** A state that lasts until a person ends it. */
+interface OngoingState {
   /** Description of the state. */
   readonly state: string
   /** Label of the button that ends it. */
@@ -22,8 +22,8 @@ export interface Scenario {
   readonly look: readonly ScenarioReading[]
   /** Whether it waits for results, which a person may dismiss. */
   readonly waits?: boolean
-  /** Defined while it lasts. */
-  lasting?(): Lasting | undefined
+  /** The state that lasts now, with the button that ends it; undefined if none does. */
+  ongoingState?(): OngoingState | undefined
   /**
    * Runs the scenario, until no more results follow.
    *

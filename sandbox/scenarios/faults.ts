@@ -77,7 +77,7 @@ function fault({ endLabel, state, lastsMs, ...faultParts }: Fault): Scenario {
   let ending: AbortController | undefined
   return {
     ...{ id, label, follows, look },
-    lasting: () => {
+    ongoingState: () => {
       const current = ending
       return current && { state, endLabel, end: () => current.abort() }
     },
@@ -106,14 +106,14 @@ function fault({ endLabel, state, lastsMs, ...faultParts }: Fault): Scenario {
 
 /** A scenario that refuses the next message, and reports whether the bot sends it again. */
 function tooManyRequests({ telegram }: WorldParts): Scenario {
-  let waiting: AbortController | undefined
+  let cancelWait: AbortController | undefined
   return {
     id: 'telegram-429',
     label: 'Telegram 429',
     follows: `The bot’s next message is refused with “retry after ${RETRY_AFTER_SECONDS}”, and sent again after that time.`,
     look: [CHAT],
-    lasting: () => {
-      const current = waiting
+    ongoingState: () => {
+      const current = cancelWait
       return (
         current && {
           state: 'The next message will be refused.',
@@ -123,16 +123,16 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
       )
     },
     run: async (note, signal) => {
-      if (waiting !== undefined) return
+      if (cancelWait !== undefined) return
       const stop = new AbortController()
-      waiting = stop
+      cancelWait = stop
       telegram.failNext('sendMessage', tooManyMessages(RETRY_AFTER_SECONDS))
       const refused = await nextCall(
         telegram,
         (call) => call.refused?.code === 429,
         AbortSignal.any([stop.signal, signal]),
       )
-      waiting = undefined
+      cancelWait = undefined
       if (refused === undefined) {
         telegram.clearFaults()
         note('cancelled')

@@ -59,11 +59,11 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
 }
 
 function shown(
-  { id, label, follows, look, lasting }: Scenario,
+  { id, label, follows, look, ongoingState }: Scenario,
   newestFirst: readonly ScenarioLogEntry[],
 ) {
   const last = newestFirst.find(({ scenario }) => scenario === id)
-  return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
+  return { id, label, follows, look, ongoingState: ongoingState?.(), last: last && entryData(last) }
 }
 
 function entryData({ id, at, what, notes, state, waits, progress }: ScenarioLogEntry) {

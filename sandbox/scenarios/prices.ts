@@ -68,7 +68,7 @@ function standStill({ simulation, clock }: WorldParts): Scenario {
     label: `Feed stands still ${STILL_MINUTES} min`,
     follows: 'A price that old counts for nothing: no alert about it, and tokens have no price.',
     look: [INDEX, CHAT],
-    lasting: () =>
+    ongoingState: () =>
       isStill
         ? {
             state: `${FEED} has not been updated for ${STILL_MINUTES} minutes and more.`,

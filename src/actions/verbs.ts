@@ -215,6 +215,7 @@ export const VERBS = {
   'watch.edit': { id, field },
   'watch.ask': { id, field },
   'watch.set': { id, field, value },
+  // Shows the offered values, each with the alerts that it would have sent.
   'watch.try': { id, field },
   'watch.who': { id, page },
   'watch.whoAll': { id },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { storedAddress } from '#src/kernel/units.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { haveBalanceWatch } from '#src/watches/notification-view.ts'
+import { areTargetsOfOtherBalanceWatches } from '#src/watches/notification-view.ts'
 import type { CounterpartyRole } from '#src/watches/types/balance-change.ts'
 import { areInRecentAlerts } from './counterparty-store.ts'
 
@@ -31,7 +31,7 @@ export async function addCounterpartyRoles(
   const named = transfers.flatMap(({ address, ...transfer }) =>
     address === null || address === transfer.wallet ? [] : [{ ...transfer, address }],
   )
-  const areWatched = named.length === 0 ? [] : await haveBalanceWatch(tx, named)
+  const areWatched = named.length === 0 ? [] : await areTargetsOfOtherBalanceWatches(tx, named)
   const wereSeen = named.length === 0 ? [] : await areInRecentAlerts(tx, named)
   const others = new Map(
     named.map(({ candidate }, index): [AlertCandidate, CounterpartyRole] => [

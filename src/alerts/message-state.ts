@@ -55,13 +55,16 @@ function escalationOf(
 ): Pick<MessageState, 'escalated'> {
   if (escalatedAt === null) return {}
   const to = (escalatedTo ?? []).flatMap((id) => {
-    const reader = names.get(id)
-    return reader === undefined ? [] : [reader.name ?? reader.target]
+    const recipient = names.get(id)
+    return recipient === undefined ? [] : [recipient.name ?? recipient.target]
   })
   return { escalated: { at: escalatedAt, to } }
 }
 
-/** Summary of a recovery; undefined if it cannot be rendered. The alert is over in any case. */
+/**
+ * Summary of a recovery; undefined if it cannot be rendered. If undefined, the message still says that the alert is
+ * over, without how it ended.
+ */
 function summaryOf(row: store.AlertRow, reader: Reader): RecoverySummary | undefined {
   try {
     const recovery = recordedFromRow(row)

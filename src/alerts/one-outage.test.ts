@@ -180,8 +180,10 @@ describe('one outage has one start and one end', () => {
           const states = new Map(
             all.slice(0, count).map(({ alert, state }) => [alert.message.alertId ?? 0, state]),
           )
-          const fate = currentContent(about, parts(all.map(({ alert }) => alert)), states)
-          return plain(fate === undefined ? '' : alertView(fate.envelope, fate.state).plain)
+          const content = currentContent(about, parts(all.map(({ alert }) => alert)), states)
+          return plain(
+            content === undefined ? '' : alertView(content.envelope, content.state).plain,
+          )
         }
         const recovered = Math.min(recoveredFirst, all.length - 1)
         expect(edited(recovered)).toContain(`since ${sinceIn(recovered)}`)

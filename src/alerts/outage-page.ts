@@ -64,21 +64,21 @@ export async function readOutagePage(
   const parts = rows.flatMap((row) => partOf(deps, row, reader))
   if (parts.length < 2) return undefined
   const now = deps.clock.now()
-  const fate = currentContent(
+  const content = currentContent(
     { id: randomUUID(), kind: 'group', help: null, sentAt: now },
     parts,
     states,
   )
-  if (fate === undefined) return undefined
-  const state = isNamed ? fate.state : withoutNames(fate.state)
-  const { title, glyph, lines, body } = cardOf(fate.envelope, { state, isCut: around.isCut })
+  if (content === undefined) return undefined
+  const state = isNamed ? content.state : withoutNames(content.state)
+  const { title, glyph, lines, body } = cardOf(content.envelope, { state, isCut: around.isCut })
   const alerts = await describeOthers(deps, rows, reader)
   return {
     title,
     glyph,
     lines,
     body,
-    help: groupHelp(fate.envelope, state)?.text,
+    help: groupHelp(content.envelope, state)?.text,
     isOver: hasEnded(state),
     isAcknowledged: state.acknowledged !== undefined,
     alerts,

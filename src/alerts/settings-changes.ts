@@ -3,7 +3,7 @@ import { type Db, transact } from '#src/db/connection.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { muteChat as mute } from '#src/recipients/chats.ts'
+import { setChatMute } from '#src/recipients/chats.ts'
 import { requestReschedule } from '#src/recipients/service.ts'
 import {
   type NewSettings,
@@ -44,12 +44,12 @@ export async function replaceSettings(
  *
  * @returns end of the mute; null if the chat is not muted
  */
-export async function muteChat(
+export async function muteChatAndReschedule(
   deps: Deps,
   input: { readonly chatId: number; readonly minutes: number },
 ): Promise<Date | null> {
   return await transact(deps.db, async (tx) => {
-    const { wallets, mutedUntil } = await mute({ ...deps, db: tx }, input)
+    const { wallets, mutedUntil } = await setChatMute({ ...deps, db: tx }, input)
     await requestReschedule(tx, wallets, deps.clock.now())
     return mutedUntil
   })

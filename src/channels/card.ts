@@ -67,8 +67,8 @@ const TITLE_MAX = 300
 /** Fields of a transfer that a list of transfers shows: the other account, and the transaction. */
 const TRANSFER_FIELDS: readonly string[] = ['receiver', 'sender', 'tx']
 
-const OVER = 'messages:recovered.over'
-const STILL = 'messages:reminder.head'
+const HEADING_OVER = 'messages:recovered.over'
+const HEADING_STILL_ACTIVE = 'messages:reminder.head'
 
 interface CardOptions {
   /** Time of sending, for a first message only; later it is `shownAt` of the state. */
@@ -143,14 +143,14 @@ function groupCard(
   const isWell = (isOver && isHealthy(items, state)) || cause?.kind === 'healthy'
   const hasCause = isWell || isStillCaused(envelope, state)
   // A follow-up message leaves it to the recovery to say what has ended, and after how long.
-  const isPast = isOver && envelope.of !== undefined
+  const isFollowUpOver = isOver && envelope.of !== undefined
   const isLengthStated =
-    isPast || (isWell && (cause?.kind === 'silent' || cause?.kind === 'healthy'))
+    isFollowUpOver || (isWell && (cause?.kind === 'silent' || cause?.kind === 'healthy'))
   const heading = groupHeading(hasCause ? envelope : uncaused, {
     ...times,
     worst: { ...worst, title: cut(worst.title, TITLE_MAX) },
     count: isOver ? items.length : open.length,
-    isOver: isOver && !isPast,
+    isOver: isOver && !isFollowUpOver,
     isCut,
     rounds: lostRounds(envelope, state),
   })
@@ -158,21 +158,27 @@ function groupCard(
   const about = hasCause || isOver ? items : [worst]
   // An alert that is over, acknowledged or muted needs no reminder any more.
   const isReminder = envelope.of === 'reminder' && !isOver && !state.acknowledged && !state.muted
-  const isMoved = cause?.kind === 'moved'
+  const areTransfers = cause?.kind === 'moved'
   const shown = isSilent ? { ...worst, severity: 'critical' as const } : worst
   return {
     glyph: glyphOf(shown, isOver ? endOf(worst, state) : {}),
-    title: isReminder || isPast ? t(isPast ? OVER : STILL, { title: heading }) : heading,
+    title:
+      isReminder || isFollowUpOver
+        ? t(isFollowUpOver ? HEADING_OVER : HEADING_STILL_ACTIVE, { title: heading })
+        : heading,
     lines: [
       groupLine(envelope, { ...times, about, worst, isSilent, isLengthStated, state, writer }),
     ],
     body: groupBody(envelope, { items, worst, failure, isOver, isReminder, state }),
-    // A heading with the number of lost rounds needs no line with one of them.
+    // A heading about a common cause counts the lost rounds, so the field with the id of one round is left out.
     fields:
-      isPast || isMoved ? [] : sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
-    // The message that a group of recoveries ends shows the same lines, so that only the heading is news.
-    ...listed(t, isPast || envelope.repliesToList === true ? [] : items, 0, (item) =>
-      isMoved ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
+      isFollowUpOver || areTransfers
+        ? []
+        : sharedField(items).filter(({ key }) => !hasCause || key !== 'round'),
+    // A group of recoveries replies to the message that lists its alerts. That message shows these lines already, so
+    // they are not repeated.
+    ...listed(t, isFollowUpOver || envelope.repliesToList === true ? [] : items, 0, (item) =>
+      areTransfers ? transferItem(envelope, item, times.shownAt) : groupItem(envelope, item, state),
     ),
     links: [{ label: t('messages:details'), url: worst.link }],
     number: undefined,

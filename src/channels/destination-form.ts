@@ -1,7 +1,7 @@
 import type { FieldError } from '#src/kernel/errors.ts'
 
 /** Parts of a request body that define a destination. */
-export interface TypedInput {
+export interface DestinationInput {
   readonly address?: string | undefined
   readonly url?: string | undefined
   readonly rotateSecret?: boolean | undefined
@@ -19,17 +19,17 @@ export interface TypedDestination<Destination = unknown> {
 /** Form of a channel's typed destination. */
 export interface DestinationForm<Destination> {
   /** Parts that the channel accepts. */
-  readonly parts: readonly (keyof TypedInput)[]
+  readonly parts: readonly (keyof DestinationInput)[]
   /** The part that a new destination needs. */
-  readonly required: keyof TypedInput
+  readonly required: keyof DestinationInput
   /** Errors of the given parts; empty if there are none. */
-  check(input: TypedInput): readonly FieldError[]
+  check(input: DestinationInput): readonly FieldError[]
   /** Creates a destination from valid parts. */
-  make(input: TypedInput): TypedDestination<Destination>
+  make(input: DestinationInput): TypedDestination<Destination>
   /** Changes of a destination by the given parts; undefined if there are none. */
   change(
     before: Destination,
-    input: TypedInput,
+    input: DestinationInput,
     now: Date,
   ): TypedDestination<Destination> | undefined
 }

@@ -121,13 +121,13 @@ function buttonRows(envelope: Envelope, state: MessageState): Rows {
     case 'group':
       return groupButtons(envelope, state)
     case 'rollup': {
-      const { open, press } = pressesOf(envelope)
+      const { open, press } = buttonMakers(envelope)
       return [[open], [press('messages:button.muteAll1h', packed('mute.all', { duration: '1h' }))]]
     }
     case 'summary':
-      return buttons === undefined ? [[pressesOf(envelope).open]] : givenButtons(envelope)
+      return buttons === undefined ? [[buttonMakers(envelope).open]] : ownButtons(envelope)
     case 'notice':
-      return givenButtons(envelope)
+      return ownButtons(envelope)
     default:
       return kind satisfies never
   }
@@ -135,7 +135,7 @@ function buttonRows(envelope: Envelope, state: MessageState): Rows {
 
 function alertButtons(envelope: Envelope, state: MessageState): Rows {
   const { kind, message } = envelope
-  const { press, details } = pressesOf(envelope)
+  const { press, details } = buttonMakers(envelope)
   const { event } = message
   const id = alertOf(envelope)
   if (id === null) return []
@@ -165,7 +165,7 @@ function alertOf(envelope: Envelope): number | null {
 }
 
 function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: MessageState): Rows {
-  const { press } = pressesOf(envelope)
+  const { press } = buttonMakers(envelope)
   const { alertId, watchId } = message
   if (alertId === null || watchId === null) return []
   const mute = (label: TextKey, duration: MuteDuration) =>
@@ -191,12 +191,12 @@ function helpButtons(envelope: Envelope, id: number): readonly Button[] {
 
 function helpButton(envelope: Envelope, id: number, topic: HelpTopic): Button {
   const data = packed('alert.help', { id, part: HELP_PARTS[topic] })
-  const button = pressesOf(envelope).press(`messages:button.${topic}`, data)
+  const button = buttonMakers(envelope).press(`messages:button.${topic}`, data)
   return { ...button, label: TICK + button.label }
 }
 
 function groupButtons(envelope: Envelope, state: MessageState): Rows {
-  const { press, list } = pressesOf(envelope)
+  const { press, list } = buttonMakers(envelope)
   const worst = worstOf(openIn(envelope, state))
   const alerts = list('messages:button.alerts', worst?.watchId ?? envelope.message.watchId)
   if (worst === undefined || hasEnded(state)) return [[alerts]]
@@ -214,14 +214,14 @@ function groupButtons(envelope: Envelope, state: MessageState): Rows {
 }
 
 function remindersOff(envelope: Envelope): Button {
-  return pressesOf(envelope).press(
+  return buttonMakers(envelope).press(
     'messages:button.remindersOff',
     packed('settings.remind', { choice: 'off' }),
   )
 }
 
 /** Buttons of the envelope. A page that cannot be on a button is omitted here and shown as text. */
-function givenButtons({ buttons = [] }: Envelope): Rows {
+function ownButtons({ buttons = [] }: Envelope): Rows {
   return buttons.map((row) =>
     row.flatMap((button): Button[] => {
       if ('act' in button) return [{ label: button.label, data: button.act }]
@@ -230,7 +230,7 @@ function givenButtons({ buttons = [] }: Envelope): Rows {
   )
 }
 
-function pressesOf({ locale }: Envelope) {
+function buttonMakers({ locale }: Envelope) {
   const t = translator(locale)
   const press = (label: TextKey, data: ButtonData) => ({ label: t(label), data })
   /** Button that lists the alerts of the last day, of one watch or of all. */

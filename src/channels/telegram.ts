@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { apiSignal } from '#src/telegram/api.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
-import { failureOf, verdictOf } from '#src/telegram/errors.ts'
+import { finalFailureOf, verdictOf } from '#src/telegram/errors.ts'
 import { type PostedMessage, type PostResult, post } from '#src/telegram/send.ts'
 import {
   type Channel,
@@ -174,7 +174,7 @@ async function inTurn<Result>(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof DeliveryError) throw error
-    const failure = failureOf(verdictOf(error))
+    const failure = finalFailureOf(verdictOf(error))
     const { reason, retryAfterIsMandatory, retryAfterSeconds = 0 } = failure
     if (retryAfterIsMandatory) await pace.flooded(chatId, retryAfterSeconds * 1000)
     throw new DeliveryError(reason, failure)

@@ -79,13 +79,13 @@ describe('an outage of a provider to which other signals are added', () => {
     all: readonly ShownPart[],
     states: ReadonlyMap<number, MessageState> = new Map(),
   ) => {
-    const fate = currentContent(
+    const content = currentContent(
       { id: 'd', kind: 'group', help: 'action', sentAt: SENT_AT },
       all,
       states,
     )
-    if (fate === undefined) throw new Error('no message')
-    return alertView(fate.envelope, fate.state).plain
+    if (content === undefined) throw new Error('no message')
+    return alertView(content.envelope, content.state).plain
   }
 
   test('keeps its cause, its damage and its first step, and lists them', () => {
@@ -179,8 +179,8 @@ describe('an outage of a provider to which other signals are added', () => {
     const single = (kind: 'alert' | 'reminder', state: MessageState) => {
       const part = kind === 'reminder' ? later(kind, alone) : alone
       const sent = { id: 'd', kind, help: null, sentAt: SENT_AT }
-      const fate = currentContent(sent, [part], new Map([[COMMIT, state]]))
-      return fate && alertView(fate.envelope, fate.state).plain.split('\n')[0]
+      const content = currentContent(sent, [part], new Map([[COMMIT, state]]))
+      return content && alertView(content.envelope, content.state).plain.split('\n')[0]
     }
     expect(single('alert', current('Now'))).toBe('🟠 \u2068Alpha\u2069: Now')
     expect(single('reminder', current('Now'))).toBe('🔴 \u2068Alpha\u2069: Now · still active')
@@ -275,14 +275,14 @@ describe('transfers in both directions', () => {
     return { alertId, envelope: { ...envelopeOf({ data, timezone: 'UTC' }), message } }
   }
   const movements = [moved(1, '-500'), moved(2, '499.999979')]
-  const fateOf = (parts: readonly ShownPart[]) => {
+  const contentOf = (parts: readonly ShownPart[]) => {
     const sent = { id: 'd', kind: 'group', help: null, sentAt: SENT_AT } as const
-    const fate = currentContent(sent, parts, new Map())
-    if (fate === undefined) throw new Error('no message')
-    return fate
+    const content = currentContent(sent, parts, new Map())
+    if (content === undefined) throw new Error('no message')
+    return content
   }
   const lines = (parts: readonly ShownPart[]) => {
-    const { envelope, state } = fateOf(parts)
+    const { envelope, state } = contentOf(parts)
     const { plain } = alertView(envelope, state)
     return plain
       .replaceAll(/[\u2066-\u2069]/g, '')
@@ -303,7 +303,7 @@ describe('transfers in both directions', () => {
   })
 
   test('link each transaction by a name, in every channel that has links', () => {
-    const { envelope, state } = fateOf(movements)
+    const { envelope, state } = contentOf(movements)
     for (const text of [
       alertView(envelope, state).html,
       alertMail(envelope, READER).html,

@@ -18,26 +18,29 @@ import type { UnrecordedResult } from './sending-state.ts'
 const RECORD_GAP_MS = 20
 /** Number of results that wait to be recorded at which nothing more is to be sent. */
 const RESULTS_MAX = 1000
-/** First wait before a failed recording is repeated; doubles each time. */
-const REWRITE_MS = { first: 50, max: 2000 } as const
+/**
+ * Waits before a failed recording is repeated: the first, doubled up to the longest. A result that failed alone waits
+ * for the longest.
+ */
+const RECORD_RETRY_MS = { first: 50, max: 2000 } as const
 
 /** Results that a worker has not recorded yet. */
 export interface ResultQueue {
   add(result: SendTaskResult): void
-  /** Repeats failed recordings, and drops those whose lease has ended. */
+  /** Queues results again that failed alone and have waited, and drops those whose lease has ended. */
   retry(): void
-  /** Whether nothing waits to be recorded, except failed recordings. */
+  /** Whether no result waits or is being recorded. Results that failed alone wait for `retry` and do not count. */
   isIdle(): boolean
   /**
    * Whether so many results wait that no more deliveries are to be claimed. A delivery whose result waits for longer
    * than its lease is sent again by another process.
    */
   isFull(): boolean
-  /** Number of recordings. */
+  /** Number of batches of results that were recorded so far. */
   recordings(): number
   /** Waits until everything is recorded. */
   finish(): Promise<void>
-  /** Stops repeating failed recordings. */
+  /** Stops waiting for the database: a batch that fails now is dropped. */
   giveUp(): void
 }
 
@@ -72,7 +75,7 @@ export function createResultQueue(
 
   /** Runs one transaction after another, each with all results since the previous one. */
   async function recordAll(): Promise<void> {
-    let againMs: number = REWRITE_MS.first
+    let againMs: number = RECORD_RETRY_MS.first
     while (waiting.length > 0) {
       const earlyMs = recordedAt + RECORD_GAP_MS - performance.now()
       if (earlyMs > 0) await wait(earlyMs)
@@ -86,10 +89,10 @@ export function createResultQueue(
         // The database is unavailable, so the results are kept in order and recorded when it is back.
         waiting = [...batch, ...waiting]
         await pause(againMs, stopped.signal)
-        againMs = Math.min(2 * againMs, REWRITE_MS.max)
+        againMs = Math.min(2 * againMs, RECORD_RETRY_MS.max)
         continue
       }
-      againMs = REWRITE_MS.first
+      againMs = RECORD_RETRY_MS.first
       for (const result of batch) if (!recorded.unrecorded.includes(result)) on.release(result)
       recordings += 1
       await on.recorded(batch, recorded.madeDue)
@@ -121,7 +124,7 @@ export function createResultQueue(
     for (const result of results) {
       const until = untilOf.get(result) ?? now + LEASE_SECONDS * 1000
       untilOf.set(result, until)
-      unrecorded.push({ result: result, nextAt: now + REWRITE_MS.max, until })
+      unrecorded.push({ result: result, nextAt: now + RECORD_RETRY_MS.max, until })
     }
   }
 

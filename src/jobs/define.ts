@@ -19,7 +19,7 @@ export interface BotWork {
    */
   followUp(signal: AbortSignal, wallets: ReadonlySet<string>): Promise<void>
   /** Notifies chats of the outcome of their connect codes. */
-  notifyConnected(signal: AbortSignal): Promise<void>
+  notifyConnectOutcomes(signal: AbortSignal): Promise<void>
   /**
    * Updates the live messages that are due, and those of changed top-ups.
    * @param handles of the changed top-ups

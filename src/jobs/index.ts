@@ -7,7 +7,7 @@ import { followSubmissions } from './follow-submissions.ts'
 import { followUpMessages } from './follow-up-messages.ts'
 import { holdSlices } from './hold-slices.ts'
 import { judgeLedgers } from './judge-ledgers.ts'
-import { notifyConnected } from './notify-connected.ts'
+import { notifyConnectOutcomes } from './notify-connected.ts'
 import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
@@ -52,7 +52,7 @@ export const REGISTRY: readonly Job[] = [
   sendPictures,
   returnCharges,
   sendConfirmations,
-  notifyConnected,
+  notifyConnectOutcomes,
   showLiveMessages,
   showBacktests,
   followUpMessages,

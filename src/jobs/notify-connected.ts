@@ -2,11 +2,12 @@ import { CONNECTS_CHANNEL } from '#src/recipients/connect.ts'
 import type { Job } from './define.ts'
 
 /** Notifies chats of the outcome of their connect codes. Woken by the commit of an outcome. */
-export const notifyConnected: Job = {
+export const notifyConnectOutcomes: Job = {
+  // Logs and metrics have this name, so it keeps its form.
   name: 'notify-connected',
   role: 'bot',
   everywhere: true,
   wakeOn: CONNECTS_CHANNEL,
   everyMs: () => 5000,
-  run: async ({ bot }, signal) => bot?.notifyConnected(signal),
+  run: async ({ bot }, signal) => bot?.notifyConnectOutcomes(signal),
 }

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { deleteChatData as forgetChat } from '#src/alerts/deletions.ts'
-import { muteChat } from '#src/alerts/settings-changes.ts'
+import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'
 import { updateChat as changeChat, unlinkChat as unlink } from '#src/recipients/chats.ts'
@@ -91,7 +91,7 @@ export const muteAll = defineChatOperation({
   id: 'muteAll',
   scope: 'read',
   body: z.strictObject({ chatId: ChatId, minutes: z.int().min(0).max(DAY_MINUTES) }),
-  handle: ({ app, body }) => muteChat(app, body),
+  handle: ({ app, body }) => muteChatAndReschedule(app, body),
 })
 
 /** Deletes the chat's link to the wallet. Returns the number of links. */

@@ -60,7 +60,7 @@ const Properties = z.record(z.string(), z.record(z.string(), z.unknown()))
 const DataSchema = z.looseObject({ properties: Properties.exactOptional() })
 
 /** The schema of an event's `data` with a description for each property that has a meaning. */
-export function withEventMeanings(t: Translate, schema: unknown, component: string): unknown {
+export function withDataMeanings(t: Translate, schema: unknown, component: string): unknown {
   const { properties = {}, ...rest } = DataSchema.parse(schema)
   const explained = Object.entries(properties).map(([name, property]) => {
     const description = meaningOf(t, component, name)

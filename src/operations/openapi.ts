@@ -6,7 +6,7 @@ import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
 import { examplesAt } from './examples/index.ts'
 import { PARAMETERS } from './examples/parameters.ts'
-import { withEventMeanings } from './openapi-events.ts'
+import { withDataMeanings } from './openapi-events.ts'
 import { withMeanings } from './openapi-meanings.ts'
 import { errorCodes, Problem, problemAnswers, problemReferences } from './openapi-problems.ts'
 import { jsonSchema, optionsFor } from './openapi-schema.ts'
@@ -190,7 +190,7 @@ function componentSchemas(
   const described: Record<string, unknown> = { ...ofEvents }
   for (const [id, schema] of Object.entries(schemas)) {
     const bare = withoutMarks(schema)
-    described[id] = events.has(id) ? withEventMeanings(t, bare, id) : withMeanings(t, bare, [id])
+    described[id] = events.has(id) ? withDataMeanings(t, bare, id) : withMeanings(t, bare, [id])
   }
   const named = [Problem, WebhookPayload, ...registry.flatMap(({ body, output }) => [body, output])]
   const open = [

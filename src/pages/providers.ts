@@ -6,7 +6,7 @@ import { readAddress } from '#src/kernel/typed-address.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { listEveryProvider } from '#src/operations/previews.ts'
-import { LISTED_ROUNDS, type ListedProvider } from '#src/watches/provider-list.ts'
+import { type ListedProvider, ROUNDS_PER_PROVIDER } from '#src/watches/provider-list.ts'
 import { toneOfRounds } from '#src/watches/round-counts.ts'
 import { choicesOf, queryParametersOf, sendPage } from './layout.ts'
 
@@ -58,12 +58,14 @@ function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider)
     path: `/providers/${provider}`,
     name: name ?? shortAddress(provider),
     weight: weight === null ? '–' : formatPercent(weight, t.locale),
-    tone: toneOfRounds(rounds, LISTED_ROUNDS),
+    tone: toneOfRounds(rounds, ROUNDS_PER_PROVIDER),
     rounds: seen === 0 ? '–' : `${seen - bad}/${seen}`,
     // The dash of a provider without judged rounds already says that there is no data.
     noData:
-      seen === 0 || seen === LISTED_ROUNDS
+      seen === 0 || seen === ROUNDS_PER_PROVIDER
         ? undefined
-        : t('pages:provider.noData', { rounds: formatNumber(LISTED_ROUNDS - seen, t.locale) }),
+        : t('pages:provider.noData', {
+            rounds: formatNumber(ROUNDS_PER_PROVIDER - seen, t.locale),
+          }),
   }
 }

@@ -253,7 +253,7 @@ export async function updateChat(
  *
  * @param deps its `db` is the transaction that also reschedules deferred messages
  */
-export async function muteChat(
+export async function setChatMute(
   deps: Deps,
   input: { readonly chatId: number; readonly minutes: number },
 ): Promise<{ readonly mutedUntil: Date | null; readonly wallets: readonly Address[] }> {

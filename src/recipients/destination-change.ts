@@ -1,6 +1,6 @@
 /** Changes that named recipients and the wallet's own channels share. */
 import type { Channel } from '#src/channels/define.ts'
-import type { TypedInput } from '#src/channels/destination-form.ts'
+import type { DestinationInput } from '#src/channels/destination-form.ts'
 import type { ChannelKey, Channels } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -49,7 +49,7 @@ export async function applyDestinationChange(
   tx: Db,
   row: store.RecipientRow,
   change: {
-    readonly input: TypedInput
+    readonly input: DestinationInput
     readonly wanted: 'active' | 'disabled' | undefined
     readonly now: Date
   },

@@ -1,6 +1,6 @@
 /** Validates typed input for a destination, and creates or changes the destination by it. */
 import type { Channel } from '#src/channels/define.ts'
-import type { TypedDestination, TypedInput } from '#src/channels/destination-form.ts'
+import type { DestinationInput, TypedDestination } from '#src/channels/destination-form.ts'
 import { AppError, type FieldError } from '#src/kernel/errors.ts'
 
 /**
@@ -9,7 +9,10 @@ import { AppError, type FieldError } from '#src/kernel/errors.ts'
  * @throws AppError invalid `validation_failed`; conflict `use_telegram_link` for a channel whose
  * destinations are not typed
  */
-export function newDestination(channel: Channel<unknown>, input: TypedInput): TypedDestination {
+export function newDestination(
+  channel: Channel<unknown>,
+  input: DestinationInput,
+): TypedDestination {
   const { form } = channel
   if (form === undefined) throw new AppError('conflict', 'use_telegram_link')
   const isMissing = input[form.required] === undefined
@@ -30,7 +33,7 @@ export function newDestination(channel: Channel<unknown>, input: TypedInput): Ty
 export function changedDestination(
   channel: Channel<unknown>,
   destination: unknown,
-  input: TypedInput,
+  input: DestinationInput,
   now: Date,
 ): TypedDestination | undefined {
   throwIfInvalid([...unknownFields(channel, input), ...(channel.form?.check(input) ?? [])])
@@ -44,7 +47,7 @@ export function addressOf(destination: unknown): string | undefined {
   return isMailbox && typeof destination.address === 'string' ? destination.address : undefined
 }
 
-function unknownFields({ form }: Channel<unknown>, input: TypedInput): FieldError[] {
+function unknownFields({ form }: Channel<unknown>, input: DestinationInput): FieldError[] {
   const parts = ['address', 'url', 'rotateSecret'] as const
   return parts
     .filter((part) => input[part] !== undefined && !form?.parts.includes(part))

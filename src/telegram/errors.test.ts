@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { failureOf, judgeRefusal } from './errors.ts'
+import { finalFailureOf, judgeRefusal } from './errors.ts'
 
 describe('judgeRefusal', () => {
   test.each([
@@ -44,7 +44,7 @@ describe('judgeRefusal', () => {
 
   test('blocks a chat whose topic General is closed, too, so that no other form is left', () => {
     const verdict = judgeRefusal({ code: 400, description: 'Bad Request: TOPIC_CLOSED' })
-    expect(failureOf(verdict)).toMatchObject({
+    expect(finalFailureOf(verdict)).toMatchObject({
       reason: 'topic_closed',
       permanent: true,
       becomes: 'blocked',

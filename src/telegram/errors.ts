@@ -120,8 +120,11 @@ export function verdictOf(error: unknown): EditVerdict {
   return failed(isAborted ? 'timeout' : 'unreachable', undefined, { isOurFault: true })
 }
 
-/** Failure of a message that has no other form, such as one in the topic General, which is closed as well. */
-export function failureOf(verdict: EditVerdict): ApiFailure {
+/**
+ * The failure to report when the caller does not send the message in another form. A refused thread counts as a
+ * blocked chat: the message was for the topic General, which is closed and has no thread that could be left out.
+ */
+export function finalFailureOf(verdict: EditVerdict): ApiFailure {
   if (verdict.kind === 'fail') return verdict.error
   return verdict.kind === 'send_without_thread'
     ? failure('topic_closed', 400, { permanent: true, becomes: 'blocked' })

@@ -57,9 +57,9 @@ export async function endMutes(
 /**
  * Whether each of these addresses is the target of another balance watch of the wallet.
  *
- * @param asked `watchId`: the watch itself, which does not count
+ * @param asked `watchId`: the watch that asks; it is not one of the others
  */
-export async function haveBalanceWatch(
+export async function areTargetsOfOtherBalanceWatches(
   db: Db,
   asked: readonly {
     readonly wallet: Address

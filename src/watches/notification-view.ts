@@ -34,7 +34,7 @@ function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
 
 const Choices = z.array(SignalChoice)
 
-export { ENDED_MUTES, haveBalanceWatch } from './notification-store.ts'
+export { areTargetsOfOtherBalanceWatches, ENDED_MUTES } from './notification-store.ts'
 
 /**
  * Removes the ended mutes of these watches.

@@ -14,7 +14,7 @@ export interface ListedProvider {
    * weight is unknown.
    */
   readonly weight: number | null
-  /** Counts over the last `LISTED_ROUNDS` round ids. */
+  /** Counts over the newest `ROUNDS_PER_PROVIDER` voting rounds. */
   readonly rounds: RoundCounts
 }
 
@@ -24,8 +24,8 @@ interface Deps {
   readonly confirmations: number
 }
 
-/** Number of the last round ids that are counted. */
-export const LISTED_ROUNDS = 20
+/** How many of the newest voting rounds are counted for each provider of the list. */
+export const ROUNDS_PER_PROVIDER = 20
 
 /**
  * Every provider of the last rounds, of the signing policy in force and of the published names, by weight
@@ -38,7 +38,7 @@ export async function listEveryProvider(
 ): Promise<readonly ListedProvider[]> {
   const [weights, verdicts] = await Promise.all([
     undefinedIfUnavailable(() => weightsNow(deps, signal), signal),
-    deps.facts.rounds.verdictsOfAll(LISTED_ROUNDS),
+    deps.facts.rounds.verdictsOfAll(ROUNDS_PER_PROVIDER),
   ])
   const all = new Set([...(weights?.keys() ?? []), ...verdicts.keys(), ...names.keys()])
   return [...all]

@@ -1,5 +1,6 @@
 /** The state of a provider at the newest confirmed block. */
 import type { FspChain } from '#src/fsp/chain.ts'
+import type { VotingAddresses } from '#src/fsp/indexer/provider-observation.ts'
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Address } from '#src/kernel/units.ts'
 
@@ -54,13 +55,10 @@ export async function readLiveProvider(
   }
 }
 
-/** Addresses of a provider by role. */
-type Addresses = Readonly<Record<'submit' | 'submitSignatures' | 'signingPolicy', Address>> | null
-
 /** The fields of a provider's view that are read from the chain. */
 export interface LiveProviderFields {
   readonly provider: Address
-  readonly addresses: Addresses
+  readonly addresses: VotingAddresses | null
   readonly weight: number | null
   readonly balances: { role: string; address: Address; balanceWei: bigint }[]
   readonly rewardEpoch: number
@@ -71,7 +69,7 @@ export interface LiveProviderFields {
   readonly currentRound: number
 }
 
-function roleOf(addresses: Addresses, account: Address): string {
+function roleOf(addresses: VotingAddresses | null, account: Address): string {
   const roles = Object.entries(addresses ?? {})
   return roles.find(([, address]) => address === account)?.[0] ?? 'signingPolicy'
 }

@@ -123,7 +123,10 @@ export interface Signal<
     /** Whether a recovery ends an episode, by the recovery's data and the episode's last alert. */
     isOver(recovery: JsonObject, last: Pick<Firing, 'event' | 'data'>): boolean
   }
-  /** The claim of the signal's alerts about the chain; omitted if alerts are not about a data provider. */
+  /**
+   * Builds the claim of an alert about the chain, or says why there is none; omitted if alerts are not about a data
+   * provider.
+   */
   readonly claim?: ClaimBuilder
   /** Example data by event, for previews and documents. */
   readonly examples: Readonly<Record<string, JsonObject>>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { muteChat } from '#src/alerts/settings-changes.ts'
+import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
   await world.change(defaults)
-  await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+  await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
   await world.sql`delete from deliveries where status in ('held', 'pending')`
   world.forgetMessages()
@@ -169,9 +169,9 @@ describe('a recovery while its alert is still deferred', () => {
 
   test('in a muted chat is shown together with its alert when the mute ends', async () => {
     at('2026-11-29T13:00:00.000Z')
-    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: LOW })
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     world.clock.advance(360)
     await world.record(watchId, { event: BACK })
     await world.deliver()
@@ -227,7 +227,7 @@ describe('a recovery after a summary', () => {
     world.forgetMessages()
     at('2026-11-29T14:05:00.000Z')
     await world.record(watchId, { event: 'fsp.monitoring' })
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     at('2026-11-29T15:00:00.000Z')
     await pass()
     world.forgetMessages()
@@ -289,7 +289,7 @@ describe('a digest', () => {
 describe('a chat that is muted', () => {
   test('gets no alert, not even a critical one, until the mute ends, and then all; mail is not affected', async () => {
     at('2026-12-03T13:05:00.000Z')
-    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
     world.clock.advance(16 * 60)
     await world.remind()
@@ -304,10 +304,10 @@ describe('a chat that is muted', () => {
 
   test('that ends early gets the missed alerts at once', async () => {
     at('2026-12-04T13:05:00.000Z')
-    await muteChat(world.app, { chatId: world.chat, minutes: 480 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 480 })
     await world.record(watchId, { event: LOW })
     world.clock.advance(60)
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     await pass()
     expect(world.chatTexts()).toHaveLength(1)
   })
@@ -362,7 +362,7 @@ describe('very many deferred messages', () => {
     await world.record(watchId, { event: LOW })
     await multiply()
     const before = await held()
-    await muteChat(world.app, { chatId: world.chat, minutes: 1440 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 1440 })
     expect(await held()).toEqual(before)
     await Promise.all([world.summarize(), world.summarize()])
     const [chat] = await world.sql<{ count: number }[]>`

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { muteEpisode } from '#src/alerts/acknowledge.ts'
-import { muteChat } from '#src/alerts/settings-changes.ts'
+import { muteChatAndReschedule } from '#src/alerts/settings-changes.ts'
 import { DEFAULT_SETTINGS } from '#src/recipients/settings.ts'
 import { linkChat } from '../support/destinations.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await world.sql`update tokens set expires_at = ${new Date('2030-01-01T00:00:00.000Z')}`
   const { version: _version, ...defaults } = DEFAULT_SETTINGS
   await world.change(defaults)
-  await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+  await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
   await world.sql`update alerts set state = 'recovered', recovered_at = fired_at, remind_at = null`
   await world.sql`delete from deliveries where status in ('held', 'pending')`
   watchId = await world.watch(`Watch ${day}`)
@@ -239,12 +239,12 @@ test('a signal that settles in quiet hours is notified after them', async () => 
 describe('a chat that is unmuted early', () => {
   test('gets critical alerts at once, also with a digest; other alerts wait for the digest', async () => {
     await world.change({ digest: 'daily', digestAt: '09:00', repeat: { critical: [] } })
-    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 60 })
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
     await world.record(watchId, { event: LOW })
     await pass()
     at('12:20')
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     await pass()
     expect(world.chatTexts()).toEqual([expect.stringContaining('No data from the chain')])
     expect(world.chatTexts()[0]).not.toContain('credits')
@@ -257,11 +257,11 @@ describe('a chat that is unmuted early', () => {
   test('gets critical alerts in quiet hours that let them through, and other alerts afterwards', async () => {
     await world.change({ quietHours: NIGHT, repeat: { critical: [] } })
     at('21:00')
-    await muteChat(world.app, { chatId: world.chat, minutes: 600 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 600 })
     await world.record(watchId, { event: 'fsp.monitoring', severity: 'critical' })
     await world.record(watchId, { event: LOW })
     at('23:00')
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     await pass()
     expect(world.chatTexts()).toEqual([expect.stringContaining('No data from the chain')])
     at('07:00', 1)
@@ -271,7 +271,7 @@ describe('a chat that is unmuted early', () => {
 
   test('gets notices at once; they never wait for a digest', async () => {
     await world.change({ digest: 'daily', digestAt: '09:00' })
-    await muteChat(world.app, { chatId: world.chat, minutes: 60 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 60 })
     const [reader] = await world.sql<{ id: number }[]>`
       select id from recipients where chat_id = ${world.chat}`
     await world.record(watchId, { event: LOW })
@@ -280,7 +280,7 @@ describe('a chat that is unmuted early', () => {
         envelope = jsonb_set(envelope::jsonb, '{kind}', '"notice"')::json
       where recipient_id = ${reader?.id ?? 0} and status = 'held'`
     at('12:20')
-    await muteChat(world.app, { chatId: world.chat, minutes: 0 })
+    await muteChatAndReschedule(world.app, { chatId: world.chat, minutes: 0 })
     await pass()
     expect(world.chatTexts()).toHaveLength(1)
   })

@@ -36,7 +36,7 @@ async function startTwo() {
   const nothing = async () => undefined
   const bot: BotWork = {
     followUp: (signal, wallets) => follow(wallets, signal),
-    notifyConnected: nothing,
+    notifyConnectOutcomes: nothing,
     showLive: nothing,
     showBacktests: nothing,
   }

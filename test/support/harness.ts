@@ -8,7 +8,7 @@ import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
 import { followUpMessages } from '#src/jobs/follow-up-messages.ts'
-import { notifyConnected } from '#src/jobs/notify-connected.ts'
+import { notifyConnectOutcomes } from '#src/jobs/notify-connected.ts'
 import { startJobs } from '#src/jobs/runner.ts'
 import { showLiveMessages } from '#src/jobs/show-live-messages.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
@@ -77,7 +77,7 @@ export async function harness(
   await bot?.start()
   await telegram.waitFor(() => bot?.username())
   const jobs = await startJobs({ ...only.app, ...(bot && { bot }) }, only.service.sql, [
-    notifyConnected,
+    notifyConnectOutcomes,
     showLiveMessages,
     followUpMessages,
   ])

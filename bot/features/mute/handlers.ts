@@ -26,7 +26,7 @@ onCommand(composer, 'mute', async (ctx, text) => {
   if (text === '' || !hasButtons(ctx)) return showMuted(ctx)
   const until = untilOf(ctx, text)
   if (until === undefined) return showMuted(ctx, `⚠️ ${ctx.t.html('bot:muted.notUnderstood')}`)
-  await muteChat(ctx, until)
+  await muteAndShow(ctx, until)
 })
 
 /** End of a typed duration, at most a day; undefined if it is malformed. */
@@ -42,7 +42,7 @@ onPress(composer, 'mute.list', (ctx) => showMuted(ctx))
 onPress(composer, 'mute.all', async (ctx, { duration }) => {
   const until = chatEnd(ctx, duration)
   // The button belongs to an alert or notice: the press gets an answer, and the message stays as it is.
-  if (!(await isDelivered(ctx))) return muteChat(ctx, until)
+  if (!(await isDelivered(ctx))) return muteAndShow(ctx, until)
   await setMute(ctx, until)
   const { t, reader } = ctx
   const options = { offset: reader.timezone === 'UTC' }
@@ -71,7 +71,7 @@ async function setMute(ctx: BotContext, until: Date | undefined): Promise<void> 
   await identifyAgain(ctx)
 }
 
-async function muteChat(ctx: BotContext, until: Date | undefined): Promise<void> {
+async function muteAndShow(ctx: BotContext, until: Date | undefined): Promise<void> {
   const { t, reader, app } = ctx
   await setMute(ctx, until)
   const done =

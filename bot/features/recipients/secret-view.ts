@@ -49,8 +49,7 @@ export function secretShown(
       `✅ ${t.html('bot:rec.ready', { name })}`,
       t.html('bot:rec.secretOnce'),
       t.html('bot:rec.secretText', {
-        // The secret is not formatted as code: inside of a spoiler, Telegram would keep only the code,
-        // which is not hidden.
+        // Not formatted as code: Telegram drops a spoiler around code, so the secret would be visible.
         secret: html(`<tg-spoiler>${escapeHtml(secret)}</tg-spoiler>`),
       }),
       ...(isNew ? ['', t.html('bot:rec.hearNext', { name })] : []),

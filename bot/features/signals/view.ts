@@ -50,20 +50,18 @@ export function signalShort(t: Translate, type: string, signal: string): string 
 export function signalsSummary({ t }: Reader, watch: Watch): string {
   const all = signalsOf(watch)
   const on = all.filter(({ setting }) => setting.enabled).length
-  const loud = all.filter(isNoticeable).map((signal) => {
+  const noticeable = all.filter(isNoticeable).map((signal) => {
     return `${markOf(signal)}\u00a0${signalShort(t, watch.type, signal.definition.id)}`
   })
   const values = { on, total: all.length }
-  return loud.length === 0
+  return noticeable.length === 0
     ? t.html('bot:signals.summary', values)
-    : t.html('bot:signals.summaryLoud', { ...values, loud: loud.join(' · ') })
+    : t.html('bot:signals.summaryLoud', { ...values, loud: noticeable.join(' · ') })
 }
 
-/**
- * Maximum number of signals with separate buttons above the groups, and of signals that a group's line
- * names.
- */
-const LOUD_MAX = 2
+/** Maximum number of pending or firing signals with a button of their own. */
+const NOTICEABLE_MAX = 2
+/** Maximum number of signals that the line of a group names. */
 const NAMED_MAX = 3
 
 /** All signals of a watch, by group. */
@@ -79,7 +77,7 @@ export function signalList(reader: Reader, watch: Watch): View {
     on: all.filter(({ setting }) => setting.enabled).length,
     total: all.length,
   }
-  const loud = all.filter(isNoticeable).slice(0, LOUD_MAX)
+  const noticeable = all.filter(isNoticeable).slice(0, NOTICEABLE_MAX)
   const params = { id: watch.id }
   const lines = [
     t.html('bot:signals.title', values),
@@ -88,7 +86,7 @@ export function signalList(reader: Reader, watch: Watch): View {
   ]
   const several = all.length > 1
   return screen(lines, [
-    loud.map((signal) => signalButton(reader, watch, signal)),
+    noticeable.map((signal) => signalButton(reader, watch, signal)),
     ...inRows(
       groups.map(({ group, members }) => groupButton(reader, watch, group, members)),
       2,

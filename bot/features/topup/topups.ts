@@ -15,8 +15,8 @@ import { hashOfView } from '../../core/live-messages.ts'
 import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
-import { nextStepAt } from './amounts-view.ts'
 import { assetKeyOf } from './assets.ts'
+import { nextStepAt } from './countdown.ts'
 import type { ShownTopup } from './view.ts'
 
 /** Kinds of live messages of a top-up: its screen, its QR code. */

@@ -18,9 +18,12 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import { copyButton, hashText, leftText, linkButton, topupAmountText } from './amounts-view.ts'
+import { topupAmountText } from './amounts-view.ts'
 import { contractWalletLine } from './asset-view.ts'
+import { leftText } from './countdown.ts'
+import { hashText } from './hash-view.ts'
 import { topupPageUrl } from './page-link.ts'
+import { linkButton, payRows } from './payment-buttons.ts'
 import {
   backToAssets,
   boughtLine,
@@ -162,36 +165,6 @@ function quoteRows(reader: Reader, topup: Topup): Rows {
 
 function paidAlready(t: Translate, { handle }: Topup): Button {
   return act(t('bot:button.paidAlready'), packed('topup.hash', { handle }))
-}
-
-/** Buttons for paying and copying. */
-function payRows(reader: Reader, topup: Topup): Rows {
-  const { t } = reader
-  const { handle, pageQr, amount, decimals, payTo, approval, transaction } = topup
-  const page = topupPageUrl(reader, topup)
-  const { destinationTag } = topup
-  const isXrp = destinationTag !== null
-  const copyAmount = copyButton(t('bot:button.copyAmount'), formatUnits(amount, decimals))
-  const copyAddress = copyButton(t('bot:button.copyAddress'), payTo)
-  const copyLink = copyButton(t('bot:button.copyLink'), page)
-  // No wallet in a browser pays XRP.
-  const label = t(isXrp ? 'pages:pay.details' : 'bot:button.payInBrowser')
-  const ways = [
-    ...(isXrp ? [linkButton(t('bot:button.openXaman'), pageQr, 'primary')] : []),
-    ...(isOpenLink(page) ? [linkButton(label, page, isXrp ? undefined : 'primary')] : []),
-  ]
-  const copies = isXrp
-    ? [
-        [copyAddress, copyButton(t('bot:button.copyTag'), String(destinationTag))],
-        [copyAmount, copyLink],
-      ]
-    : approval !== null
-      ? [[copyAmount, copyLink]]
-      : [
-          [copyAmount, copyAddress],
-          [copyButton(t('bot:button.copyData'), transaction?.data ?? handle), copyLink],
-        ]
-  return [ways, ...copies]
 }
 
 /** Screen of a payment that was seen and has too few confirmations. */

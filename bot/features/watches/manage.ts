@@ -22,8 +22,8 @@ export async function withManaged(
   await act(watch, link)
 }
 
-/** Changes of a watch in the form of the operation. */
-export type ChangesOf = Readonly<Record<string, unknown>>
+/** Changes of a watch as the body of the operation, which validates them. */
+export type WatchChangesBody = Readonly<Record<string, unknown>>
 
 /**
  * Changes a watch as last read, and shows the result. After a concurrent change the card is read again and
@@ -32,8 +32,8 @@ export type ChangesOf = Readonly<Record<string, unknown>>
 export async function changeWatch(
   ctx: BotContext,
   found: { readonly watch: Watch; readonly link: Membership },
-  changes: ChangesOf,
-  shown: (watch: Watch) => Promise<unknown>,
+  changes: WatchChangesBody,
+  show: (watch: Watch) => Promise<unknown>,
 ): Promise<void> {
   const { watch, link } = found
   const input = {
@@ -43,7 +43,7 @@ export async function changeWatch(
   }
   const changed = await unlessStale(() => ctx.call(updateWatch, input, link))
   if (changed !== undefined) {
-    await shown(changed)
+    await show(changed)
     return
   }
   await showCard(ctx, watch.id, `⚠️ ${ctx.t.html('bot:error.changed')}`)

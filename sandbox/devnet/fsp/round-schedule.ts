@@ -1,6 +1,6 @@
 import type { EpochDaemon } from './epoch-daemon.ts'
 import { fastUpdates } from './fast-updates.ts'
-import type { TimedTransactions } from './round.ts'
+import type { ScheduledTransactions } from './round.ts'
 import { type ProtocolTiming, roundAt, roundStart } from './timing.ts'
 import type { BlockWriter, UnsignedTx } from './writer.ts'
 
@@ -27,7 +27,7 @@ export interface RoundScheduleOptions {
   readonly writer: BlockWriter
   readonly epochDaemon: EpochDaemon
   /** Actions of a round. */
-  plan(round: number): readonly TimedTransactions[]
+  plan(round: number): readonly ScheduledTransactions[]
   /** Called with the time of each created block. */
   onTime(seconds: number): void
 }
@@ -44,7 +44,7 @@ export function createRoundSchedule({
   onTime,
 }: RoundScheduleOptions): RoundSchedule {
   let round = roundAt(timing, writer.head.timestamp) + 1
-  let acts: TimedTransactions[] = []
+  let acts: ScheduledTransactions[] = []
   /** The last block with price updates. */
   let updated = 0
 
@@ -54,15 +54,21 @@ export function createRoundSchedule({
     await epochDaemon.tick(opensAt() + 1)
     const more = plan(round)
     round += 1
-    acts = [...acts, ...more].toSorted((a, b) => a.at - b.at)
+    acts = [...acts, ...more].toSorted((a, b) => a.atSeconds - b.atSeconds)
   }
 
-  async function act({ at, transactions }: TimedTransactions, isLive: boolean): Promise<void> {
+  async function act(
+    { atSeconds, transactions }: ScheduledTransactions,
+    isLive: boolean,
+  ): Promise<void> {
     if (isLive) {
       await writer.send(transactions)
       return
     }
-    await writer.block(Math.max(at, writer.head.timestamp + 1), [...transactions, ...updates()])
+    await writer.block(Math.max(atSeconds, writer.head.timestamp + 1), [
+      ...transactions,
+      ...updates(),
+    ])
     onTime(writer.head.timestamp)
   }
 
@@ -78,17 +84,19 @@ export function createRoundSchedule({
     get round() {
       return round
     },
-    nextAt: () => Math.min(opensAt(), acts[0]?.at ?? Number.POSITIVE_INFINITY),
+    nextAt: () => Math.min(opensAt(), acts[0]?.atSeconds ?? Number.POSITIVE_INFINITY),
     step: async (isLive) => {
       const [first] = acts
-      if (first === undefined || opensAt() <= first.at) {
+      if (first === undefined || opensAt() <= first.atSeconds) {
         await open()
         return
       }
-      const { at } = first
-      const transactions = acts.filter((act) => act.at === at).flatMap((act) => act.transactions)
-      await act({ at, transactions }, isLive)
-      acts = acts.filter((act) => act.at > at)
+      const { atSeconds } = first
+      const transactions = acts
+        .filter((act) => act.atSeconds === atSeconds)
+        .flatMap((act) => act.transactions)
+      await act({ atSeconds, transactions }, isLive)
+      acts = acts.filter((act) => act.atSeconds > atSeconds)
     },
     updates,
     resume: (now) => {

@@ -54,10 +54,10 @@ export interface RoundPlan {
   readonly asker: Address
 }
 
-/** Transactions of one second. */
-export interface TimedTransactions {
+/** Transactions that the simulated providers are to send in one second. */
+export interface ScheduledTransactions {
   /** Epoch seconds. */
-  readonly at: number
+  readonly atSeconds: number
   readonly transactions: readonly UnsignedTx[]
 }
 
@@ -89,12 +89,12 @@ const OUT_OF_BAND = 1.02
 const ROUNDS_PER_REPEAT = 5
 
 /** Plans all actions of a round, up to the end of the next one. */
-export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
+export function planRound(plan: RoundPlan): readonly ScheduledTransactions[] {
   const { round, timing } = plan
   const begins = roundStart(timing, round)
-  const act = (offset: keyof typeof OFFSETS, txs: readonly UnsignedTx[]): TimedTransactions => ({
-    at: begins + OFFSETS[offset],
-    transactions: txs,
+  const act = (offset: keyof typeof OFFSETS, transactions: readonly UnsignedTx[]) => ({
+    atSeconds: begins + OFFSETS[offset],
+    transactions,
   })
   const signed = signRound(plan)
   const has = ({ behaviours }: Member, ...any: readonly Behaviour[]) =>
@@ -134,7 +134,7 @@ export function planRound(plan: RoundPlan): readonly TimedTransactions[] {
       timed(active, 'normal-reverts', []).flatMap((member) => relayTxs(plan, signed, member)),
     ),
     act('graceSignature', signatures(timed(active, 'grace-signature', []))),
-  ].filter(({ at, transactions }) => transactions.length > 0 || BEATS.has(at - begins))
+  ].filter((due) => due.transactions.length > 0 || BEATS.has(due.atSeconds - begins))
 }
 
 /** The results of a round. */

@@ -61,8 +61,8 @@ async function findRenewed(
     return await findLinkedTopup(deps, { handle: z.decode(Hash, made.handle), locale })
   }
   const topup = await findLinkedTopup(deps, { handle, locale })
-  const isOver = topup && isUnpaid(topup) && topup.expiresAt <= deps.clock.now()
-  if (!isOver || (await countRenewals(deps.db, row)) >= RENEWALS_MAX) {
+  const isExpiredUnpaid = topup && hasNoCountedPayment(topup) && topup.expiresAt <= deps.clock.now()
+  if (!isExpiredUnpaid || (await countRenewals(deps.db, row)) >= RENEWALS_MAX) {
     const members = { topupStatus: topup?.status, reason: topup?.reason }
     throw new AppError('conflict', 'topup_state', { members })
   }
@@ -74,13 +74,16 @@ export async function isRenewable(
   { db, clock }: Pick<TopupDeps, 'db' | 'clock'>,
   topup: Pick<Topup, 'handle' | 'status' | 'expiresAt'>,
 ): Promise<boolean> {
-  if (!isUnpaid(topup) || topup.expiresAt > clock.now()) return false
+  if (!hasNoCountedPayment(topup) || topup.expiresAt > clock.now()) return false
   const row = await store.findTopup(db, topup.handle)
   return row !== undefined && (await countRenewals(db, row)) < RENEWALS_MAX
 }
 
-/** Whether the top-up has no payment, and no payment is on its way. */
-function isUnpaid({ status }: Pick<Topup, 'status'>): boolean {
+/**
+ * Whether the quote has expired, or its payments failed or were refused, so that nothing was credited and nothing is on
+ * its way. False before the first payment of a quote that has not expired.
+ */
+function hasNoCountedPayment({ status }: Pick<Topup, 'status'>): boolean {
   return status === 'expired' || status === 'failed' || status === 'rejected'
 }
 

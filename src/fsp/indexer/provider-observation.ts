@@ -16,12 +16,13 @@ export type StoredCheck = z.output<typeof StoredCheck>
 const Seconds = z.int()
 const Wei = z.string().regex(/^\d+$/)
 
-/** Addresses of a provider in the signing policy of the round. */
-export const Addresses = z.object({
+/** Addresses of a provider by their role in voting. */
+export const VotingAddresses = z.object({
   submit: Address,
   submitSignatures: Address,
   signingPolicy: Address,
 })
+export type VotingAddresses = z.output<typeof VotingAddresses>
 
 /** The signing policy in force and, once it is fixed, the next one. */
 export const PolicyPart = z.object({
@@ -144,7 +145,7 @@ export const ProviderObservation = z.object({
   startsAt: Seconds,
   rewardEpoch: z.int(),
   /** Addresses of the provider; null if it is not in the signing policy of the round. */
-  addresses: Addresses.nullable(),
+  addresses: VotingAddresses.nullable(),
   checks: z.record(z.enum(ROUND_CHECKS), StoredCheck).nullable(),
   anchors: z.object({ hits: z.int(), possible: z.int() }).nullable(),
   policy: PolicyPart.nullable(),

@@ -7,7 +7,6 @@ import {
   type RoundCheck,
 } from '../protocol/verdict.ts'
 import {
-  Addresses,
   BalancePart,
   FastUpdatesPart,
   NodePart,
@@ -16,6 +15,7 @@ import {
   RewardsPart,
   type StoredCheck,
   TransactionPart,
+  VotingAddresses,
 } from './provider-observation.ts'
 
 /**
@@ -32,7 +32,7 @@ export const RoundRecord = z.object({
   v: z.record(z.string(), JsonObject).exactOptional(),
   /** Anchor feeds: number of prices within 0.5 % of the median, and number of feeds with a median. */
   a: z.tuple([z.int(), z.int()]).exactOptional(),
-  addresses: Addresses.exactOptional(),
+  addresses: VotingAddresses.exactOptional(),
   policy: PolicyPart.exactOptional(),
   registration: RegistrationPart.exactOptional(),
   fastUpdates: FastUpdatesPart.exactOptional(),

@@ -14,9 +14,9 @@ import {
 const MISSING_MAX = 0.2
 
 /**
- * Judges whether the prices of a reveal fit the feeds. The number of feeds is the number of values that the
- * most weight revealed; the medians show which feeds have a price. Without a reveal that matches its
- * commit, nothing is judged.
+ * Judges whether the prices of a reveal fit the feeds. The number of feeds is that of
+ * `countFeeds`; the medians show which feeds have a price. Without a reveal that matches its commit,
+ * nothing is judged.
  */
 export function judgeFeedValues(
   { evidence, matched, priced, feedCount }: RoundContext,
@@ -38,7 +38,10 @@ export function pricedFeedIndices(medians: readonly (number | undefined)[]): rea
   return medians.flatMap((median, feed) => (median === undefined ? [] : [feed]))
 }
 
-/** The number of values that the most weight revealed; of equal weights, the larger number. */
+/**
+ * The number of feeds of a round: the number of values in the reveals that have the most weight together. Of two
+ * numbers with equal weight the larger one counts. Undefined without a reveal that matches its commit.
+ */
 export function countFeeds(
   matched: RoundContext['matched'],
   providers: readonly { readonly weight: number }[],
