@@ -11,7 +11,7 @@ import { isKnownProvider, type ProviderView } from '#src/watches/provider-view.t
 import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
-import { addressRefusal } from '../../views/notices.ts'
+import { addressRefusal } from '../../views/refusals.ts'
 
 /** Maximum number of suggestions. */
 const OFFERED_MAX = 4
