@@ -59,20 +59,20 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
 }
 
 function shown(
-  { id, label, follows, look, lasting }: Scenario,
+  { id, label, expected, resultPages, lasting }: Scenario,
   newestFirst: readonly ScenarioLogEntry[],
 ) {
-  const last = newestFirst.find(({ scenario }) => scenario === id)
-  return { id, label, follows, look, lasting: lasting?.(), last: last && entryData(last) }
+  const last = newestFirst.find(({ scenarioId }) => scenarioId === id)
+  return { id, label, expected, resultPages, lasting: lasting?.(), last: last && entryData(last) }
 }
 
-function entryData({ id, at, what, notes, state, waits, progress }: ScenarioLogEntry) {
+function entryData({ id, at, label, notes, state, waitsForResults, progress }: ScenarioLogEntry) {
   return {
     id,
     progress,
-    what,
+    label,
     state,
-    isWaiting: waits && state === 'going',
+    isWaiting: waitsForResults && state === 'going',
     at: at.toISOString(),
     time: at.toISOString().slice(11, 19),
     outcome: notes.join(' · '),
