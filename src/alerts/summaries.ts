@@ -26,13 +26,13 @@ import type { Reader } from './render.ts'
 import * as store from './store.ts'
 import {
   deferralReasonOf,
+  deferredSummaryText,
   newestMessage,
   REASON_GLYPHS,
   sortSummaryMessages,
   summaryButtons,
   summaryLine,
   summaryPeriodOf,
-  summaryText,
 } from './summary-view.ts'
 
 /** Recipients read by one query. */
@@ -303,7 +303,7 @@ async function summaryOf(
         kind: 'summary',
         event: 'summary',
         severity: SEVERITIES[counts.urgency] ?? 'info',
-        ...summaryText(t, { reason, period, counts, reader }),
+        ...deferredSummaryText(t, { reason, period, counts, reader }),
         data,
         link: newestMessage(all)?.link ?? `${deps.publicUrl}/`,
         buttons: summaryButtons(t, reason),
