@@ -57,7 +57,7 @@ export function createScenarios(world: WorldParts): Scenarios {
         ongoing.end()
         return true
       }
-      const entry = log.open(id, scenario.label, scenario.waits ?? false)
+      const entry = log.open(id, scenario.label, scenario.waitsForResults ?? false)
       const stop = new AbortController()
       const run = scenario
         .run(
@@ -71,7 +71,7 @@ export function createScenarios(world: WorldParts): Scenarios {
         )
         .finally(() => running.delete(run))
       running.set(run, { entry: entry.id, stop })
-      // Lasting ones have started by now, and their buttons show it.
+      // Updates the buttons: a lasting scenario is on from here.
       log.announce()
       return true
     },

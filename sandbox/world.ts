@@ -15,7 +15,7 @@ import { serveWallet } from './wallet.ts'
 import { createWorldClock, type WorldClock } from './world/clock.ts'
 import { makeDataDir } from './world/data-dir.ts'
 import { startDataUpstream } from './world/data-upstream.ts'
-import type { WorldParts } from './world/parts.ts'
+import { FAULTY_PROVIDER, type WorldParts } from './world/parts.ts'
 import { findPort, requireFreePort } from './world/ports.ts'
 import { startProtocolData } from './world/protocol-data.ts'
 import { BOT_USERNAME, configFor, makeBotToken } from './world/settings.ts'
@@ -51,10 +51,14 @@ const USUAL_PORTS = { port: 8090, servicePort: 8080, internalPort: 9090 } as con
  * hour.
  */
 const BLOCK_TIME_SECONDS = 3
-/** Providers of equal weight; scenarios give faults to the first. */
-const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
-/** Longest time that is simulated in full; a longer one is skipped except for its end. */
+/** Providers of equal weight. */
+const PROVIDERS = [FAULTY_PROVIDER, 'Bravo', 'Charlie', 'Delta', 'Echo'] as const
+/**
+ * Longest jump that is simulated in full. A longer jump runs only the actions of reward epochs, and its last ten
+ * minutes in full.
+ */
 const FULL_SECONDS = 3 * 3600
+/** The end of a longer jump, which is simulated in full. */
 const FULL_END_SECONDS = 10 * 60
 
 /**

@@ -66,6 +66,13 @@ const SKIPPING = [
   'src/watches/target-batch-store.ts',
 ]
 
+/** Tables of other rooms that a file names in its SQL, because it joins them with tables of its own room. */
+const JOINED_TABLES: Readonly<Record<string, readonly string[]>> = {
+  'src/alerts/deferred-store.ts': ['deliveries'],
+}
+/** A table in SQL: the name after `from`, `join`, `into`, `update` or `using`. */
+const SQL_TABLE = /\b(?:from|join|into|update|using)\s+(?:only\s+)?([a-z]\w*)/gi
+
 /**
  * Patterns that only the named files may contain. The docs show programs that contain two of them.
  */
@@ -219,6 +226,23 @@ describe('the source tree', () => {
         .map((name) => `${path} imports ${name}`),
     )
     expect(wrong).toEqual([])
+  })
+
+  test('names tables of its own room only in SQL', () => {
+    const rooms = new Map(
+      sources.flatMap(({ path, code }) =>
+        [...code.matchAll(/\bpgTable\(\s*'(\w+)'/g)].map(([, table]) => [table, floorOf(path)[1]]),
+      ),
+    )
+    const foreign = sources.flatMap(({ path, code }) => {
+      const [, room] = floorOf(path)
+      // The sandbox plays the operator and looks into the database from outside.
+      if (room === 'sandbox') return []
+      const named = new Set([...code.matchAll(SQL_TABLE)].flatMap(([, table]) => table ?? []))
+      const others = [...named].filter((table) => (rooms.get(table) ?? room) !== room)
+      return others.length === 0 ? [] : [[path, others.toSorted()] as const]
+    })
+    expect(Object.fromEntries(foreign)).toEqual(JOINED_TABLES)
   })
 
   test('lets pages and the bot reach stored data through operations only', () => {

@@ -1,5 +1,5 @@
 import { isSilencedReason } from '#src/recipients/model.ts'
-import { onlyInPrivateChat } from '../views/notices.ts'
+import { onlyInPrivateChat } from '../views/refusals.ts'
 import { deepLink } from '../views/view.ts'
 import type { BotContext, Membership } from './context.ts'
 import { leave, send } from './show.ts'

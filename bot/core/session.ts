@@ -6,7 +6,7 @@
 import type { z } from 'zod'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
-import { withRefusal } from '../views/notices.ts'
+import { withRefusal } from '../views/refusals.ts'
 import type { View } from '../views/view.ts'
 import type { BotContext, ChatState } from './context.ts'
 import { findQuestion, putQuestion, type QuestionRow, type SessionKey } from './session-store.ts'

@@ -46,7 +46,7 @@ export function signaturesOf(
   chainId: number,
 ): Signatures {
   const result = results[protocol]
-  const message = result && messageOf(protocol, round, result)
+  const message = result && signedBytes(protocol, round, result)
   const digests = message && [
     digestOf(Buffer.concat([word32(chainId), message])),
     digestOf(message),
@@ -94,7 +94,7 @@ function word32(value: number): Buffer {
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
-function messageOf(
+function signedBytes(
   protocol: number,
   round: number,
   { isSecure, root }: { isSecure: boolean; root: string },

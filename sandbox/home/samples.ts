@@ -28,7 +28,7 @@ const WithLink = z.object({ renderedMessage: z.object({ link: z.string() }) })
 /** Every page of the service that is only reachable from a message, a chat or a top-up. */
 export function createSamplePages(world: WorldParts, panel: ControlPanel): readonly SamplePage[] {
   return [
-    connecting(world),
+    connectPage(world),
     {
       id: 'pay',
       label: 'Paying a top-up',
@@ -64,14 +64,14 @@ export function createSamplePages(world: WorldParts, panel: ControlPanel): reado
         const link = newestMail(world, confirmLinkOf) ?? (await askMailbox(world, panel))
         // After consent the first mail is sent, which has an unsubscribe link.
         await fetch(link, { method: 'POST', body: new URLSearchParams({ answer: 'yes' }) })
-        await mailed(world, oneClickUrlOf)
+        await waitForMail(world, oneClickUrlOf)
       },
     },
   ]
 }
 
 /** The page for connecting a wallet to Ann’s chat. */
-function connecting({ service, telegram, telegramAccounts }: WorldParts): SamplePage {
+function connectPage({ service, telegram, telegramAccounts }: WorldParts): SamplePage {
   const ann = telegramAccounts.people.get('ann')
   const find = () =>
     firstOf(ann === undefined ? [] : telegram.messages(ann.id).toReversed(), ({ keyboard }) =>
@@ -99,7 +99,7 @@ async function newestTopup({ topups }: WorldParts): Promise<string | undefined> 
 /** Asks Alice’s mailbox for consent. */
 async function askMailbox(world: WorldParts, panel: ControlPanel): Promise<string> {
   await panel.setUpMailAndHook()
-  return await mailed(world, confirmLinkOf)
+  return await waitForMail(world, confirmLinkOf)
 }
 
 type LinkOf = (mail: Mail) => string | undefined
@@ -109,7 +109,7 @@ function newestMail({ inbox }: WorldParts, linkOf: LinkOf): string | undefined {
 }
 
 /** The link of the first mail with one, received before or later. */
-async function mailed({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
+async function waitForMail({ inbox }: WorldParts, linkOf: LinkOf): Promise<string> {
   const mail = await inbox.waitFor((received) => linkOf(received) !== undefined, PATIENCE_MS)
   const link = linkOf(mail)
   if (link === undefined) throw new Error('the mail has no link')

@@ -1,5 +1,5 @@
-/** Places with the results of a scenario. */
-export interface ScenarioReading {
+/** A page that shows results of a scenario. */
+export interface ResultPage {
   readonly label: string
   readonly href: string
 }
@@ -18,10 +18,11 @@ export interface Scenario {
   readonly id: string
   readonly label: string
   /** Expected results. */
-  readonly follows: string
-  readonly look: readonly ScenarioReading[]
+  readonly expected: string
+  /** Pages that show the results. */
+  readonly resultPages: readonly ResultPage[]
   /** Whether it waits for results, which a person may dismiss. */
-  readonly waits?: boolean
+  readonly waitsForResults?: boolean
   /** The state that lasts now, with the button that ends it; undefined if none does. */
   ongoingState?(): OngoingState | undefined
   /**
@@ -51,10 +52,10 @@ export interface ScenarioGroup {
   readonly scenarios: readonly Scenario[]
 }
 
-export const CHAT: ScenarioReading = { label: 'Chat', href: '/chat?person=ann' }
-export const INBOX: ScenarioReading = { label: 'Inbox', href: '/inbox' }
-export const RECEIVER: ScenarioReading = { label: 'Receiver', href: '/receiver' }
-export const INDEX: ScenarioReading = { label: 'Index', href: '/' }
+export const CHAT: ResultPage = { label: 'Chat', href: '/chat?person=ann' }
+export const INBOX: ResultPage = { label: 'Inbox', href: '/inbox' }
+export const RECEIVER: ResultPage = { label: 'Receiver', href: '/receiver' }
+export const INDEX: ResultPage = { label: 'Index', href: '/' }
 
 /** Time since an instant of `performance.now()`, such as `1.4 s`. */
 export function secondsSince(start: number): string {

@@ -7,13 +7,13 @@ export function ensureWatch(
   {
     watches,
     ...shown
-  }: Pick<Scenario, 'id' | 'label' | 'follows'> & {
+  }: Pick<Scenario, 'id' | 'label' | 'expected'> & {
     readonly watches: readonly NewWatch[]
   },
 ): Scenario {
   return {
     ...shown,
-    look: [CHAT, INDEX],
+    resultPages: [CHAT, INDEX],
     run: async (note) => {
       for (const watch of watches) {
         const isNew = await panel.watch(watch)

@@ -1,11 +1,10 @@
 import type { Behaviour } from '../devnet/fsp/behaviours.ts'
 import type { SimulatedRounds } from '../devnet/fsp/time-travel.ts'
-import type { WorldParts } from '../world/parts.ts'
+import { FAULTY_PROVIDER, type WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, INDEX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { alertsOf } from './providers.ts'
 import { runAndReportAlerts } from './report-alerts.ts'
 
-const NAME = 'Alpha'
 /** After the signal's default of fifteen minutes and one round, and before Alpha registers after twenty. */
 const LATE_MINUTES = 17
 const SHOWN_ROUNDS = 10
@@ -16,13 +15,13 @@ export function epochScenarios(world: WorldParts): ScenarioGroup {
   const play = (
     id: string,
     label: string,
-    follows: string,
+    expected: string,
     run: () => Promise<SimulatedRounds>,
   ): Scenario => ({
     id: `epoch-${id}`,
     label,
-    follows,
-    look: [INDEX, CHAT],
+    expected,
+    resultPages: [INDEX, CHAT],
     run: async (note) => {
       const { first, last } = await run()
       note(`rounds ${first} to ${last} played; ${stateText(world)}`)
@@ -32,17 +31,17 @@ export function epochScenarios(world: WorldParts): ScenarioGroup {
     id: string,
     label: string,
     behaviour: Behaviour,
-    follows: string,
+    expected: string,
     then: () => Promise<unknown>,
   ): Scenario => ({
     id: `epoch-${id}`,
     label,
-    follows,
-    look: [CHAT, INBOX, RECEIVER],
-    waits: true,
+    expected,
+    resultPages: [CHAT, INBOX, RECEIVER],
+    waitsForResults: true,
     run: (note, signal) =>
       runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
-        await simulation.behave(NAME, behaviour)
+        await simulation.behave(FAULTY_PROVIDER, behaviour)
         await then()
         note(stateText(world))
       }),

@@ -22,9 +22,9 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
         label: 'RPC down 2 min',
         endLabel: 'RPC back now',
         state: 'The RPC endpoint is down.',
-        follows:
+        expected:
           'The service cannot read the chain. Move FLR meanwhile: the alert comes when the RPC is back.',
-        look: [INDEX, CHAT],
+        resultPages: [INDEX, CHAT],
         begin: () => rpc.down(),
         end: () => rpc.up(),
         lastsMs: RPC_DOWN_MS,
@@ -35,9 +35,9 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
         label: 'Telegram down',
         endLabel: 'Telegram up again',
         state: 'Telegram is down.',
-        follows:
+        expected:
           'No message arrives in chats and buttons do not respond; mail and webhooks still work.',
-        look: [CHAT, INBOX],
+        resultPages: [CHAT, INBOX],
         begin: () => telegram.down(),
         end: () => telegram.up(),
       }),
@@ -46,9 +46,9 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
         label: 'Mail down',
         endLabel: 'Mail up again',
         state: 'The mail server is down.',
-        follows:
+        expected:
           'Mails wait and are tried again after 5 s, 5 min, 30 min and so on; press “+1 h” to skip the wait.',
-        look: [INBOX, CHAT],
+        resultPages: [INBOX, CHAT],
         begin: () => inbox.setMode('down'),
         end: () => (inbox.mode === 'down' ? inbox.setMode('ok') : Promise.resolve()),
         // The inbox page can switch the mail server on, too.
@@ -59,7 +59,7 @@ export function faultScenarios(world: WorldParts): ScenarioGroup {
   }
 }
 
-interface Fault extends Pick<Scenario, 'id' | 'label' | 'follows' | 'look'> {
+interface Fault extends Pick<Scenario, 'id' | 'label' | 'expected' | 'resultPages'> {
   readonly endLabel: string
   readonly state: string
   begin(): Promise<void>
@@ -73,10 +73,10 @@ interface Fault extends Pick<Scenario, 'id' | 'label' | 'follows' | 'look'> {
 
 /** A scenario of a fault that lasts until it is ended. */
 function fault({ endLabel, state, lastsMs, ...faultParts }: Fault): Scenario {
-  const { id, label, follows, look } = faultParts
+  const { id, label, expected, resultPages } = faultParts
   let ending: AbortController | undefined
   return {
-    ...{ id, label, follows, look },
+    ...{ id, label, expected, resultPages },
     ongoingState: () => {
       const current = ending
       return current && { state, endLabel, end: () => current.abort() }
@@ -110,8 +110,8 @@ function tooManyRequests({ telegram }: WorldParts): Scenario {
   return {
     id: 'telegram-429',
     label: 'Telegram 429',
-    follows: `The bot’s next message is refused with “retry after ${RETRY_AFTER_SECONDS}”, and sent again after that time.`,
-    look: [CHAT],
+    expected: `The bot’s next message is refused with “retry after ${RETRY_AFTER_SECONDS}”, and sent again after that time.`,
+    resultPages: [CHAT],
     ongoingState: () => {
       const current = cancelWait
       return (

@@ -4,17 +4,17 @@ import type { ScenarioProgress } from './define.ts'
 export interface ScenarioLogEntry {
   /** Counts from 1. */
   readonly id: number
-  /** Name of the scenario. */
-  readonly scenario: string
+  /** Id of the scenario. */
+  readonly scenarioId: string
   readonly at: Date
-  readonly what: string
+  readonly label: string
   readonly notes: readonly string[]
-  /** While it is going, if it shows it. */
+  /** How far it is; undefined if it does not show that, and after its end. */
   readonly progress?: ScenarioProgress | undefined
-  /** going: more may follow. */
+  /** `going`: more results may follow. */
   readonly state: 'going' | 'over' | 'failed'
   /** Whether it waits for results, until a person dismisses it. */
-  readonly waits: boolean
+  readonly waitsForResults: boolean
 }
 
 /** Log entry of a running scenario. */
@@ -32,13 +32,14 @@ interface OpenEntry {
 /** Entries, oldest first. */
 export interface ScenarioLog {
   readonly entries: readonly ScenarioLogEntry[]
-  open(scenario: string, what: string, waits: boolean): OpenEntry
+  open(scenarioId: string, label: string, waitsForResults: boolean): OpenEntry
   /** Calls the listener after every change until the returned function is called. */
   subscribe(listener: () => void): () => void
   announce(): void
 }
 
-const KEPT = 200
+/** Number of entries of the log; older ones are dropped. */
+const ENTRIES_MAX = 200
 
 /** An empty log. */
 export function createScenarioLog(now: () => Date): ScenarioLog {
@@ -57,11 +58,11 @@ export function createScenarioLog(now: () => Date): ScenarioLog {
   }
   return {
     entries,
-    open: (scenario, what, waits) => {
+    open: (scenarioId, label, waitsForResults) => {
       count += 1
       const id = count
-      entries.push({ id, scenario, at: now(), what, notes: [], state: 'going', waits })
-      if (entries.length > KEPT) entries.shift()
+      entries.push({ id, scenarioId, at: now(), label, notes: [], state: 'going', waitsForResults })
+      if (entries.length > ENTRIES_MAX) entries.shift()
       announce()
       const add = (text: string) => change(id, ({ notes }) => ({ notes: [...notes, text] }))
       return {

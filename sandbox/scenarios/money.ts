@@ -5,9 +5,9 @@ import type { WorldParts } from '../world/parts.ts'
 import type { RequestedTopup } from '../world/topups.ts'
 import {
   INDEX,
+  type ResultPage,
   type Scenario,
   type ScenarioGroup,
-  type ScenarioReading,
   secondsSince,
 } from './define.ts'
 
@@ -16,7 +16,7 @@ const CREDITS = 10_000
 const PATIENCE_MS = 20_000
 const LOOK_MS = 100
 const DATA = '/ftso-analytics/feeds'
-const PAY_PAGE: ScenarioReading = { label: 'Pay page, on the index', href: '/#pages-title' }
+const PAY_PAGE: ResultPage = { label: 'Pay page, on the index', href: '/#pages-title' }
 
 /** Scenarios of buying and spending credits. */
 export function moneyScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
@@ -30,34 +30,34 @@ export function moneyScenarios(world: WorldParts, panel: ControlPanel): Scenario
       pay(world, {
         id: 'pay-newest',
         label: 'Pay the newest top-up',
-        follows: 'In its asset, in full. Credited after two blocks, or at once on the XRP Ledger.',
+        expected: 'In its asset, in full. Credited after two blocks, or at once on the XRP Ledger.',
         part: (units) => units,
       }),
       pay(world, {
         id: 'pay-half',
         label: 'Pay half of it',
-        follows: 'What was paid is credited, here half. Press twice to pay it all.',
+        expected: 'What was paid is credited, here half. Press twice to pay it all.',
         part: (units) => units / 2n,
       }),
       pay(world, {
         id: 'pay-xrp',
         label: 'Deposit XRP',
-        follows: 'With the tag of the newest top-up in XRP, in full.',
+        expected: 'With the tag of the newest top-up in XRP, in full.',
         part: (units) => units,
         asset: 'XRP',
       }),
       {
         id: 'call-once',
         label: '1 metered call',
-        follows: 'Alice asks for data. 50 calls a day are free, each further one costs 1 credit.',
-        look: [INDEX],
+        expected: 'Alice asks for data. 50 calls a day are free, each further one costs 1 credit.',
+        resultPages: [INDEX],
         run: async (note) => note(callText(await panel.callForData(DATA))),
       },
       {
         id: 'call-free',
         label: 'Use up the free calls',
-        follows: 'Alice asks for data until no call is free any more today.',
-        look: [INDEX],
+        expected: 'Alice asks for data until no call is free any more today.',
+        resultPages: [INDEX],
         run: async (note, signal) => {
           let call = await panel.callForData(DATA)
           while (call.freeLeft > 0 && !signal.aborted) call = await panel.callForData(DATA)
@@ -72,8 +72,8 @@ function ask(world: WorldParts, panel: ControlPanel, asset: 'WFLR' | 'XRP'): Sce
   return {
     id: `ask-${asset.toLowerCase()}`,
     label: `Top-up in ${asset}`,
-    follows: `Alice asks for ${count(CREDITS)} credits for ${asset} over REST.`,
-    look: [PAY_PAGE],
+    expected: `Alice asks for ${count(CREDITS)} credits for ${asset} over REST.`,
+    resultPages: [PAY_PAGE],
     run: async (note) => {
       await panel.askForCredits(asset, CREDITS)
       const topup = await world.topups.newest()
@@ -83,7 +83,7 @@ function ask(world: WorldParts, panel: ControlPanel, asset: 'WFLR' | 'XRP'): Sce
   }
 }
 
-interface Pay extends Pick<Scenario, 'id' | 'label' | 'follows'> {
+interface Pay extends Pick<Scenario, 'id' | 'label' | 'expected'> {
   /** Part of the amount to pay. */
   part(units: bigint): bigint
   readonly asset?: 'XRP'
@@ -92,7 +92,7 @@ interface Pay extends Pick<Scenario, 'id' | 'label' | 'follows'> {
 function pay(world: WorldParts, { part, asset, ...shown }: Pay): Scenario {
   return {
     ...shown,
-    look: [PAY_PAGE],
+    resultPages: [PAY_PAGE],
     run: async (note, signal) => {
       const { topups } = world
       const topup = await topups.newest(asset)

@@ -59,20 +59,27 @@ async function render(world: WorldParts, { groups, log }: Scenarios): Promise<st
 }
 
 function shown(
-  { id, label, follows, look, ongoingState }: Scenario,
+  { id, label, expected, resultPages, ongoingState }: Scenario,
   newestFirst: readonly ScenarioLogEntry[],
 ) {
-  const last = newestFirst.find(({ scenario }) => scenario === id)
-  return { id, label, follows, look, ongoingState: ongoingState?.(), last: last && entryData(last) }
+  const last = newestFirst.find(({ scenarioId }) => scenarioId === id)
+  return {
+    id,
+    label,
+    expected,
+    resultPages,
+    ongoingState: ongoingState?.(),
+    last: last && entryData(last),
+  }
 }
 
-function entryData({ id, at, what, notes, state, waits, progress }: ScenarioLogEntry) {
+function entryData({ id, at, label, notes, state, waitsForResults, progress }: ScenarioLogEntry) {
   return {
     id,
     progress,
-    what,
+    label,
     state,
-    isWaiting: waits && state === 'going',
+    isWaiting: waitsForResults && state === 'going',
     at: at.toISOString(),
     time: at.toISOString().slice(11, 19),
     outcome: notes.join(' · '),

@@ -21,7 +21,7 @@ export function priceScenarios(world: WorldParts, panel: ControlPanel): Scenario
       ensureWatch(panel, {
         id: 'price-watch',
         label: `Alice watches ${FEED}`,
-        follows: `A move by ${WATCHED_PERCENT} % or more within ten minutes.`,
+        expected: `A move by ${WATCHED_PERCENT} % or more within ten minutes.`,
         watches: [
           {
             type: 'feed-move',
@@ -42,9 +42,9 @@ function move(world: WorldParts, percent: number): Scenario {
   return {
     id: `price-${percent}`,
     label: `${FEED} ${sign}${Math.abs(percent)} %`,
-    follows: `Whoever watches ${FEED} by ${Math.abs(percent)} % or less is notified within half a minute, at most once per window.`,
-    look: [CHAT, INBOX, RECEIVER],
-    waits: true,
+    expected: `Whoever watches ${FEED} by ${Math.abs(percent)} % or less is notified within half a minute, at most once per window.`,
+    resultPages: [CHAT, INBOX, RECEIVER],
+    waitsForResults: true,
     run: async (note, signal) => {
       const price = world.simulation.feed(FEED) * (1 + percent / 100)
       await runAndReportAlerts(
@@ -66,8 +66,8 @@ function standStill({ simulation, clock }: WorldParts): Scenario {
   return {
     id: 'price-still',
     label: `Feed stands still ${STILL_MINUTES} min`,
-    follows: 'A price that old counts for nothing: no alert about it, and tokens have no price.',
-    look: [INDEX, CHAT],
+    expected: 'A price that old counts for nothing: no alert about it, and tokens have no price.',
+    resultPages: [INDEX, CHAT],
     ongoingState: () =>
       isStill
         ? {

@@ -1,12 +1,10 @@
 import type { ControlPanel } from '../control-panel.ts'
 import { BEHAVIOURS, type Behaviour } from '../devnet/fsp/behaviours.ts'
-import type { WorldParts } from '../world/parts.ts'
+import { FAULTY_PROVIDER, type WorldParts } from '../world/parts.ts'
 import { CHAT, INBOX, RECEIVER, type Scenario, type ScenarioGroup } from './define.ts'
 import { ensureWatch } from './ensure-watch.ts'
 import { runAndReportAlerts } from './report-alerts.ts'
 
-/** The provider with faults. */
-const NAME = 'Alpha'
 /** Rounds simulated at once, without waiting: two whole ones and those they touch. */
 const ROUNDS = 4
 const QUIET_BLOCKS = 8
@@ -15,22 +13,22 @@ const ROUNDS_OF_UPDATES = 10
 /** Scenarios of all faults of a data provider in its rounds. Long because it is the list of them. */
 export function providerScenarios(world: WorldParts, panel: ControlPanel): ScenarioGroup {
   const { simulation } = world
-  const target = { provider: simulation.provider(NAME).accounts.identity.address }
+  const target = { provider: simulation.provider(FAULTY_PROVIDER).accounts.identity.address }
   const misbehave = (
     id: string,
     label: string,
     behaviours: readonly Behaviour[],
-    follows: string,
+    expected: string,
     rounds = ROUNDS,
   ): Scenario => ({
     id: `provider-${id}`,
     label,
-    follows,
-    look: [CHAT, INBOX, RECEIVER],
-    waits: true,
+    expected,
+    resultPages: [CHAT, INBOX, RECEIVER],
+    waitsForResults: true,
     run: (note, signal) =>
       runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
-        await simulation.behave(NAME, ...behaviours)
+        await simulation.behave(FAULTY_PROVIDER, ...behaviours)
         note(await playText(world, rounds))
       }),
   })
@@ -43,7 +41,7 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
       ensureWatch(panel, {
         id: 'provider-watch',
         label: 'Alice watches Alpha',
-        follows: 'Its rounds, registration and votes, with whatever is on by default.',
+        expected: 'Its rounds, registration and votes, with whatever is on by default.',
         watches: [
           { type: 'provider-fsp', label: 'Alpha’s rounds', target, settings: {} },
           { type: 'provider-eligibility', label: 'Alpha’s standing', target, settings: {} },
@@ -104,13 +102,13 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
       {
         id: 'provider-healthy',
         label: 'Healthy again',
-        follows:
+        expected:
           'Alpha does everything right. Whoever was told of a failure is told that it is over.',
-        look: [CHAT, INBOX, RECEIVER],
-        waits: true,
+        resultPages: [CHAT, INBOX, RECEIVER],
+        waitsForResults: true,
         run: (note, signal) =>
           runAndReportAlerts(world, alertsOf(world), { note, signal }, async () => {
-            await simulation.recover(NAME)
+            await simulation.recover(FAULTY_PROVIDER)
             note(await playText(world, ROUNDS))
           }),
       },
@@ -120,16 +118,16 @@ export function providerScenarios(world: WorldParts, panel: ControlPanel): Scena
 
 /** Properties of alerts about the provider. */
 export function alertsOf({ simulation }: WorldParts) {
-  const { address } = simulation.provider(NAME).accounts.identity
+  const { address } = simulation.provider(FAULTY_PROVIDER).accounts.identity
   return {
-    words: [NAME, address.slice(0, 6)],
+    words: [FAULTY_PROVIDER, address.slice(0, 6)],
     events: ['fsp.', 'provider.', 'signing.'],
   }
 }
 
 /** Description of the provider and its faults. */
 function aboutAlpha({ simulation }: WorldParts): string {
-  const { accounts, behaviours } = simulation.provider(NAME)
+  const { accounts, behaviours } = simulation.provider(FAULTY_PROVIDER)
   const wrong = [...behaviours].map((behaviour) => BEHAVIOURS[behaviour])
   const state = wrong.length === 0 ? 'is healthy' : wrong.join(', ')
   return `${accounts.identity.address} is the one to watch; it ${state}.`

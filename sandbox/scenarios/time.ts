@@ -11,12 +11,12 @@ export function timeScenarios(world: WorldParts): ScenarioGroup {
     id: string,
     label: string,
     seconds: (now: Date) => number,
-    follows: string,
+    expected: string,
   ): Scenario => ({
     id,
     label,
-    follows,
-    look: [INDEX, CHAT],
+    expected,
+    resultPages: [INDEX, CHAT],
     run: async (note, _signal, progress) => {
       await skipAndReport(world, seconds, progress)
       const block = await world.devnet.client.getBlockNumber()

@@ -11,7 +11,7 @@ const EVENT = 'wallet-balance.moved'
 /** Scenarios of transfers between Alice and Bob. */
 export function walletScenarios(world: WorldParts): ScenarioGroup {
   const { alice, bob } = world.devnet.people
-  const follows = (what: string) =>
+  const expected = (what: string) =>
     `${what} Whoever watches a balance by ${AMOUNT_FLR} FLR or less is notified within a few seconds.`
   return {
     title: 'Wallet',
@@ -20,14 +20,14 @@ export function walletScenarios(world: WorldParts): ScenarioGroup {
       move(world, {
         id: 'flr-out',
         label: `Move ${AMOUNT_FLR} FLR out`,
-        follows: follows('Alice sends it to Bob.'),
+        expected: expected('Alice sends it to Bob.'),
         from: alice,
         to: bob,
       }),
       move(world, {
         id: 'flr-in',
         label: `Move ${AMOUNT_FLR} FLR in`,
-        follows: follows('Bob sends it to Alice.'),
+        expected: expected('Bob sends it to Alice.'),
         from: bob,
         to: alice,
       }),
@@ -35,7 +35,7 @@ export function walletScenarios(world: WorldParts): ScenarioGroup {
   }
 }
 
-interface Move extends Pick<Scenario, 'id' | 'label' | 'follows'> {
+interface Move extends Pick<Scenario, 'id' | 'label' | 'expected'> {
   readonly from: DevPerson
   readonly to: DevPerson
 }
@@ -43,14 +43,14 @@ interface Move extends Pick<Scenario, 'id' | 'label' | 'follows'> {
 function move(world: WorldParts, { from, to, ...shown }: Move): Scenario {
   return {
     ...shown,
-    look: [CHAT, INBOX, RECEIVER],
-    waits: true,
+    resultPages: [CHAT, INBOX, RECEIVER],
+    waitsForResults: true,
     run: async (note, signal) => {
       const { client, transfer } = world.devnet
       const { address } = from.account
-      const has = await client.getBalance({ address })
-      if (has <= AMOUNT_WEI) {
-        throw new Error(`${from.name} has only ${Number(formatEther(has)).toFixed(2)} FLR`)
+      const balanceWei = await client.getBalance({ address })
+      if (balanceWei <= AMOUNT_WEI) {
+        throw new Error(`${from.name} has only ${Number(formatEther(balanceWei)).toFixed(2)} FLR`)
       }
       await runAndReportAlerts(
         world,

@@ -23,9 +23,34 @@ const PRIORITY: Readonly<Record<string, number>> = {
   spoiler: 94,
 }
 
+/** Entities without markup, by type. A pattern above another takes a place that both match. */
+const DETECTED_PATTERNS: readonly (readonly [string, RegExp])[] = [
+  ['url', /(?<![\w@])(?:https?:\/\/[^\s<>"]*[^\s<>".]\.?[^\s<>"]+|t\.me\/[^\s<>"]+)/giu],
+  ['email', /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/giu],
+  ['bot_command', /(?<![\w/<>@])\/\w{1,64}(?:@\w{3,32})?(?![\w/<>@])/gu],
+  ['mention', /(?<![\w@/])@\w{3,32}(?![\w@])/gu],
+  ['hashtag', /(?<![\p{L}\p{N}_#])#[\p{N}_]*\p{L}[\p{L}\p{N}_]*/gu],
+]
+
+/** Commands, mentions, links, mail addresses and hashtags that every client detects itself. */
+export function detectEntities(text: string): readonly Entity[] {
+  const entities: Entity[] = []
+  for (const [type, pattern] of DETECTED_PATTERNS) {
+    for (const match of text.matchAll(pattern)) {
+      const length =
+        type === 'url' ? match[0].replace(/[.,;:!?'")\]]+$/, '').length : match[0].length
+      const taken = entities.some(
+        (e) => match.index < e.offset + e.length && e.offset < match.index + length,
+      )
+      if (!taken) entities.push({ type, offset: match.index, length })
+    }
+  }
+  return entities.sort((a, b) => a.offset - b.offset)
+}
+
 /**
  * Entities as Telegram stores them: no markup inside code, no link inside a link or quote inside a quote,
- * equal neighbours joined, and automatic entities (`found`) only where the sender marked none.
+ * equal neighbours joined, and automatic entities (`detected`) only where the sender marked none.
  *
  * @see TDLib, `fix_entities`
  */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { storedEntities } from './entities.ts'
+import { detectEntities, storedEntities } from './entities.ts'
 import { checkLink } from './links.ts'
-import { findEntities, isBlank, storedText } from './text.ts'
+import { isBlank, storedText } from './text.ts'
 
 const plain = (text: string) => storedText({ text, entities: [] }).text
 
@@ -37,7 +37,10 @@ describe('a stored text', () => {
 describe('entities', () => {
   test('finds commands, links, addresses, mentions and hashtags', () => {
     const text = '/start@dog_bot abc https://a.example/x. b@c.example @ann #node and/or 1/2'
-    const found = findEntities(text).map((e) => [e.type, text.slice(e.offset, e.offset + e.length)])
+    const found = detectEntities(text).map((e) => [
+      e.type,
+      text.slice(e.offset, e.offset + e.length),
+    ])
     expect(found).toEqual([
       ['bot_command', '/start@dog_bot'],
       ['url', 'https://a.example/x'],

@@ -1,4 +1,4 @@
-import type { Entity, FormattedText } from './model.ts'
+import type { FormattedText } from './model.ts'
 import { badRequest } from './refusal.ts'
 
 /** Longest message text in UTF-16 units, without markup. */
@@ -11,9 +11,9 @@ const CAPTION_UNITS_MAX = 1024
 export const SOURCE_BYTES_MAX = 32_768
 
 /**
- * A text as Telegram stores it: control characters become spaces, line and paragraph separators and
- * bidirectional embeddings (U+2028 to U+202E) are removed, of a run of U+200E and U+200F only the last
- * stays; then outer space is trimmed. Entities are shifted.
+ * A text as Telegram stores it. Spaces replace control characters except line feeds; CR, U+2028 to U+202E, U+0333,
+ * U+033F and U+030A are removed; in a run of U+200E and U+200F all but the last become U+200C. Then outer space is
+ * trimmed. Entities are shifted.
  *
  * @see TDLib, `clean_input_string` and `fix_formatted_text`
  */
@@ -58,30 +58,6 @@ export function checkCaption(formatted: FormattedText): FormattedText {
   if (formatted.text.length > CAPTION_UNITS_MAX) throw badRequest('message caption is too long')
   return formatted
 }
-
-/** Commands, mentions, links, mail addresses and hashtags that every client detects itself. */
-export function findEntities(text: string): readonly Entity[] {
-  const entities: Entity[] = []
-  for (const [type, pattern] of PATTERNS) {
-    for (const match of text.matchAll(pattern)) {
-      const length =
-        type === 'url' ? match[0].replace(/[.,;:!?'")\]]+$/, '').length : match[0].length
-      const taken = entities.some(
-        (e) => match.index < e.offset + e.length && e.offset < match.index + length,
-      )
-      if (!taken) entities.push({ type, offset: match.index, length })
-    }
-  }
-  return entities.sort((a, b) => a.offset - b.offset)
-}
-
-const PATTERNS: readonly (readonly [string, RegExp])[] = [
-  ['url', /(?<![\w@])(?:https?:\/\/[^\s<>"]*[^\s<>".]\.?[^\s<>"]+|t\.me\/[^\s<>"]+)/giu],
-  ['email', /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/giu],
-  ['bot_command', /(?<![\w/<>@])\/\w{1,64}(?:@\w{3,32})?(?![\w/<>@])/gu],
-  ['mention', /(?<![\w@/])@\w{3,32}(?![\w@])/gu],
-  ['hashtag', /(?<![\p{L}\p{N}_#])#[\p{N}_]*\p{L}[\p{L}\p{N}_]*/gu],
-]
 
 /** Cleans character by character, because every removed one shifts the entities after it. */
 function clean(source: FormattedText): FormattedText {

@@ -1,6 +1,6 @@
 import type { Backend } from './backend.ts'
 import { memberOf } from './chat-store.ts'
-import { storedEntities } from './entities.ts'
+import { detectEntities, storedEntities } from './entities.ts'
 import { readMarkup } from './keyboard.ts'
 import { threadOf } from './methods/content.ts'
 import { readInlineContent } from './methods/queries.ts'
@@ -13,7 +13,7 @@ import type {
   Person,
   StoredFile,
 } from './model.ts'
-import { findEntities, isBlank, storedText } from './text.ts'
+import { isBlank, storedText } from './text.ts'
 import { chatWire, messageWire, personWire } from './wire.ts'
 
 /** Author and position of a message. */
@@ -130,7 +130,7 @@ export function createUserActions(backend: Backend): UserActions {
     send(chatId, source, options = {}) {
       const { text } = storedText({ text: source, entities: [] })
       if (isBlank(text)) throw new Error('nobody can send an empty text')
-      const entities = storedEntities([], findEntities(text))
+      const entities = storedEntities([], detectEntities(text))
       return write(chatId, { text, entities, file: undefined }, options)
     },
     sendMedia(chatId, kind, options = {}) {

@@ -10,6 +10,9 @@ import type { TelegramApi } from '../telegram-api.ts'
 import type { XrplServer } from '../xrpl.ts'
 import type { TopupPayer } from './topups.ts'
 
+/** Name of the provider to which scenarios give faults. */
+export const FAULTY_PROVIDER = 'Alpha'
+
 /** The parts of a world besides its pages. */
 export interface WorldParts {
   /** URL of the sandbox's pages, without a trailing slash. */

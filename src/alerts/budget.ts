@@ -11,7 +11,7 @@ import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach } from '#src/db/isolate.ts'
-import { listDueKeys, lockDueRows } from '#src/db/queue.ts'
+import { listDueIds, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -127,7 +127,7 @@ export async function sendThrottleSummaries(
   const { quarantine } = deps
   const idOf = (due: store.DueSummary) => keyOf(due.watchId, due.recipientId)
   while (!signal.aborted) {
-    const due = await listDueKeys(deps.db, store.DUE_THROTTLE_SUMMARIES, {
+    const due = await listDueIds(deps.db, store.DUE_THROTTLE_SUMMARIES, {
       now: deps.clock.now(),
       limit: AT_ONCE,
     })

@@ -14,7 +14,7 @@ import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
-import { messageOf, recordedFromRow } from './recorded-alert.ts'
+import { recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
@@ -53,7 +53,7 @@ export async function getAlert(
   const outage = (await readOutages(deps.db, [row])).get(id)
   const [current = row] = await withCurrentFigures(deps.db, [row])
   const { type, signal, group, data } = recordedFromRow(current)
-  const message = messageOf(deps, current, reader, recipientId)
+  const message = renderRecordedAlert(deps, current, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
   const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
   return {

@@ -1,7 +1,11 @@
-/** Deferred deliveries of a recipient, counted and moved in the database, whatever their number. */
+/**
+ * Deferred deliveries of a recipient, counted and moved in the database, whatever their number. The table `deliveries`
+ * belongs to the room `delivery`, so only statements that may join it with alerts are here.
+ */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
+import type { DeferredDelivery } from '#src/delivery/service.ts'
 
 /** Rows moved by one statement. */
 const ROWS_MAX = 5000
@@ -20,13 +24,8 @@ export interface DeferredCounts extends Record<string, unknown> {
   readonly lastAt: Date | null
 }
 
-/** A deferred delivery; `envelope` in its stored form. */
-export interface DeferredRow extends Record<string, unknown> {
-  readonly id: string
-  readonly orderKey: string
-  readonly alertId: number | null
-  readonly firedAt: Date
-  readonly envelope: unknown
+/** A deferred delivery of an alert. */
+export interface DeferredAlert extends DeferredDelivery {
   /** Whether the delivery's alert is open. */
   readonly isFiring: boolean
 }
@@ -36,23 +35,6 @@ export interface DueDeferred {
   readonly recipientId: number
   readonly until: Date
   readonly onlyCritical: boolean
-}
-
-/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
-const AHEAD_SECONDS = 120
-
-/**
- * Moves the times of deliveries that were deferred before the clock was set back, so that they are due now.
- *
- * @returns wallets whose deferred deliveries must be rescheduled
- */
-export async function repairDeferredTimes(db: Db, now: Date): Promise<readonly string[]> {
-  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
-  const rows = await db.execute<{ wallet: string }>(sql`
-    update deliveries d set created_at = ${now}
-    where d.created_at > ${ahead} and d.held_until is not null
-    returning d.wallet`)
-  return [...new Set(rows.map(({ wallet }) => wallet))]
 }
 
 /** Critical alerts, and their recoveries. */
@@ -97,8 +79,8 @@ export async function listNewestDeferred(
   tx: Db,
   due: DueDeferred,
   limit: number,
-): Promise<readonly DeferredRow[]> {
-  return await tx.execute<DeferredRow>(sql`
+): Promise<readonly DeferredAlert[]> {
+  return await tx.execute<DeferredAlert>(sql`
     select d.id, d.order_key as "orderKey", d.alert_id as "alertId", d.fired_at as "firedAt", d.envelope,
       coalesce(a.is_episode and a.recovered_at is null, false) as "isFiring"
     from deliveries d
@@ -106,20 +88,6 @@ export async function listNewestDeferred(
     where ${isDue(due)} and ${isLine(due)}
     order by "isFiring" desc, d.fired_at desc, d.position desc, d.id desc
     limit ${limit}`)
-}
-
-/** Notices deferred for a recipient up to an instant, oldest first. */
-export async function listDeferredNotices(
-  tx: Db,
-  recipientId: number,
-  until: Date,
-  limit: number,
-): Promise<readonly DeferredRow[]> {
-  return await tx.execute<DeferredRow>(sql`
-    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope, false as "isFiring"
-    from deliveries
-    where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
-    order by fired_at, position, id limit ${limit}`)
 }
 
 /** Marks deferred alerts as contained in a summary delivery. */
@@ -135,14 +103,6 @@ export async function markSummarized(
       returning 1`)
     if (marked.length < ROWS_MAX) return
   }
-}
-
-/** Marks deferred deliveries that cannot be parsed as failed. */
-export async function markDeferredFailed(tx: Db, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx.execute(sql`
-    update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
-    where id = any(${sql.param([...ids])}::uuid[])`)
 }
 
 /** New times of a recipient's deferred deliveries. */

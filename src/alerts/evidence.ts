@@ -14,7 +14,7 @@ import type { EvidenceChain, EvidenceOnChain } from './evidence-chain.ts'
 import type { AlertEvidence } from './evidence-model.ts'
 import type { ReadDeps } from './history.ts'
 import { findLinkedAlert } from './public-view.ts'
-import { messageOf } from './recorded-alert.ts'
+import { renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
@@ -63,7 +63,7 @@ export async function readLinkedEvidence(
   return {
     ...reader,
     evidence: await evidenceOf(deps, row, reader.locale),
-    message: messageOf(deps, row, reader),
+    message: renderRecordedAlert(deps, row, reader),
   }
 }
 

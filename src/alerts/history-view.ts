@@ -19,7 +19,7 @@ import * as lines from './history-store.ts'
 import type { AlertState } from './model.ts'
 import { type OutageTimes, outageSeconds, readOutages } from './outage-times.ts'
 import type { AlertSelector } from './part-store.ts'
-import { messageOf } from './recorded-alert.ts'
+import { renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -154,7 +154,7 @@ function toLine(
     watchId: row.watchId,
     watchLabel: row.watchLabel,
     type: row.type,
-    title: messageOf(deps, row, reader).title,
+    title: renderRecordedAlert(deps, row, reader).title,
     severity: z.enum(SEVERITIES).parse(row.severity),
     state: stateOf(row),
     startedAt: outage?.from ?? row.firedAt,

@@ -26,7 +26,7 @@ import {
   type AlertState,
 } from './model.ts'
 import { deleteAlertPart, listAlertPart } from './part-store.ts'
-import { messageOf } from './recorded-alert.ts'
+import { renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
 
@@ -143,7 +143,7 @@ export async function* exportAlerts(
 }
 
 function exportLine(deps: Omit<ReadDeps, 'db'>, row: store.AlertRow, reader: Reader): string {
-  const { title, body } = messageOf(deps, row, reader)
+  const { title, body } = renderRecordedAlert(deps, row, reader)
   const cells: Record<(typeof COLUMNS)[number], CsvCell> = {
     ...row,
     firedAt: row.firedAt.toISOString(),
@@ -162,7 +162,7 @@ export function toAlert(
   reader: Reader,
   deliveries: DeliveryEntry[],
 ): Alert {
-  const { title, body } = messageOf(deps, row, reader)
+  const { title, body } = renderRecordedAlert(deps, row, reader)
   return {
     id: row.id,
     watchId: row.watchId,

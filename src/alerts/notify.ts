@@ -126,7 +126,7 @@ export async function notifyRecipients(
     const reader = targets[notification]?.find(({ id }) => id === recipientId)
     if (watch === undefined || reader === undefined || CHANNELS[reader.channel].isProgrammatic)
       return []
-    if (reader.off) return []
+    if (reader.isOff) return []
     const walletSettings = settings.get(watch.wallet) ?? DEFAULT_SETTINGS
     const about = { watch, settings: walletSettings, now: createdAt }
     return [budgetMessage(deps, { ...about, reader: { ...reader, wallet: watch.wallet } })]
@@ -235,9 +235,9 @@ function planFor(
   ) => SendTiming,
 ): Plan | undefined {
   const { kind, effectiveSeverity, isRecovery, isQuiet } = notification
-  if (kind === 'reminder' && recipient.off) return undefined
+  if (kind === 'reminder' && recipient.isOff) return undefined
   if (CHANNELS[recipient.channel].isProgrammatic) {
-    return kind === 'reminder' ? undefined : { status: recipient.off ? 'disabled' : 'pending' }
+    return kind === 'reminder' ? undefined : { status: recipient.isOff ? 'disabled' : 'pending' }
   }
   if (!isAtLeast(effectiveSeverity, settings.minSeverity) || (isRecovery && !settings.recoveries)) {
     return undefined
@@ -245,7 +245,7 @@ function planFor(
   if (isQuiet) return { status: 'muted' }
   const timing = timings(notification, recipient, settings)
   if (timing.act === 'drop') return undefined
-  if (recipient.off) return { status: 'disabled' }
+  if (recipient.isOff) return { status: 'disabled' }
   return timing.act === 'hold'
     ? { status: 'held', deferredUntil: timing.until }
     : { status: 'pending' }

@@ -32,7 +32,7 @@ import {
 } from './other-alerts.ts'
 import { type OutagePage, readOutagePage } from './outage-page.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
-import { messageOf, recordedFromRow } from './recorded-alert.ts'
+import { recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
 import { isAcknowledged, isOpenEpisode, mayBeAcknowledged } from './rules.ts'
 import * as store from './store.ts'
 
@@ -136,7 +136,7 @@ export async function readLinkedAlertPage(
     : undefined
   const whole = await readOutagePage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
-  const message = shownMessage(messageOf(deps, current, shown), state, shown)
+  const message = shownMessage(renderRecordedAlert(deps, current, shown), state, shown)
   const { data } = recordedFromRow(current)
   return {
     message,

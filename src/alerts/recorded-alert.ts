@@ -46,7 +46,7 @@ export function notesOf(row: AlertRow): readonly AlertNote[] {
 }
 
 /** Renders the message of an alert. The message of a recovery states the alert's duration. */
-export function messageOf(
+export function renderRecordedAlert(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
   row: AlertRow,
   { locale, timezone }: Reader,

@@ -6,7 +6,7 @@
 import { outageStart } from '#src/channels/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import { listDueKeys, lockDueRows } from '#src/db/queue.ts'
+import { listDueIds, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
@@ -58,21 +58,21 @@ const PASSES: readonly Pass[] = [
     kind: 'escalation',
     key: 'alertId',
     list: async (db, now, limit) =>
-      idsOfRows(await listDueKeys(db, DUE_ESCALATIONS, { now, limit })),
+      idsOfRows(await listDueIds(db, DUE_ESCALATIONS, { now, limit })),
     run: sendDueEscalations,
     giveUp: endEscalations,
   },
   {
     kind: 'mute',
     key: 'watchId',
-    list: async (db, now, limit) => idsOfRows(await listDueKeys(db, ENDED_MUTES, { now, limit })),
+    list: async (db, now, limit) => idsOfRows(await listDueIds(db, ENDED_MUTES, { now, limit })),
     run: afterMutes,
     giveUp: endMutes,
   },
   {
     kind: 'reminder',
     key: 'alertId',
-    list: async (db, now, limit) => idsOfRows(await listDueKeys(db, DUE_REMINDERS, { now, limit })),
+    list: async (db, now, limit) => idsOfRows(await listDueIds(db, DUE_REMINDERS, { now, limit })),
     run: remindDue,
     giveUp: reminderStore.endReminders,
   },

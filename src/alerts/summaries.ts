@@ -26,13 +26,13 @@ import type { Reader } from './render.ts'
 import * as store from './store.ts'
 import {
   deferralReasonOf,
+  deferredSummaryText,
   newestMessage,
   REASON_GLYPHS,
   sortSummaryMessages,
   summaryButtons,
   summaryLine,
   summaryPeriodOf,
-  summaryText,
 } from './summary-view.ts'
 
 /** Recipients read by one query. */
@@ -51,7 +51,7 @@ type Deps = NotifyDeps & { readonly db: Db }
 export async function sendSummaries(deps: Deps, signal: AbortSignal): Promise<void> {
   await transact(deps.db, async (tx) => {
     const now = deps.clock.now()
-    const wallets = await deferred.repairDeferredTimes(tx, now)
+    const wallets = await delivery.repairDeferredTimes(tx, now)
     if (wallets.length > 0) {
       await recipients.requestReschedule(tx, wallets.map(storedAddress), now)
     }
@@ -178,9 +178,8 @@ async function summarize(deps: Deps, tx: Db, recipientId: number): Promise<boole
   return isLater
 }
 
-interface Readable extends deferred.DeferredRow {
-  readonly envelope: Envelope
-}
+/** A row whose envelope was parsed. */
+type Readable<Row extends delivery.DeferredDelivery> = Row & { readonly envelope: Envelope }
 
 /** Reads the due notices, several in one message. */
 async function readNotices(
@@ -189,7 +188,7 @@ async function readNotices(
   { id, locale }: { readonly id: number; readonly locale: Locale },
   now: Date,
 ) {
-  const rows = await deferred.listDeferredNotices(tx, id, now, NOTICES_MAX)
+  const rows = await delivery.listDeferredNotices(tx, id, now, NOTICES_MAX)
   const notices = await readable(deps, tx, rows)
   return splitIntoMessages(notices).map((chunk) => {
     const [first] = chunk
@@ -209,17 +208,17 @@ async function readNotices(
 }
 
 /** Returns the rows that can be parsed; the others are marked as failed and put into quarantine. */
-async function readable(
+async function readable<Row extends delivery.DeferredDelivery>(
   { quarantine }: Deps,
   tx: Db,
-  rows: readonly deferred.DeferredRow[],
-): Promise<readonly Readable[]> {
+  rows: readonly Row[],
+): Promise<readonly Readable<Row>[]> {
   const read = rows.map((row) => ({ row, parsed: DecodedEnvelope.safeParse(row.envelope) }))
   const broken = read.flatMap(({ row: { id, alertId }, parsed }) =>
     parsed.success ? [] : [{ id, alertId, error: parsed.error }],
   )
   for (const { id, alertId, error } of broken) quarantine.add('delivery', id, error, { alertId })
-  await deferred.markDeferredFailed(
+  await delivery.markDeferredFailed(
     tx,
     broken.map(({ id }) => id),
   )
@@ -233,7 +232,7 @@ async function listItems(
   deps: Deps,
   tx: Db,
   due: deferred.DueDeferred,
-): Promise<readonly Readable[]> {
+): Promise<readonly Readable<deferred.DeferredAlert>[]> {
   for (;;) {
     const rows = await deferred.listNewestDeferred(tx, due, ITEMS_MAX)
     const items = await readable(deps, tx, rows)
@@ -244,7 +243,7 @@ async function listItems(
 /** Lines of deferred alerts, which are given newest first, in the order in which the alerts fired. */
 async function linesOf(
   tx: Db,
-  rows: readonly Readable[],
+  rows: readonly Readable<delivery.DeferredDelivery>[],
   reader: Reader,
 ): Promise<readonly EnvelopeMessage[]> {
   const ids = rows.flatMap(({ alertId }) => alertId ?? [])
@@ -304,7 +303,7 @@ async function summaryOf(
         kind: 'summary',
         event: 'summary',
         severity: SEVERITIES[counts.urgency] ?? 'info',
-        ...summaryText(t, { reason, period, counts, reader }),
+        ...deferredSummaryText(t, { reason, period, counts, reader }),
         data,
         link: newestMessage(all)?.link ?? `${deps.publicUrl}/`,
         buttons: summaryButtons(t, reason),

@@ -55,7 +55,7 @@ export function sortSummaryMessages(
 }
 
 /** Title and body of a summary. */
-export function summaryText(
+export function deferredSummaryText(
   t: Translate,
   options: {
     readonly reason: DeferralReason

@@ -110,14 +110,15 @@ interface Endpoint {
   readonly concurrency: ConcurrencyLimit
 }
 
-const REST_MS = 30_000
+/** Time for which an endpoint rests after a failure: the others are asked before it. */
+const FAILED_REST_MS = 30_000
 /** Time for which an endpoint's chain id is trusted. */
 const CHECK_MS = HOUR_MS
 const RETRY_AFTER_SECONDS = 10
 
 /**
- * Creates the endpoints; connects with the first request. Long because its four ways of asking share the
- * health of the endpoints.
+ * Creates the endpoints; connects with the first request. Long because `ask`, `askUntil`, `askForMost` and `askEach`
+ * share the state of the endpoints.
  */
 export function createEndpoints({
   rpcUrls,
@@ -200,9 +201,12 @@ export function createEndpoints({
   function recordFailure(endpoint: Endpoint, reason: string): void {
     const nowMs = clock.now().getTime()
     if (endpoint.restsUntilMs <= nowMs) {
-      log.warn({ ...endpoint.name, reason, restSeconds: REST_MS / 1000 }, 'rpc endpoint failed')
+      log.warn(
+        { ...endpoint.name, reason, restSeconds: FAILED_REST_MS / 1000 },
+        'rpc endpoint failed',
+      )
     }
-    endpoint.restsUntilMs = nowMs + REST_MS
+    endpoint.restsUntilMs = nowMs + FAILED_REST_MS
   }
 
   async function askForMost<T>(

@@ -64,7 +64,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     const price = address && (await readFeed(client, address, feedId(name)))
     if (price !== undefined) return price
     // The contract may have moved.
-    contracts.forget()
+    contracts.expire()
     const now = await contracts.find(client, 'FtsoV2')
     return now === undefined || now === address ? undefined : readFeed(client, now, feedId(name))
   }
@@ -105,7 +105,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       if (isGood) apart.delete(id)
       else remember(apart, id)
     })
-    if (pricesById.size === 0) contracts.forget()
+    if (pricesById.size === 0) contracts.expire()
     return pricesById
   }
 

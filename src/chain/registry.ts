@@ -27,16 +27,16 @@ export interface ContractAddresses {
    * Stores the address of a contract that another contract names; the registry may not have that address
    * yet.
    */
-  remember(name: string, address: Address): void
+  addAddress(name: string, address: Address): void
   /** Every address seen, by name, newest first. */
   seen(): ReadonlyMap<string, readonly Address[]>
   /**
    * Makes the next lookup read the registry again: at a new reward epoch, or when a contract does not
    * answer.
    */
-  forget(): void
+  expire(): void
   /**
-   * As `forget`, at most once a minute: a transaction that anybody can send suggests that a contract moved.
+   * As `expire`, at most once a minute: a transaction that anybody can send suggests that a contract moved.
    *
    * @returns whether the next lookup reads the registry
    */
@@ -56,11 +56,11 @@ export interface RegistrySource {
 }
 
 /** Time for which the registry's entries are cached. */
-const KEPT_MS = 10 * MINUTE_MS
+const FRESH_MS = 10 * MINUTE_MS
 /** Time for which the cached entries are used after an empty result. */
-const DOUBTED_MS = 60_000
+const AFTER_EMPTY_MS = 60_000
 /** Shortest time between readings for suspected moves. */
-const SUSPECTED_MS = MINUTE_MS
+const SUSPECTED_GAP_MS = MINUTE_MS
 
 /**
  * Creates lookups in the FlareContractRegistry, whose entries are read in one request. Long because lookup,
@@ -75,30 +75,30 @@ export function createContractAddresses({
 }: RegistrySource): ContractAddresses {
   const addressesByName = new Map<string, readonly Address[]>()
   /** Further addresses: named by other contracts, or seen by earlier processes. */
-  const others = new Map<string, ReadonlySet<Address>>()
+  const furtherByName = new Map<string, ReadonlySet<Address>>()
   /** Names in the registry now; all other names are those of former contracts. */
   let current: ReadonlySet<string> = new Set()
   /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
-  const emptyAt = new Set<string>()
+  const emptyUrls = new Set<string>()
   let readUntilMs = 0
   let suspectedAtMs = Number.NEGATIVE_INFINITY
   /**
    * Settles when the addresses of earlier processes are read; lookups of current contracts do not wait for
    * this.
    */
-  let recalled = Promise.resolve()
+  let storedRead = Promise.resolve()
 
-  async function look(client: RpcClient): Promise<void> {
+  async function refreshIfDue(client: RpcClient): Promise<void> {
     const nowMs = clock.now().getTime()
     if (nowMs < readUntilMs) return
-    recalled = recall()
+    storedRead = readStored()
     const listed = await readRegistry(client, registry)
     if (listed.size === 0 && addressesByName.size > 0) {
-      doubt(client.transport.url ?? '')
-      readUntilMs = nowMs + DOUBTED_MS
+      handleEmptyRegistry(client.transport.url ?? '')
+      readUntilMs = nowMs + AFTER_EMPTY_MS
       return
     }
-    emptyAt.clear()
+    emptyUrls.clear()
     current = new Set(listed.keys())
     for (const [name, address] of listed) {
       const before = addressesByName.get(name) ?? []
@@ -107,17 +107,17 @@ export function createContractAddresses({
       if (before[0] !== undefined)
         log.warn({ name, from: before[0], to: address }, 'contract moved')
     }
-    readUntilMs = nowMs + KEPT_MS
+    readUntilMs = nowMs + FRESH_MS
   }
 
   /**
    * Handles an empty registry, which never replaces known entries: the next endpoint is asked, and if all
    * return an empty registry the known entries are used.
    */
-  function doubt(url: string): void {
-    const isFirst = !emptyAt.has(url)
-    emptyAt.add(url)
-    if (isFirst && emptyAt.size < endpointCount) {
+  function handleEmptyRegistry(url: string): void {
+    const isFirst = !emptyUrls.has(url)
+    emptyUrls.add(url)
+    if (isFirst && emptyUrls.size < endpointCount) {
       throw new EndpointError('the list of contracts is empty, which was not so before')
     }
     if (isFirst)
@@ -130,46 +130,48 @@ export function createContractAddresses({
   /**
    * Adds the addresses of earlier processes; if these cannot be read, only the known addresses are used.
    */
-  async function recall(): Promise<void> {
+  async function readStored(): Promise<void> {
     try {
       for (const [name, addresses] of Object.entries(await stored())) {
-        for (const address of addresses) remember(name, address)
+        for (const address of addresses) addAddress(name, address)
       }
     } catch (error) {
       log.warn({ err: error }, 'former addresses of contracts could not be read')
     }
   }
 
-  function remember(name: string, address: Address): void {
-    others.set(name, new Set([...(others.get(name) ?? []), address]))
+  function addAddress(name: string, address: Address): void {
+    furtherByName.set(name, new Set([...(furtherByName.get(name) ?? []), address]))
   }
 
-  function allOf(name: string): readonly Address[] {
-    return [...new Set([...(addressesByName.get(name) ?? []), ...(others.get(name) ?? [])])]
+  function listKnown(name: string): readonly Address[] {
+    return [...new Set([...(addressesByName.get(name) ?? []), ...(furtherByName.get(name) ?? [])])]
   }
 
   return {
     find: async (client, name) => {
-      await look(client)
+      await refreshIfDue(client)
       return current.has(name) ? addressesByName.get(name)?.[0] : undefined
     },
     all: async (client, name) => {
-      await look(client)
-      await recalled
-      return allOf(name)
+      await refreshIfDue(client)
+      await storedRead
+      return listKnown(name)
     },
-    remember,
+    addAddress,
     seen: () =>
       new Map(
-        [...addressesByName.keys(), ...others.keys()].map((name) => [name, allOf(name)] as const),
+        [...addressesByName.keys(), ...furtherByName.keys()].map(
+          (name) => [name, listKnown(name)] as const,
+        ),
       ),
-    forget: () => {
+    expire: () => {
       readUntilMs = 0
     },
     suspectMove: () => {
       const nowMs = clock.now().getTime()
       // A negative difference means that the clock was set back.
-      if (nowMs >= suspectedAtMs && nowMs - suspectedAtMs < SUSPECTED_MS) return false
+      if (nowMs >= suspectedAtMs && nowMs - suspectedAtMs < SUSPECTED_GAP_MS) return false
       suspectedAtMs = nowMs
       readUntilMs = 0
       return true

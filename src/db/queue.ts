@@ -149,8 +149,8 @@ export interface DueRows<Table extends PgTable, Id extends ColumnKey<Table>> {
   readonly where?: SQL
 }
 
-/** Keys of the rows that are due, the longest due first. */
-export async function listDueKeys<Table extends PgTable, Id extends ColumnKey<Table>>(
+/** Ids of the rows that are due, the longest due first. */
+export async function listDueIds<Table extends PgTable, Id extends ColumnKey<Table>>(
   db: Db,
   due: DueRows<Table, Id>,
   { now, limit }: { readonly now: Date; readonly limit: number },

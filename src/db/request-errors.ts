@@ -1,3 +1,4 @@
+/** Refusals for errors of requests: errors of the database, and in `toAppError` also those of Fastify. */
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { frameworkRefusal } from '#src/kernel/framework-errors.ts'

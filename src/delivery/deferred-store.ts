@@ -1,4 +1,4 @@
-/** Deferred deliveries, grouped by alert. */
+/** Deferred deliveries: their states by alert, their times, and deferred notices. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 
@@ -34,4 +34,52 @@ export async function listDeferred(
     where wallet = any(${sql.param([...wallets])}::text[])
       and alert_id = any(${sql.param([...alertIds])}::int[])
     group by alert_id, recipient_id`)
+}
+
+/** A deferred delivery; `envelope` in its stored form. */
+export interface DeferredDelivery extends Record<string, unknown> {
+  readonly id: string
+  readonly orderKey: string
+  readonly alertId: number | null
+  readonly firedAt: Date
+  readonly envelope: unknown
+}
+
+/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
+const AHEAD_SECONDS = 120
+
+/**
+ * Moves the times of deliveries that were deferred before the clock was set back, so that they are due now.
+ *
+ * @returns wallets whose deferred deliveries must be rescheduled
+ */
+export async function repairDeferredTimes(db: Db, now: Date): Promise<readonly string[]> {
+  const ahead = new Date(now.getTime() + AHEAD_SECONDS * 1000)
+  const rows = await db.execute<{ wallet: string }>(sql`
+    update deliveries d set created_at = ${now}
+    where d.created_at > ${ahead} and d.held_until is not null
+    returning d.wallet`)
+  return [...new Set(rows.map(({ wallet }) => wallet))]
+}
+
+/** Notices deferred for a recipient up to an instant, oldest first. */
+export async function listDeferredNotices(
+  tx: Db,
+  recipientId: number,
+  until: Date,
+  limit: number,
+): Promise<readonly DeferredDelivery[]> {
+  return await tx.execute<DeferredDelivery>(sql`
+    select id, order_key as "orderKey", alert_id as "alertId", fired_at as "firedAt", envelope
+    from deliveries
+    where recipient_id = ${recipientId} and held_until <= ${until} and kind = 'notice'
+    order by fired_at, position, id limit ${limit}`)
+}
+
+/** Marks deferred deliveries that cannot be parsed as failed. */
+export async function markDeferredFailed(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await tx.execute(sql`
+    update deliveries set status = 'failed', held_until = null, last_error = 'unreadable'
+    where id = any(${sql.param([...ids])}::uuid[])`)
 }

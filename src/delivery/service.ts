@@ -17,6 +17,12 @@ import * as store from './store.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 import type { TestDeps } from './test-message.ts'
 
+export type { DeferredDelivery } from './deferred-store.ts'
+export {
+  listDeferredNotices,
+  markDeferredFailed,
+  repairDeferredTimes,
+} from './deferred-store.ts'
 export { deliverDue } from './deliver-due.ts'
 export { newDeliveryId } from './delivery-id.ts'
 export { forgetMessageIds } from './message-store.ts'

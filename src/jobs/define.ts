@@ -68,7 +68,7 @@ export interface JobWakeUps {
 }
 
 /** Wake-ups for a run that checks everything, because changes are unknown. */
-export const FULL_RESYNC: JobWakeUps = { payloads: new Set(), mayHaveMissed: true }
+export const CHECK_EVERYTHING: JobWakeUps = { payloads: new Set(), mayHaveMissed: true }
 
 /** A task that runs periodically. */
 export interface Job {

@@ -5,7 +5,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
-import { FULL_RESYNC, type Job, type JobApp, type JobWakeUps } from './define.ts'
+import { CHECK_EVERYTHING, type Job, type JobApp, type JobWakeUps } from './define.ts'
 
 /** Running jobs. */
 export interface RunningJobs {
@@ -48,14 +48,15 @@ export async function runOnceBeforeStart(app: JobApp, sql: Sql, job: Job): Promi
   const lock = await tryLock(sql, lockOf(job))
   if (lock === undefined) return
   try {
-    await job.run(app, lock.signal, FULL_RESYNC, await lock.drawFence())
+    await job.run(app, lock.signal, CHECK_EVERYTHING, await lock.drawFence())
   } finally {
     await lock.release()
   }
 }
 
-function lockOf({ name, lock = `job ${name}` }: Job): string {
-  return lock
+/** Name of the job's lock. */
+function lockOf(job: Job): string {
+  return job.lock ?? `job ${job.name}`
 }
 
 async function startJob(

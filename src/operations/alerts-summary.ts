@@ -29,11 +29,9 @@ export async function summarizeAlertsDeletion({
 }): Promise<string> {
   const t = translator(locale)
   const { all: _, ...chosen } = { ...query, ...body }
-  const { count, isAll: isCounted } = await countAlerts(app, caller, chosen, COUNTED_MAX)
+  const { count, isAll: isExact } = await countAlerts(app, caller, chosen, COUNTED_MAX)
   const counted = t('units:alerts', { count })
-  const alerts = isCounted
-    ? counted
-    : t('operations:does.deleteAlerts.atLeast', { alerts: counted })
+  const alerts = isExact ? counted : t('operations:does.deleteAlerts.atLeast', { alerts: counted })
   const { watchId, type, group, signal, event, severity, state, from, to, before, ids } = chosen
   const time = (at: Date | undefined) => at && formatDateTime(at, locale, ZONE)
   const ends = [to, before].flatMap((end) => end?.getTime() ?? [])
@@ -51,9 +49,9 @@ export async function summarizeAlertsDeletion({
   const parts = filters.flatMap(([filter, value]) =>
     value === undefined ? [] : [t(`operations:does.deleteAlerts.${filter}`, { value })],
   )
-  const isAll = parts.length === 0 && ids === undefined
+  const isUnfiltered = parts.length === 0 && ids === undefined
   return [
-    t(`operations:does.deleteAlerts.${isAll ? 'all' : 'some'}`, { alerts }),
+    t(`operations:does.deleteAlerts.${isUnfiltered ? 'all' : 'some'}`, { alerts }),
     ...(parts.length === 0 ? [] : [parts.join(' · ')]),
   ].join('\n')
 }
@@ -69,7 +67,7 @@ type Filter =
   | 'from'
   | 'before'
 
-/** The label of a watch, or the number of a deleted watch, whose alerts remain. */
+/** The label of a watch; `#7` if the watch was deleted. */
 async function watchName(app: App, caller: Caller, watchId: number): Promise<TextValue> {
   try {
     const { label } = await getWatch(app, caller, watchId)

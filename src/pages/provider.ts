@@ -4,7 +4,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { showProvider } from '#src/operations/previews.ts'
+import { lookUpAddress } from '#src/operations/look-ups.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import { choicesOf, sendPage, zoneOf } from './layout.ts'
 import { type FoundProvider, providerView } from './provider-view.ts'
@@ -69,7 +69,7 @@ async function answerOf(
 ): Promise<AddressAnswer | undefined> {
   const address = Address.safeParse(request.params.address)
   if (!address.success) return undefined
-  const { output } = await invoke(app, showProvider, undefined, {
+  const { output } = await invoke(app, lookUpAddress, undefined, {
     query: { address: address.data },
     limitKey: clientNetworkOf(request.ip),
   })

@@ -205,7 +205,7 @@ export interface NotifiedRecipient {
   /** End of the recipient's mute; messages are deferred until then. */
   readonly mutedUntil: Date | null
   /** Whether the destination is off or not confirmed yet; messages are retained until that changes. */
-  readonly off: boolean
+  readonly isOff: boolean
 }
 
 /** Content of a one-time code for the link card. */

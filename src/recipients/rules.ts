@@ -13,7 +13,7 @@ import {
 } from './model.ts'
 
 /** A recipient with the data that `chooseRecipients` needs. */
-export interface RecipientCandidate extends Omit<NotifiedRecipient, 'off'> {
+export interface RecipientCandidate extends Omit<NotifiedRecipient, 'isOff'> {
   readonly status: RecipientStatus
   readonly minSeverity: Severity
   /** Whether the recipient is the wallet's own channel, or marked as default. */

@@ -259,16 +259,16 @@ export async function chooseRecipientsOfEach(
     for (const [wallet, all] of Map.groupBy(some, (walletCandidate) => walletCandidate.wallet))
       byWallet.set(wallet, all)
   }
-  const chosen = new Map<string, readonly NotifiedRecipient[]>()
+  const recipientsByRequest = new Map<string, readonly NotifiedRecipient[]>()
   return requests.map((request) => {
     const key = `${request.wallet} ${request.severity} ${request.recipientIds?.join() ?? ''}`
-    const known = chosen.get(key)
+    const known = recipientsByRequest.get(key)
     if (known !== undefined) return known
-    const targets = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
+    const recipients = chooseRecipients(byWallet.get(request.wallet) ?? [], request).map(
       toNotifiedRecipient,
     )
-    chosen.set(key, targets)
-    return targets
+    recipientsByRequest.set(key, recipients)
+    return recipients
   })
 }
 
@@ -282,7 +282,7 @@ function toNotifiedRecipient({ status, ...candidate }: RecipientCandidate): Noti
     timezone,
     isGroup,
     mutedUntil,
-    off: status !== 'active',
+    isOff: status !== 'active',
   }
 }
 

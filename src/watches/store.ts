@@ -256,15 +256,15 @@ export async function removeRecipient(db: Db, wallet: Address, recipientId: numb
  * The newest watch of the wallet that notifies a recipient, including paused watches; undefined if there is
  * none.
  *
- * @param recipient `without`: watch types whose alerts the recipient does not get
+ * @param recipient `exceptTypes`: watch types whose alerts the recipient does not get
  */
-export async function findNewestWatchOf(
+export async function findNewestWatchNotifying(
   db: Db,
   wallet: Address,
   recipient: {
     readonly id: number
     readonly byDefault: boolean
-    readonly without: readonly string[]
+    readonly exceptTypes: readonly string[]
     /** Restricts the search to this watch. */
     readonly watchId: number | undefined
   },
@@ -278,7 +278,7 @@ export async function findNewestWatchOf(
         eq(watches.wallet, wallet),
         recipient.watchId === undefined ? undefined : eq(watches.id, recipient.watchId),
         recipient.byDefault ? or(isNamed, isNull(watches.recipientIds)) : isNamed,
-        notInArray(watches.type, [...recipient.without]),
+        notInArray(watches.type, [...recipient.exceptTypes]),
       ),
     )
     .orderBy(desc(watches.id))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { sendReminders } from '#src/jobs/send-reminders.ts'
 import { sendSummaries } from '#src/jobs/send-summaries.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -38,8 +38,8 @@ const setOff = (minutes: number) => setToDatabaseTime(world.clock, world.sql, mi
 /** Runs the jobs that depend on the clock, as the service does. */
 async function runJobs(): Promise<void> {
   const signal = new AbortController().signal
-  await sendReminders.run(world.app, signal, FULL_RESYNC)
-  await sendSummaries.run(world.app, signal, FULL_RESYNC)
+  await sendReminders.run(world.app, signal, CHECK_EVERYTHING)
+  await sendSummaries.run(world.app, signal, CHECK_EVERYTHING)
   await world.deliver()
 }
 

@@ -129,9 +129,9 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
     contracts: {
       find: async (_client, name) => all.get(name),
       all: async (_client, name) => [all.get(name) ?? []].flat(),
-      remember: () => undefined,
+      addAddress: () => undefined,
       seen: () => new Map(),
-      forget: () => undefined,
+      expire: () => undefined,
       suspectMove: () => false,
     },
     logs: createLogReader(),

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { REGISTRY } from '#bot/features/index.ts'
 import { packed } from '#src/actions/codec.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createWatch } from '#src/operations/watches.ts'
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await world.giveSlots('alice', 2)
   const own = { label: 'Own', type: 'credits-balance', target: {}, settings: { limit: 30_000 } }
   credits = (await world.as('alice', createWatch, { body: own })).id
-  await judgeLedgers.run(world.service.app, new AbortController().signal, FULL_RESYNC)
+  await judgeLedgers.run(world.service.app, new AbortController().signal, CHECK_EVERYTHING)
   await alertsIn(world).fire(credits, { event: 'credits.low-balance' })
   // Linked only now: no alert of credits was sent to it.
   group = world.chat(id, owner)

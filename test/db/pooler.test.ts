@@ -4,7 +4,7 @@ import { startReceiver } from '#sandbox/receiver.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { everySlice } from '#src/db/slices.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Bouncer, HAS_BOUNCER, startBouncer } from '../../ops/rehearsal/bouncer.ts'
@@ -74,7 +74,7 @@ pooled('requests, charges, evaluation and delivery work through it', async () =>
   )
   expect(made.filter(({ status }) => status === 201)).not.toEqual([])
   expect(made.filter(({ status }) => status >= 500)).toEqual([])
-  await judgeLedgers.run(service.app, signal, FULL_RESYNC)
+  await judgeLedgers.run(service.app, signal, CHECK_EVERYTHING)
   await deliverAll(service.app)
   const { body } = await alice.request('GET', '/alerts')
   expect(body.data.length).toBeGreaterThan(0)

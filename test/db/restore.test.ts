@@ -5,7 +5,7 @@ import { proveLedger } from '#src/billing/account/proof.ts'
 import { loadConfig } from '#src/config.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { everySlice } from '#src/db/slices.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { type Cluster, PROGRAMS, startCluster } from '../../ops/rehearsal/cluster.ts'
@@ -53,7 +53,7 @@ restorable('a restored backup has its ledger, its tokens and its waiting deliver
   await alice.request('PUT', '/channels/webhook', { url: receiver.url() })
   const watch = { type: 'credits-balance', target: {}, settings: { limit: 1000 } }
   expect((await alice.request('POST', '/watches', watch)).status).toBe(201)
-  await judgeLedgers.run(before.app, signal, FULL_RESYNC)
+  await judgeLedgers.run(before.app, signal, CHECK_EVERYTHING)
   const account = await alice.request('GET', '/account')
   const list = await alice.request('GET', '/alerts')
   expect(list.body.data).toHaveLength(1)

@@ -7,7 +7,7 @@ import {
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
@@ -86,7 +86,8 @@ async function recover(...duties: readonly string[]) {
     })),
   )
 }
-const runJob = () => sendPictures.run(world.service.app, new AbortController().signal, FULL_RESYNC)
+const runJob = () =>
+  sendPictures.run(world.service.app, new AbortController().signal, CHECK_EVERYTHING)
 const pictures = () => chat.all().filter(({ file }) => file !== undefined)
 
 test('is sent once after the alert, as a silent reply to it', async () => {

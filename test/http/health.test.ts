@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -57,7 +57,7 @@ async function headAt(at: Date): Promise<void> {
 
 /** Raises a synthetic alert and sends it. */
 async function canary(): Promise<void> {
-  await raiseCanaryAlert.run(service.app, signal, FULL_RESYNC)
+  await raiseCanaryAlert.run(service.app, signal, CHECK_EVERYTHING)
   await deliverAll(service.app)
 }
 
@@ -70,7 +70,7 @@ async function ready() {
   return { statusCode, ...JSON.parse(payload) }
 }
 
-const beat = () => sendHeartbeat.run(service.app, signal, FULL_RESYNC)
+const beat = () => sendHeartbeat.run(service.app, signal, CHECK_EVERYTHING)
 
 test('a healthy service is ready and calls its monitor', async () => {
   expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
@@ -200,7 +200,7 @@ test('a synthetic alert passes through all stages, up to the HTTP request', asyn
 
 test('a missing synthetic alert degrades the service, and synthetic alerts are in no public figure', async () => {
   service.clock.advance(300)
-  await raiseCanaryAlert.run(service.app, signal, FULL_RESYNC)
+  await raiseCanaryAlert.run(service.app, signal, CHECK_EVERYTHING)
   service.clock.advance(421)
   await headAt(service.clock.now())
   const { problems } = await ready()
@@ -208,7 +208,7 @@ test('a missing synthetic alert degrades the service, and synthetic alerts are i
   await deliverAll(service.app)
   // The host's clock is ahead by now.
   expect((await ready()).problems).toMatchObject([{ name: 'clock' }])
-  await countPublicFigures.run(service.app, signal, FULL_RESYNC)
+  await countPublicFigures.run(service.app, signal, CHECK_EVERYTHING)
   const { body } = await request(service, 'GET', '/stats')
   expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })
 })
@@ -216,7 +216,7 @@ test('a missing synthetic alert degrades the service, and synthetic alerts are i
 test('a service without a monitor raises no synthetic alert', async () => {
   const other = await serviceOnly()
   try {
-    await raiseCanaryAlert.run(other.app, signal, FULL_RESYNC)
+    await raiseCanaryAlert.run(other.app, signal, CHECK_EVERYTHING)
     expect(await other.sql`select id from alerts`).toEqual([])
     const { payload } = await other.internal.inject({ method: 'GET', url: '/metrics' })
     expect(payload).not.toContain('watchdog_canary')

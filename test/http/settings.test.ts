@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { credit, debit } from '#src/billing/account/service.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import type { Alert, AlertList, Settings } from '../generated/api.ts'
 import { confirmMailbox } from '../support/destinations.ts'
@@ -36,7 +36,7 @@ async function change(credits: number): Promise<void> {
   await world.app.db.transaction(async (tx) => {
     await (credits > 0 ? credit : debit)(tx, entry)
   })
-  await judgeLedgers.run(world.app, new AbortController().signal, FULL_RESYNC)
+  await judgeLedgers.run(world.app, new AbortController().signal, CHECK_EVERYTHING)
   world.clock.advance(1)
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
 import { countPublicFigures } from '#src/jobs/count-figures.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
 import { proveLedger } from '#src/jobs/prove-ledger.ts'
 import { prune } from '#src/jobs/prune.ts'
@@ -41,8 +41,8 @@ afterAll(() => service.close())
 const setClock = (days: number) => setToDatabaseTime(clock, service.sql, days * DAY_MS)
 
 async function run(): Promise<number> {
-  await renewSubscriptions.run(service.app, signal, FULL_RESYNC)
-  await fitWatches.run(service.app, signal, FULL_RESYNC)
+  await renewSubscriptions.run(service.app, signal, CHECK_EVERYTHING)
+  await fitWatches.run(service.app, signal, CHECK_EVERYTHING)
   const [row] = await service.sql`
     select count(*)::int as terms from ledger_entries where type = 'subscription'`
   return row?.['terms']
@@ -86,12 +86,12 @@ test('nothing is deleted, reconciled or counted while the clock is a year ahead'
       (select count(*) from pg_inherits where inhparent = 'alerts'::regclass)::int as parts`
     return row
   }
-  for (const job of FORGETFUL) await job.run(service.app, signal, FULL_RESYNC)
+  for (const job of FORGETFUL) await job.run(service.app, signal, CHECK_EVERYTHING)
   const before = await state()
   expect(before).toMatchObject({ topups: 1, proofs: 1 })
   await setClock(800)
   errors.length = 0
-  for (const job of FORGETFUL) await job.run(service.app, signal, FULL_RESYNC)
+  for (const job of FORGETFUL) await job.run(service.app, signal, CHECK_EVERYTHING)
   expect(await state()).toEqual(before)
   expect(errors).toHaveLength(FORGETFUL.length)
 })
@@ -116,7 +116,7 @@ test('no reminder of an end is sent early or lost while the clock is ahead', asy
   for (const days of [24, 40, -1]) {
     await setClock(days)
     errors.length = 0
-    await remindExpiring.run(service.app, signal, FULL_RESYNC)
+    await remindExpiring.run(service.app, signal, CHECK_EVERYTHING)
     expect(errors).toEqual(['clock of this host differs from that of the database'])
     expect(await remindAt()).toEqual(before)
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '#sandbox/receiver.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { resealSecrets } from '#src/jobs/reseal-secrets.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { readUnsubscribeLink, unsubscribeUrl } from '#src/recipients/mail-links.ts'
@@ -80,8 +80,8 @@ test('a rotation of SECRET_KEY loses no destination, answer or link, without a p
   await database.sql`
     insert into idempotency_keys (wallet, operation, key, fingerprint, status, answer, created_at)
     values ('0x', 'x', 'broken', '', 200, 'broken', ${clock.now()})`
-  await resealSecrets.run(late.app, signal, FULL_RESYNC)
-  await resealSecrets.run(late.app, signal, FULL_RESYNC)
+  await resealSecrets.run(late.app, signal, CHECK_EVERYTHING)
+  await resealSecrets.run(late.app, signal, CHECK_EVERYTHING)
   expect(errors).toHaveLength(2)
 
   const after = start(NEW)

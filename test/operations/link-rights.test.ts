@@ -9,6 +9,7 @@ import type { OperationWith } from '#src/operations/define.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import * as links from '#src/operations/links.ts'
+import * as lookUps from '#src/operations/look-ups.ts'
 import * as previews from '#src/operations/previews.ts'
 import { serviceOnly } from '../support/harness.ts'
 
@@ -26,7 +27,7 @@ const isOperation = (value: object | string): value is OperationWith<unknown> =>
 const linkOperations: readonly OperationWith<unknown>[] = Object.values(links)
 const operations: readonly OperationWith<unknown>[] = [
   ...REGISTRY,
-  ...[chat, chatAlerts, chatDestinations, chatStatus, previews].flatMap((room) =>
+  ...[chat, chatAlerts, chatDestinations, chatStatus, lookUps, previews].flatMap((room) =>
     Object.values(room).filter(isOperation),
   ),
   ...linkOperations,

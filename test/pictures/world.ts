@@ -6,7 +6,7 @@ import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
 import { packed } from '#src/actions/codec.ts'
 import * as alerts from '#src/alerts/service.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { scanRounds } from '#src/jobs/scan-rounds.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
@@ -82,8 +82,8 @@ export async function pictureWorld(): Promise<PictureWorld> {
   const { signal } = new AbortController()
   const look = async () => {
     await devnet.mine(2, 1)
-    await fetchPublications.run(app, signal, FULL_RESYNC)
-    await scanRounds.run(app, signal, FULL_RESYNC)
+    await fetchPublications.run(app, signal, CHECK_EVERYTHING)
+    await scanRounds.run(app, signal, CHECK_EVERYTHING)
     await observeWatches(
       { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
       signal,
@@ -106,7 +106,7 @@ export async function pictureWorld(): Promise<PictureWorld> {
   await simulation.playRounds(SILENT_ROUNDS)
   await look()
   await deliverAll(app)
-  await sendPictures.run(app, signal, FULL_RESYNC)
+  await sendPictures.run(app, signal, CHECK_EVERYTHING)
   await salma.say('/watches')
   await salma.press(packed('watch.card', { id: salmasWatch }))
   const body = { asset: 'FLR', credits: CREDITS }

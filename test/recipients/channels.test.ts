@@ -42,7 +42,7 @@ const put = (key: string, setup: ChannelSetup) =>
 const notified = async (recipientIds: number[] | null = null) => {
   const request = { wallet: caller.wallet, recipientIds, severity: 'info' as const }
   const [all] = await chooseRecipientsOfEach(room.db, [request])
-  return all?.flatMap(({ channel, off }) => (off ? [] : [channel]))
+  return all?.flatMap(({ channel, isOff }) => (isOff ? [] : [channel]))
 }
 
 describe('the wallet’s channels', () => {

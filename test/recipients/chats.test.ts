@@ -305,7 +305,7 @@ describe('a linked chat', () => {
     await link()
     await blockChat(room.deps, chatId, room.clock.now())
     const request = { wallet: caller.wallet, recipientIds: null, severity: 'critical' as const }
-    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([[{ off: true }]])
+    expect(await chooseRecipientsOfEach(room.db, [request])).toMatchObject([[{ isOff: true }]])
     expect(await links()).toMatchObject([{ status: 'blocked' }])
     await unblockChat(room.db, chatId, room.clock.now())
     expect(await links()).toMatchObject([{ status: 'active' }])

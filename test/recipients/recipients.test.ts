@@ -303,7 +303,7 @@ describe('the recipients of an alert', () => {
         timezone: 'Europe/Paris',
         mutedUntil: null,
         isGroup: false,
-        off: false,
+        isOff: false,
       },
     ])
   })

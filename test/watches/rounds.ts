@@ -1,6 +1,6 @@
 import type { Behaviour } from '#sandbox/devnet/fsp/behaviours.ts'
 import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-simulation.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import { pollValidators } from '#src/jobs/poll-validators.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -50,8 +50,8 @@ export async function roundWorld(
 
   async function publish(): Promise<void> {
     const { signal } = new AbortController()
-    await fetchPublications.run(world.running(), signal, FULL_RESYNC)
-    await pollValidators.run(world.running(), signal, FULL_RESYNC)
+    await fetchPublications.run(world.running(), signal, CHECK_EVERYTHING)
+    await pollValidators.run(world.running(), signal, CHECK_EVERYTHING)
   }
 
   for (const name of watched) await watch(name)

@@ -10,7 +10,7 @@ import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { FULL_RESYNC } from '#src/jobs/define.ts'
+import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -77,7 +77,7 @@ export async function watchWorld(
 
   async function look(): Promise<void> {
     const { signal } = new AbortController()
-    await fetchPublications.run(running, signal, FULL_RESYNC).catch(() => undefined)
+    await fetchPublications.run(running, signal, CHECK_EVERYTHING).catch(() => undefined)
     const recordAlerts: ObserveDeps['recordAlerts'] = (tx, candidates) =>
       alerts.recordAlerts(running, tx, candidates)
     await observeWatches({ ...running, recordAlerts }, signal)

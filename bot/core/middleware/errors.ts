@@ -2,9 +2,9 @@ import { GrammyError, type Middleware } from 'grammy'
 import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { describe, verdictOf } from '#src/telegram/errors.ts'
-import { gone, notAllowed, refusalScreen } from '../../views/notices.ts'
+import { gone, notAllowed, refusalScreen } from '../../views/refusals.ts'
 import type { BotContext } from '../context.ts'
-import { sentenceOf } from '../refusals.ts'
+import { sentenceOf } from '../error-sentences.ts'
 import { send, show, showAbove } from '../show.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Middleware } from 'grammy'
-import { unlinked } from '../../views/notices.ts'
+import { unlinked } from '../../views/refusals.ts'
 import { deepLink } from '../../views/view.ts'
 import type { BotContext } from '../context.ts'
 import { show } from '../show.ts'

@@ -3,7 +3,7 @@ import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { cut } from '../../views/fields.ts'
 import type { BotContext } from '../context.ts'
-import { sentenceOf } from '../refusals.ts'
+import { sentenceOf } from '../error-sentences.ts'
 import { findOpenQuestion, type Question, type Refusal, sessionKeyOf } from '../session.ts'
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 

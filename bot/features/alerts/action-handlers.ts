@@ -14,8 +14,8 @@ import {
   unacknowledgeMessage,
 } from '#src/operations/chat-alerts.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
+import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
-import { sentenceOf } from '../../core/refusals.ts'
 import { leave, removeButtons } from '../../core/show.ts'
 import { muteEnd, unmute } from '../watches/handlers.ts'
 import {

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import type { AddressProblem } from '#src/kernel/typed-address.ts'
-import { addressRefusal, connectButton, WARNING } from '../../views/notices.ts'
+import { addressRefusal, connectButton, WARNING } from '../../views/refusals.ts'
 import { act, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { resumeButton } from '../start/resume-view.ts'
 

@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import { readAddress } from '#src/kernel/typed-address.ts'
-import { lookUp } from '#src/operations/previews.ts'
+import { lookUp } from '#src/operations/look-ups.ts'
 import type { LookUpAnswer } from '#src/watches/look-up.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'

@@ -5,7 +5,7 @@ import { accountFields, providerTexts } from '#src/pictures/look-up-text.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { AddressAnswer } from '#src/watches/look-up.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
-import { WARNING } from '../../views/notices.ts'
+import { WARNING } from '../../views/refusals.ts'
 import {
   act,
   inRows,

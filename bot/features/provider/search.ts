@@ -3,7 +3,7 @@
 import { typed } from '#src/i18n/translate.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { searchProviders } from '#src/operations/previews.ts'
+import { searchProviders } from '#src/operations/look-ups.ts'
 import { getProviderFsp } from '#src/operations/providers.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
 import type { NamedProvider } from '#src/watches/provider-names.ts'
@@ -11,7 +11,7 @@ import { isKnownProvider, type ProviderView } from '#src/watches/provider-view.t
 import type { BotContext, ChatState } from '../../core/context.ts'
 import type { Refusal } from '../../core/session.ts'
 import { cut } from '../../views/fields.ts'
-import { addressRefusal } from '../../views/notices.ts'
+import { addressRefusal } from '../../views/refusals.ts'
 
 /** Maximum number of suggestions. */
 const OFFERED_MAX = 4

@@ -8,7 +8,7 @@ import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
 import { send, show } from '../../core/show.ts'
-import { refusalScreen } from '../../views/notices.ts'
+import { refusalScreen } from '../../views/refusals.ts'
 import { comeBack } from '../start/returning.ts'
 import { topicChoice } from './view.ts'
 

@@ -100,7 +100,8 @@ export function personName(
   return isGroup ? t(`bot:channel.${channel}`) : name
 }
 
-const PAGE_SIZE = 8
+/** Recipients on one page of the screen. */
+export const PEOPLE_PER_PAGE = 8
 
 interface PeopleOptions {
   /** Number of the page, from 1; a number beyond the last page means the last page. */
@@ -119,9 +120,9 @@ export function watchPeople(
   const { t } = reader
   const notified = notifiedBy(watch.recipientIds, people)
   const all = allPeople(people)
-  const pages = Math.max(1, Math.ceil(all.length / PAGE_SIZE))
+  const pages = Math.max(1, Math.ceil(all.length / PEOPLE_PER_PAGE))
   const page = Math.min(options.page, pages)
-  const shown = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const shown = all.slice((page - 1) * PEOPLE_PER_PAGE, page * PEOPLE_PER_PAGE)
   const isTicked = ({ id }: RecipientChoice) => notified.some((choice) => choice.id === id)
   const defaults = defaultsOf(people).map((person) => personName(reader, person))
   const lines = [

@@ -7,18 +7,18 @@ import { show } from '../../core/show.ts'
 import { escalationScreen } from './escalation-view.ts'
 import { peopleOf } from './load-people.ts'
 import { changeWatch, withManaged } from './manage.ts'
-import { notifiedBy, watchPeople } from './people-view.ts'
+import { notifiedBy, PEOPLE_PER_PAGE, watchPeople } from './people-view.ts'
 
 /** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */
-const OF_A_WATCH = { privately: ({ id }: { readonly id: number }) => `w${id}` } as const
+const PRIVATE_ONLY = { privately: ({ id }: { readonly id: number }) => `w${id}` } as const
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'watch.who', OF_A_WATCH, (ctx, { id, page }) =>
+onPress(composer, 'watch.who', PRIVATE_ONLY, (ctx, { id, page }) =>
   withManaged(ctx, id, (watch, link) => showPeople(ctx, watch, link, { page })),
 )
 
-onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
+onPress(composer, 'watch.whoFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const people = await peopleOf(ctx, link)
     const { recipients } = people
@@ -42,12 +42,15 @@ onPress(composer, 'watch.whoFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
     const changes = { recipientIds: wanted.length === 0 ? null : wanted }
     const at = recipients.findIndex((choice) => choice.id === recipient)
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
-      showPeople(ctx, changed, link, { page: Math.floor(Math.max(at, 0) / 8) + 1, ...notice }),
+      showPeople(ctx, changed, link, {
+        page: Math.floor(Math.max(at, 0) / PEOPLE_PER_PAGE) + 1,
+        ...notice,
+      }),
     )
   }),
 )
 
-onPress(composer, 'watch.whoAll', OF_A_WATCH, (ctx, { id }) =>
+onPress(composer, 'watch.whoAll', PRIVATE_ONLY, (ctx, { id }) =>
   withManaged(ctx, id, (watch, link) =>
     changeWatch(ctx, { watch, link }, { recipientIds: null }, (changed) =>
       showPeople(ctx, changed, link, { page: 1 }),
@@ -55,11 +58,11 @@ onPress(composer, 'watch.whoAll', OF_A_WATCH, (ctx, { id }) =>
   ),
 )
 
-onPress(composer, 'watch.esc', OF_A_WATCH, (ctx, { id }) =>
+onPress(composer, 'watch.esc', PRIVATE_ONLY, (ctx, { id }) =>
   withManaged(ctx, id, (watch, link) => showEscalation(ctx, watch, link)),
 )
 
-onPress(composer, 'watch.escAfter', OF_A_WATCH, (ctx, { id, minutes }) =>
+onPress(composer, 'watch.escAfter', PRIVATE_ONLY, (ctx, { id, minutes }) =>
   withManaged(ctx, id, (watch, link) => {
     const escalateAfterMinutes = minutes === 0 ? null : minutes
     return changeWatch(ctx, { watch, link }, { escalateAfterMinutes }, (changed) =>
@@ -68,7 +71,7 @@ onPress(composer, 'watch.escAfter', OF_A_WATCH, (ctx, { id, minutes }) =>
   }),
 )
 
-onPress(composer, 'watch.escFlip', OF_A_WATCH, (ctx, { id, recipient }) =>
+onPress(composer, 'watch.escFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
   withManaged(ctx, id, async (watch, link) => {
     const { recipients } = await peopleOf(ctx, link)
     const exists = (recipientId: number) => recipients.some((other) => other.id === recipientId)

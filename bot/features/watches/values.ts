@@ -48,7 +48,7 @@ export const readValuesBacktest: BacktestScreen = async (state, link, { handle }
   if (owned === undefined || !isBacktestable(owned)) return undefined
   const values = offeredValues(state.reader, watch, owned)
   const tried = await Promise.all(
-    values.map(({ value }) => runOne(state, bodyWith(watch, owned, value), link)),
+    values.map(({ value }) => runOne(state, backtestBodyWith(watch, owned, value), link)),
   )
   return triedValues(state.reader, watch, owned, tried)
 }
@@ -71,8 +71,8 @@ function offeredValues(
   return [{ value: current, label: valueText(reader, owned, current, facts) }, ...presets]
 }
 
-/** Body that creates a watch like this one, with another value of a setting. */
-function bodyWith(watch: Watch, { owner, field }: SettingWithOwner, value: string): object {
+/** Body of a backtest: it describes a watch like this one, with another value of a setting. */
+function backtestBodyWith(watch: Watch, { owner, field }: SettingWithOwner, value: string): object {
   const { type, target, signals, minSeverity, cooldownSeconds } = watch
   const settings = z.record(z.string(), z.unknown()).parse(watch.settings)
   const body = { type, target, signals, minSeverity, cooldownSeconds, settings }

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** Functions of the mocks for the script and for providers. */
+/** Functions and events of the mocks, for the epoch daemon and for providers. */
 export const FSP_ABI = parseAbi([
   'struct Constants { uint64 firstVotingRoundStartTs; uint64 votingEpochDurationSeconds; uint64 firstRewardEpochStartTs; uint64 rewardEpochDurationSeconds; uint64 newSigningPolicyInitializationStartSeconds; uint64 randomAcquisitionSeconds; uint64 voterRegistrationMinDurationSeconds; uint64 submitUptimeVoteMinDurationSeconds; uint32 rewardExpiryOffsetSeconds; }',
   'struct Signature { uint8 v; bytes32 r; bytes32 s; }',

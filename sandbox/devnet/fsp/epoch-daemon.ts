@@ -6,13 +6,8 @@ import { policyBytes } from './encode.ts'
 import { setGeneration, setManagerContracts, setUpCall } from './install.ts'
 import { createOpenVotes, type EpochVoteKind } from './open-votes.ts'
 import { createPayouts } from './payouts.ts'
-import {
-  type KnownPolicy,
-  type ProtocolEvent,
-  readProtocolMessages,
-  type SimulatedProviderState,
-  withMembers,
-} from './policy.ts'
+import { type KnownPolicy, type SimulatedProviderState, withMembers } from './policy.ts'
+import { decodeProtocolEvents, type ProtocolEvent } from './protocol-events.ts'
 import { rewardTree } from './reward-tree.ts'
 import { epochStart, type ProtocolTiming } from './timing.ts'
 import {
@@ -187,7 +182,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     at: number,
     transactions: readonly UnsignedTx[],
   ): Promise<readonly ProtocolEvent[]> {
-    const receipts = readProtocolMessages(await commit(at, transactions))
+    const receipts = decodeProtocolEvents(await commit(at, transactions))
     for (const event of receipts) take(event)
     return receipts
   }
@@ -333,7 +328,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     },
     found: (receipts) => {
       for (const provider of providers) registered.set(provider, provider.accounts)
-      for (const event of readProtocolMessages(receipts)) take(event)
+      for (const event of decodeProtocolEvents(receipts)) take(event)
       registered.clear()
       epoch = policies.at(-1)?.epoch ?? 0
       for (const { epoch: publishedEpoch } of policies.slice(0, -1)) {

@@ -11,7 +11,7 @@ const BEHIND_SECONDS = 2
 const JUMP_SECONDS = 180
 
 /**
- * Runs the script in real time until the signal is aborted.
+ * Runs rounds and reward epochs in real time until the signal is aborted.
  *
  * @param inTurn serializes actions
  * @param onProblem called with an error; the action is retried

@@ -8,13 +8,13 @@ import {
 } from '../arguments.ts'
 import type { Backend } from '../backend.ts'
 import { accessibleChat } from '../chat-store.ts'
-import { storedEntities } from '../entities.ts'
+import { detectEntities, storedEntities } from '../entities.ts'
 import { parseHtml } from '../html.ts'
 import { checkKeyboardFits, type Markup, readMarkup } from '../keyboard.ts'
 import type { MessageToAdd } from '../messages.ts'
 import type { Chat, ChatMessage, Entity, FormattedText, GroupChat, Wire } from '../model.ts'
 import { badRequest } from '../refusal.ts'
-import { checkCaption, checkText, findEntities, SOURCE_BYTES_MAX, storedText } from '../text.ts'
+import { checkCaption, checkText, SOURCE_BYTES_MAX, storedText } from '../text.ts'
 
 /** Parameters of a text with its markup. */
 type TextField = 'text' | 'caption'
@@ -65,7 +65,7 @@ export function parseText(
       : { text: textArguments.source, entities: readEntities(textArguments.entities) },
   )
   const marked = stored.entities.flatMap((entity) => withKnownPerson(backend, entity))
-  return { text: stored.text, entities: storedEntities(marked, findEntities(stored.text)) }
+  return { text: stored.text, entities: storedEntities(marked, detectEntities(stored.text)) }
 }
 
 /** Markup given as `entities`, without those every client detects itself. */

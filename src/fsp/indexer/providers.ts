@@ -47,13 +47,14 @@ interface Calculation {
 }
 
 /**
- * Eligibility of a provider in eligibility data; a provider that the data does not name is not eligible.
+ * Eligibility of a provider by one calculation; null without a calculation, or if it leaves the eligibility open. A
+ * provider that the calculation does not name is not eligible.
  */
-function eligibilityIn(known: Calculation | undefined, voter: Address): Eligibility | null {
-  const row = known?.rows.get(voter)
-  if (known === undefined || row?.isEligible === null) return null
+function eligibilityIn(calculation: Calculation | undefined, voter: Address): Eligibility | null {
+  const row = calculation?.rows.get(voter)
+  if (calculation === undefined || row?.isEligible === null) return null
   return {
-    rewardEpochId: known.rewardEpochId,
+    rewardEpochId: calculation.rewardEpochId,
     isEligible: row?.isEligible ?? false,
     passes: row?.passes ?? null,
     failures: row?.failures ?? [],
@@ -108,23 +109,23 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
         return voters.map(() => undefined)
       }
       const { rewardEpochId } = registrations
-      const known = await newest(rewardEpochId - 1)
+      const calculation = await newest(rewardEpochId - 1)
       return voters.map((voter) => {
         const registered = isRegistered(voter, registrations, block)
         if (registered === undefined) return undefined
         return {
           rewardEpochId,
           isRegistered: registered,
-          eligibility: eligibilityIn(known, voter),
-          name: known?.rows.get(voter)?.name ?? null,
+          eligibility: eligibilityIn(calculation, voter),
+          name: calculation?.rows.get(voter)?.name ?? null,
         }
       })
     },
 
     /** Eligibility in the last published eligibility data; null if there is none, or it is unknown. */
     async eligibility(voter: Address): Promise<Eligibility | null> {
-      const known = await newest(EPOCH_MAX)
-      return known?.rows.has(voter) === true ? eligibilityIn(known, voter) : null
+      const calculation = await newest(EPOCH_MAX)
+      return calculation?.rows.has(voter) === true ? eligibilityIn(calculation, voter) : null
     },
 
     /**
@@ -171,8 +172,8 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
 
     /** Names of providers in the last published eligibility data. */
     async names(): Promise<ReadonlyMap<Address, string>> {
-      const known = await newest(EPOCH_MAX)
-      const named = [...(known?.rows ?? [])].flatMap(([voter, { name }]) =>
+      const calculation = await newest(EPOCH_MAX)
+      const named = [...(calculation?.rows ?? [])].flatMap(([voter, { name }]) =>
         name === null ? [] : [[voter, name] as const],
       )
       return new Map(named)
@@ -192,15 +193,18 @@ function statusAt(
 ): PastStatus | undefined {
   const epoch = epochs.findLast(({ blockAt }) => blockAt <= at)
   if (epoch === undefined) return undefined
-  const known = calculations.findLast(
+  const calculation = calculations.findLast(
     ({ rewardEpochId, seenAt }) => seenAt <= at && rewardEpochId < epoch.rewardEpoch,
   )
   return {
     at,
     rewardEpochId: epoch.rewardEpoch,
     isRegistered: epoch.isMember,
-    eligibility: known === undefined ? null : eligibilityOf(known.rewardEpochId, known.row, at),
-    name: known?.row?.name ?? null,
+    eligibility:
+      calculation === undefined
+        ? null
+        : eligibilityOf(calculation.rewardEpochId, calculation.row, at),
+    name: calculation?.row?.name ?? null,
   }
 }
 

@@ -45,9 +45,12 @@ export function commitHash(submitAddress: Address, round: number, reveal: Reveal
   const { random, feedBytes } = reveal
   const padded = Math.ceil(feedBytes.length / WORD_BYTES) * WORD_BYTES
   const encoded = Buffer.alloc(5 * WORD_BYTES + padded)
+  // Word 1: the address, at the right.
   encoded.write(submitAddress.slice(2), WORD_BYTES - 20, 'hex')
+  // Words 2 and 3: round and random number.
   encoded.writeUInt32BE(round, 2 * WORD_BYTES - 4)
   encoded.set(random, 2 * WORD_BYTES)
+  // Word 4: the offset of the feed values. Word 5: their length; the bytes follow, padded to whole words.
   encoded.writeUInt8(4 * WORD_BYTES, 4 * WORD_BYTES - 1)
   encoded.writeUInt32BE(feedBytes.length, 5 * WORD_BYTES - 4)
   encoded.set(feedBytes, 5 * WORD_BYTES)
@@ -60,8 +63,8 @@ export interface WeightedValue {
   readonly weight: number
 }
 
-/** Values and weights are sorted as one number each: a value has 32 bits, so both fit into 53. */
-const WEIGHTS = 2 ** 16
+/** For sorting, value and weight are one number, value × 65536 + weight: 48 bits, which a double holds exactly. */
+const WEIGHT_RANGE = 2 ** 16
 
 /**
  * The weighted median, as the protocol defines it; undefined without a vote.
@@ -73,7 +76,7 @@ export function weightedMedian(votes: readonly WeightedValue[]): number | undefi
   const sorted = new Float64Array(votes.length)
   let [place, total, reached] = [0, 0, 0]
   for (const { value, weight } of votes) {
-    sorted[place] = value * WEIGHTS + weight
+    sorted[place] = value * WEIGHT_RANGE + weight
     place += 1
     total += weight
   }
@@ -81,12 +84,12 @@ export function weightedMedian(votes: readonly WeightedValue[]): number | undefi
   const half = Math.floor(total / 2) + (total % 2)
   for (place = 0; place < sorted.length; place += 1) {
     const packed = sorted[place] ?? 0
-    const value = Math.floor(packed / WEIGHTS)
-    reached += packed - value * WEIGHTS
+    const value = Math.floor(packed / WEIGHT_RANGE)
+    reached += packed - value * WEIGHT_RANGE
     if (reached < half) continue
     const next = sorted[place + 1]
     const isSplit = reached === half && total % 2 === 0 && next !== undefined
-    return isSplit ? Math.floor((value + Math.floor(next / WEIGHTS)) / 2) : value
+    return isSplit ? Math.floor((value + Math.floor(next / WEIGHT_RANGE)) / 2) : value
   }
   return undefined
 }

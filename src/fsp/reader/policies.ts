@@ -245,8 +245,8 @@ async function registriesOf(
   ] as const
   const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, questions, block)
   const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
-  if (registryInUse !== undefined) contracts.remember('VoterRegistry', registryInUse)
-  if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
+  if (registryInUse !== undefined) contracts.addAddress('VoterRegistry', registryInUse)
+  if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
   return contracts.all(client, 'VoterRegistry')
 }
 

@@ -157,10 +157,10 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
     const epoch = currentEpochView.of(answers?.[0])
     const [registryInUse, relayInUse] = [registry.of(answers?.[1]), relay.of(answers?.[2])]
     // The contract registry may be ahead of the manager.
-    if (registryInUse !== undefined) contracts.remember(REGISTRY, registryInUse)
-    if (relayInUse !== undefined) contracts.remember('Relay', relayInUse)
+    if (registryInUse !== undefined) contracts.addAddress(REGISTRY, registryInUse)
+    if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
     // Contracts are replaced at the start of an epoch.
-    if (epoch !== lastEpoch) contracts.forget()
+    if (epoch !== lastEpoch) contracts.expire()
     lastEpoch = epoch
     return epoch
   }

@@ -25,8 +25,12 @@ export async function findExampleAlert(
   recipient: { readonly id: number; readonly byDefault: boolean; readonly isGroup: boolean },
   watchId?: number,
 ): Promise<ExampleAlert | undefined> {
-  const without = recipient.isGroup ? LEDGER_WATCH_TYPES.map(({ name }) => name) : []
-  const id = await store.findNewestWatchOf(db, caller.wallet, { ...recipient, without, watchId })
+  const exceptTypes = recipient.isGroup ? LEDGER_WATCH_TYPES.map(({ name }) => name) : []
+  const id = await store.findNewestWatchNotifying(db, caller.wallet, {
+    ...recipient,
+    exceptTypes,
+    watchId,
+  })
   const row = id === undefined ? undefined : await store.findWatch(db, caller.wallet, id)
   if (row === undefined) return undefined
   const type = getWatchType(row.type)
