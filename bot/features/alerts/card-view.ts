@@ -103,14 +103,17 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
   ])
 }
 
-/** Maximum number of deliveries that are shown; a wallet has at most about as many destinations. */
+/**
+ * Maximum number of deliveries that are shown. A wallet has at most `RECIPIENTS_MAX` named destinations, and a few
+ * of its own.
+ */
 const DELIVERIES_MAX = 24
 const ERROR_MAX = 60
 
 /**
  * Deliveries of an alert, one line for each recipient.
  * @param names by recipient
- * @param options `rights`: of the reader, who sees only deliveries to the own chat without `write`
+ * @param options `rights` of the reader; without `write` only deliveries to this chat are shown
  */
 export function deliveriesCard(
   reader: Reader,

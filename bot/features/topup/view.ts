@@ -26,8 +26,8 @@ import {
   boughtLine,
   isWizardNext,
   nextRows,
-  orderedLines,
   paidLine,
+  slotOrderLines,
 } from './purchase-view.ts'
 
 /** A top-up with the further data that its screen shows. */
@@ -76,7 +76,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const lines = [
     `💳 ${payLine(t, topup)}`,
     priceLine(t, topup),
-    ...orderedLines(t, topup),
+    ...slotOrderLines(t, topup),
     t.html('bot:topup.locked', {
       time: clockTime(reader, topup.expiresAt),
       duration: leftText(t, topup, now),
@@ -206,7 +206,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
         })}`
   const lines = [
     `💳 ${payLine(t, topup)}`,
-    ...orderedLines(t, topup),
+    ...slotOrderLines(t, topup),
     state,
     txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
   ]
