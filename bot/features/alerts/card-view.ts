@@ -7,7 +7,7 @@ import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
@@ -17,8 +17,8 @@ import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
 
-/** The part of the help that each button opens. */
-export const HELP_TOPIC_OF: Readonly<Record<HelpPart, HelpTopic>> = {
+/** The section of the help that each button opens. */
+export const HELP_SECTION_OF: Readonly<Record<HelpPart, SignalHelpSection>> = {
   w: 'why',
   c: 'causes',
   d: 'action',
@@ -35,7 +35,7 @@ export function deliveredMessage(
 }
 
 interface CardOptions {
-  readonly help?: HelpTopic | undefined
+  readonly help?: SignalHelpSection | undefined
   /** Buttons for the reader: only help, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
   readonly now: Date

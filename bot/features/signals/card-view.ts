@@ -18,7 +18,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
+import { HELP_SECTION_OF } from '../alerts/card-view.ts'
 import { backToCard } from '../watches/edit-view.ts'
 import { DISABLED_MARK, ENABLED_MARK, markOf, type SignalView, signalShort } from './view.ts'
 
@@ -212,7 +212,7 @@ function parameterPresets(parameter: NumberParameter): readonly number[] {
 }
 
 function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
-  const text = helpText(t, { type, signal }, HELP_TOPIC_OF[part]) ?? ''
+  const text = helpText(t, { type, signal }, HELP_SECTION_OF[part]) ?? ''
   return `<blockquote expandable>${escapeHtml(text)}</blockquote>`
 }
 
