@@ -48,10 +48,7 @@ export interface ProtocolBlockReader {
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
 }
 
-/**
- * Creates a block reader; it finds the contracts through the registry. Long because a block is assembled
- * from transactions, events and calls in one pass.
- */
+/** Creates a block reader; it finds the contracts through the registry. */
 export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
   const { endpoints, contracts } = source
   const readCalls = createCallReader(endpoints)
