@@ -2,7 +2,7 @@ import type { Address } from '#src/kernel/units.ts'
 import { PEOPLE } from './devnet/accounts.ts'
 import { startAnvil } from './devnet/anvil.ts'
 import { createDevnetClient, type DevnetClient, type SnapshotId } from './devnet/client.ts'
-import { bindContracts, type DevnetContracts } from './devnet/contracts.ts'
+import { createPaymentContractActions, type DevnetContracts } from './devnet/contracts.ts'
 import { deployContracts } from './devnet/deployment.ts'
 import { flare } from './devnet/flare.ts'
 import { MULTICALL3_ADDRESS, multicall3CreationCode } from './devnet/multicall.ts'
@@ -91,7 +91,7 @@ export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> 
     const send = createSender(client, options.blockTimeSeconds !== undefined)
     const chain = devnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)
     if (options.contracts !== true) return chain
-    const contracts = bindContracts(await deployContracts(client, chain), send)
+    const contracts = createPaymentContractActions(await deployContracts(client, chain), send)
     const furnished: FurnishedDevnet = { ...chain, contracts }
     return furnished
   } catch (error) {

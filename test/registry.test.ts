@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { HELP_FORMS } from '#src/channels/transfer.ts'
-import { builtKey, hasText, translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -103,7 +103,7 @@ describe('the registry of watch types', () => {
   )('has %s names of signals that fit on buttons and differ in their watch type', (locale) => {
     const shorts = signals.map(({ type, signal }) => ({
       type: type.name,
-      short: translate(locale, builtKey(`signals:${type.name}.${signal.id}.short`)),
+      short: translate(locale, checkedKey(`signals:${type.name}.${signal.id}.short`)),
     }))
     expect(shorts.filter(({ short }) => [...short].length > 16)).toEqual([])
     const names = shorts.map(({ type, short }) => `${type} ${short}`)

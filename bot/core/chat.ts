@@ -25,7 +25,7 @@ export function silencedLinks(ctx: BotContext): readonly Membership[] {
 }
 
 /** The topic of the update; undefined in General, and where there are no topics. */
-export function topicOf({ msg }: BotContext): number | undefined {
+export function forumTopicOf({ msg }: BotContext): number | undefined {
   return msg?.is_topic_message === true ? msg.message_thread_id : undefined
 }
 
@@ -58,5 +58,5 @@ export async function leaveGreeting(ctx: BotContext): Promise<void> {
 /** The chat of a greeting, and the topic in which it is greeted. */
 export function unlinkedChat(ctx: BotContext) {
   const { id, title } = ctx.knownChat
-  return { title, chatId: id, threadId: topicOf(ctx) }
+  return { title, chatId: id, threadId: forumTopicOf(ctx) }
 }

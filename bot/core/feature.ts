@@ -18,7 +18,7 @@
  */
 import type { Composer, Middleware } from 'grammy'
 import { type ArgumentsOf, argumentsOf, type Verb } from '#src/actions/codec.ts'
-import { builtKey } from '#src/i18n/translate.ts'
+import { checkedKey } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
 import { unlinkedHome } from '../views/hello.ts'
 import { onlyInPrivateChat } from '../views/refusals.ts'
@@ -47,7 +47,7 @@ export interface MenuCommand {
 /** Key of the description of a command in a menu. */
 export function commandText({ name, isShortInGroups }: MenuCommand, menu: Menu) {
   const isShort = menu !== 'private' && isShortInGroups === true
-  return builtKey(isShort ? `bot:command.${name}.group` : `bot:command.${name}`)
+  return checkedKey(isShort ? `bot:command.${name}.group` : `bot:command.${name}`)
 }
 
 /** A part of the bot: its handlers, and its commands in the menus. */

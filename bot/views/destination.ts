@@ -1,6 +1,6 @@
 import type { ChannelKey } from '#src/channels/index.ts'
 import { cut } from '#src/channels/wording.ts'
-import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 
@@ -18,7 +18,7 @@ export function destinationName(
   hereId: number | undefined,
 ): string {
   if (id === hereId) return t('bot:rec.here')
-  return own ? t(builtKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
+  return own ? t(checkedKey(`bot:rec.own.${channel}`)) : cut(name, NAME_MAX)
 }
 
 /**
@@ -69,5 +69,5 @@ export type StatusWithReason = Pick<Destination, 'status' | 'statusReason'>
 /** The status of a destination in a few words: why a chat cannot be reached, else only the status. */
 export function statusText(t: Translate, { status, statusReason }: StatusWithReason): string {
   const key = `bot:blocked.${statusReason ?? ''}`
-  return status === 'blocked' && hasText(key) ? t(key) : t(builtKey(`bot:status.${status}`))
+  return status === 'blocked' && hasText(key) ? t(key) : t(checkedKey(`bot:status.${status}`))
 }

@@ -2,7 +2,7 @@
 
 import { formatUnits } from 'viem/utils'
 import { formatDecimal, formatDuration, formatNumber, formatPercent } from '#src/i18n/format.ts'
-import { builtKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, type Translate, typed } from '#src/i18n/translate.ts'
 import { type DisplayValues, SEVERITIES } from '#src/kernel/display-values.ts'
 import type { NumberField, SettingField } from '#src/watches/form.ts'
 import { COOLDOWN_SECONDS_MAX } from '#src/watches/model.ts'
@@ -55,12 +55,12 @@ export function fieldText(
 
 /** Label of a setting, on buttons and above its editor. */
 export function fieldLabel(t: Translate, { owner, field }: SettingWithOwner): string {
-  return t(builtKey(`bot:field.${owner}.${field.key}.label`))
+  return t(checkedKey(`bot:field.${owner}.${field.key}.label`))
 }
 
 /** Label of an option of a choice. */
 function optionText(t: Translate, owner: string, key: string, option: string): string {
-  return t(builtKey(`bot:option.${owner}.${key}.${option}`))
+  return t(checkedKey(`bot:option.${owner}.${key}.${option}`))
 }
 
 /** A setting's value for a reader: `100 FLR`, `5%`, `1 h`, `Incoming`. */

@@ -1,4 +1,4 @@
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { SlotUse } from './slot-use.ts'
 import { nearTime } from './time.ts'
@@ -31,6 +31,6 @@ export function watchSummaryLines(
     const count = counts.get(status)?.length ?? 0
     if (count === 0) return []
     const glyph = status === 'firing' ? worstGlyph(counts.get(status)) : STATUS_GLYPHS[status]
-    return [`${glyph} ${t.html(builtKey(`bot:count.${status}`), { count })}`]
+    return [`${glyph} ${t.html(checkedKey(`bot:count.${status}`), { count })}`]
   })
 }

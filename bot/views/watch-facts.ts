@@ -1,7 +1,7 @@
 import { withRoundedAmounts } from '#src/i18n/amounts.ts'
 import { sentenceValues } from '#src/i18n/format.ts'
 import {
-  builtKey,
+  checkedKey,
   type HtmlValue,
   hasText,
   html,
@@ -37,7 +37,7 @@ export function isPrivateType(type: string): boolean {
 
 /** Short name of a watch type, for a button. */
 export function typeName(t: Translate, type: string): string {
-  return t(builtKey(`bot:button.type.${type}`))
+  return t(checkedKey(`bot:button.type.${type}`))
 }
 
 /** Display values of a watch. Values of data that its type can no longer parse are omitted. */

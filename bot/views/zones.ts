@@ -3,7 +3,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { cut } from '#src/channels/wording.ts'
 import { formatTime } from '#src/i18n/format.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { cityOf, findZones, modernZone, ZONE_NAMES } from '#src/i18n/zones.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
@@ -56,7 +56,7 @@ export function zoneButton({ t }: Reader, zone: string, now: Date, data: string)
 export function regionRows(t: Translate): Rows {
   const names = Object.keys(REGIONS)
   const buttons = names.map((region) =>
-    act(t(builtKey(`bot:region.${region}`)), packed('settings.zone', { region, page: 1 })),
+    act(t(checkedKey(`bot:region.${region}`)), packed('settings.zone', { region, page: 1 })),
   )
   return inRows(buttons, 3)
 }
@@ -79,7 +79,7 @@ export function cityList(
   const page = Math.min(Math.max(options.page, 1), pages)
   const shown = inOrder.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   return screen(
-    [t.html('bot:zone.cities', { region: t(builtKey(`bot:region.${region}`)) })],
+    [t.html('bot:zone.cities', { region: t(checkedKey(`bot:region.${region}`)) })],
     [
       ...inRows(
         shown.map((zone) =>

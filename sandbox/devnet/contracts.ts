@@ -32,19 +32,19 @@ export interface DevnetContracts extends PaymentContractAddresses {
   setPaused(on: boolean): Promise<MinedTransaction>
 }
 
-/** Actions on deployed contracts. */
-export function bindContracts(
-  places: PaymentContractAddresses,
+/** Actions on the router, the tokens and the mocks, which are deployed already. */
+export function createPaymentContractActions(
+  addresses: PaymentContractAddresses,
   send: SendTransactions,
 ): DevnetContracts {
-  const { operator, router, ftsoV2 } = places
+  const { operator, router, ftsoV2 } = addresses
   const sendAll = async (...transactions: readonly TransactionToSend[]) => {
     const last = (await send(...transactions)).at(-1)
     if (last === undefined) throw new Error('nothing was sent')
     return last
   }
   return {
-    ...places,
+    ...addresses,
     pay: (from, handle, token, amountUnits) => {
       const approval = { functionName: 'approve', args: [router, amountUnits] } as const
       const payment = { functionName: 'pay', args: [handle, token, amountUnits] } as const

@@ -159,16 +159,16 @@ export interface ActResult {
   readonly threadId?: number
 }
 
-/** Reader of a message, with the available actions. */
-export interface Viewer {
+/** What drawing a message needs: the person at the page, and the actions of links and buttons. */
+export interface MessageContext {
   readonly me: number
   readonly isGroup: boolean
   readonly language: string
   open(url: string): void
-  jump(messageId: number): void
-  menu(message: MessageView): void
+  scrollTo(messageId: number): void
+  openMenu(message: MessageView): void
   /** Sends a text at once. */
-  say(text: string): void
+  sendText(text: string): void
   /** Starts an inline query in the text field. */
   typeInline(query: string): void
 }
@@ -192,5 +192,5 @@ export interface ChatPageState {
   choose(chatId: number): void
   reply(message: MessageView): void
   open(url: string): void
-  viewer(): Viewer
+  messageContext(): MessageContext
 }

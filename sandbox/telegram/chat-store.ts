@@ -134,10 +134,10 @@ function refusedByGroup(chat: GroupChat, access: 'read' | 'write'): BotApiRefusa
     })
   }
   const needsMember = access === 'write' || chat.type === 'supergroup'
-  if (chat.bot === 'kicked' && needsMember) {
+  if (chat.botStatus === 'kicked' && needsMember) {
     return forbidden(`bot was kicked from the ${chat.type} chat`)
   }
-  if (chat.bot === 'left' && needsMember) {
+  if (chat.botStatus === 'left' && needsMember) {
     return forbidden(`bot is not a member of the ${chat.type} chat`)
   }
   return undefined

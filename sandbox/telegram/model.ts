@@ -59,7 +59,7 @@ export interface GroupChat {
   readonly title: string
   readonly isForum: boolean
   readonly members: readonly Member[]
-  readonly bot: BotStatus
+  readonly botStatus: BotStatus
   readonly topics: readonly Topic[]
   /** The supergroup this basic group became; its own id refuses messages. */
   readonly migratedTo: number | undefined

@@ -105,10 +105,10 @@ export function createPeople(backend: Backend): People {
   }
   const setBot = (chatId: number, status: BotStatus, by?: number) => {
     const group = chats.getGroup(chatId)
-    if (group.bot === status) return
-    const next = chats.put({ ...group, bot: status })
+    if (group.botStatus === status) return
+    const next = chats.put({ ...group, botStatus: status })
     const from = by === undefined ? owner(group) : (memberOf(group, by)?.person ?? owner(group))
-    notifyBot(next, from, group.bot, status)
+    notifyBot(next, from, group.botStatus, status)
   }
   const setMember = (chatId: number, personId: number, status: MemberStatus) => {
     const group = chats.getGroup(chatId)
@@ -116,7 +116,7 @@ export function createPeople(backend: Backend): People {
     const before = memberOf(group, personId) ?? { person, status: 'left' as const }
     const after = { person, status }
     const next = chats.put(withMember(group, after))
-    if (group.bot !== 'administrator') return
+    if (group.botStatus !== 'administrator') return
     updates.add(
       'chat_member',
       {
@@ -136,7 +136,7 @@ export function createPeople(backend: Backend): People {
       service,
       ...(threadId === undefined ? {} : { threadId, isTopic: true }),
     })
-    if (group.bot !== 'left' && group.bot !== 'kicked') {
+    if (group.botStatus !== 'left' && group.botStatus !== 'kicked') {
       updates.add('message', messageWire(backend, message), `chat ${chatId}`)
     }
   }
@@ -180,7 +180,7 @@ export function createPeople(backend: Backend): People {
       })
       const id = chats.nextGroupId(type)
       const emptyParts = { topics: [], migratedTo: undefined, pinned: [] }
-      return chats.put({ type, id, title, isForum, members, bot, ...emptyParts })
+      return chats.put({ type, id, title, isForum, members, botStatus: bot, ...emptyParts })
     },
     topic(chatId, name) {
       const group = chats.getGroup(chatId)

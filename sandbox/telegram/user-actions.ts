@@ -210,8 +210,8 @@ function isForBot(
   message: ChatMessage,
   replied: ChatMessage | undefined,
 ): boolean {
-  if (group.bot === 'left' || group.bot === 'kicked') return false
-  if (group.bot === 'administrator' || replied?.from === backend.bot.id) return true
+  if (group.botStatus === 'left' || group.botStatus === 'kicked') return false
+  if (group.botStatus === 'administrator' || replied?.from === backend.bot.id) return true
   const mention = `@${backend.bot.username.toLowerCase()}`
   return message.entities.some((entity) => {
     const part = message.text.slice(entity.offset, entity.offset + entity.length).toLowerCase()

@@ -214,6 +214,6 @@ const NO_GIFTS = {
 } as const
 
 function permissionsWire(chat: GroupChat): Wire {
-  const maySend = chat.bot !== 'restricted'
+  const maySend = chat.botStatus !== 'restricted'
   return { can_send_messages: maySend, can_send_photos: maySend, can_send_documents: maySend }
 }

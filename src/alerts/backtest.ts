@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builtKey, translator } from '#src/i18n/translate.ts'
+import { checkedKey, translator } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { Instant, JsonObject } from '#src/kernel/units.ts'
 import { ALERTS_MAX, type BacktestOutcome } from '#src/watches/backtest/backtest.ts'
@@ -53,7 +53,7 @@ export function toBacktest(outcome: BacktestOutcome, days: number, reader: Reade
     to: covered?.to ?? null,
     days,
     complete: gaps.length === 0,
-    gaps: gaps.map((code) => ({ code, text: t(builtKey(`messages:backtest.${code}`)) })),
+    gaps: gaps.map((code) => ({ code, text: t(checkedKey(`messages:backtest.${code}`)) })),
     observations,
     counts: { ...counts },
     perDay: perDay.map((day) => ({ ...day, counts: { ...day.counts } })),

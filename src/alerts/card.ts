@@ -4,7 +4,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { StateReader } from '#src/delivery/chat-situation.ts'
 import type { ChatMessageState } from '#src/delivery/service.ts'
 import * as delivery from '#src/delivery/service.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -84,14 +84,14 @@ export async function findMessage(
   return message?.wallet === caller.wallet ? message : undefined
 }
 
-/** `findMessage` after a part of the help was opened below the message; null closes it. */
+/** `findMessage` after a section of the help was opened below the message; null closes it. */
 export async function openHelp(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
   input: {
     readonly recipientId: number
     readonly messageId: string
-    readonly help: HelpTopic | null
+    readonly help: SignalHelpSection | null
   },
 ): Promise<ChatMessageState | undefined> {
   const { recipientId, messageId, help } = input

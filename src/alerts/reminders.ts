@@ -78,7 +78,10 @@ const PASSES: readonly Pass[] = [
   },
 ]
 
-/** Sends due escalations, alerts after mutes, and reminders. */
+/**
+ * Sends due escalations, alerts after mutes, and reminders. First repairs reminder times, and uninhibits alerts whose
+ * cause is gone.
+ */
 export async function escalateAndRemind(deps: Deps, signal: AbortSignal): Promise<void> {
   await reminderStore.repairReminderTimes(deps.db, deps.clock.now())
   await uninhibitOrphanedAlerts(deps, signal)

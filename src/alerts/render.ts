@@ -11,7 +11,7 @@ import {
 } from '#src/i18n/format.ts'
 import { formatSpan } from '#src/i18n/span.ts'
 import {
-  builtKey,
+  checkedKey,
   hasText,
   id,
   type TextValues,
@@ -143,7 +143,7 @@ export function renderTitle(
   reader: Reader,
 ): string {
   const { t, key, values } = valuesOf(alert, reader)
-  return t(builtKey(`messages:${key}.title`), values)
+  return t(checkedKey(`messages:${key}.title`), values)
 }
 
 /** Title of an alert that has recovered: its title, and the time after which it recovered. */
@@ -193,10 +193,10 @@ function wordsOf(
     reader,
   )
   const write = (values: TextValues) => ({
-    title: t(builtKey(`messages:${key}.title`), values),
+    title: t(checkedKey(`messages:${key}.title`), values),
     body: [
-      t(builtKey(`messages:${key}.body`), values),
-      ...(advice === undefined ? [] : [t(builtKey(`messages:advice.${advice}`), values)]),
+      t(checkedKey(`messages:${key}.body`), values),
+      ...(advice === undefined ? [] : [t(checkedKey(`messages:advice.${advice}`), values)]),
     ].join('\n'),
   })
   const { title, body } = write(values)
@@ -218,7 +218,7 @@ function wordsOf(
       const fact = facts[name]
       if (fact === undefined) return []
       const href = linkOf(fact)
-      const label = t(builtKey(`messages:field.${name}`))
+      const label = t(checkedKey(`messages:field.${name}`))
       return [
         {
           key: name,
@@ -294,7 +294,7 @@ function textOfNote(t: Translate, note: AlertNote, { locale, timezone }: Reader)
 /** Name of a signal, or the title of an event that has no signal. */
 function signalName(t: Translate, type: string, signal: string | null, event: string): string {
   const key = `signals:${type}.${signal}.label`
-  return hasText(key) ? t(key) : t(builtKey(`messages:${event}.title`))
+  return hasText(key) ? t(key) : t(checkedKey(`messages:${event}.title`))
 }
 
 function linkOf(fact: DisplayValue): string | undefined {

@@ -20,7 +20,7 @@ import { createContractAddresses } from './registry.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { isBlockUnreadable } from './spans.ts'
-import { readAssetInfo } from './tokens.ts'
+import { readTokenInfo } from './tokens.ts'
 import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
 /** Settings of the chain's client. */
@@ -139,7 +139,7 @@ export function createChain({
       const cached = tokens.get(asset)
       if (cached !== undefined) return cached
       const info = await endpoints.ask(
-        (client) => readAssetInfo(client, asset, multicallAddress),
+        (client) => readTokenInfo(client, asset, multicallAddress),
         signal,
       )
       if (info !== undefined) remember(tokens, asset, info)

@@ -1,6 +1,5 @@
-import { KEY_BYTES, recoverKey, type SignedDigest } from './recover.ts'
-
 /** Signatures in one array of bytes, as threads hand them to each other. */
+import { KEY_BYTES, recoverKey, type SignedDigest } from './recover.ts'
 
 const SIGNATURE_BYTES = 64
 const DIGEST_BYTES = 32
@@ -10,7 +9,7 @@ const ITEM_BYTES = 1 + SIGNATURE_BYTES + DIGEST_BYTES
 const KEY_MARK = 4
 
 /** Writes signatures one after another. A signature of a wrong length becomes an invalid one. */
-export function packSignatures(items: readonly SignedDigest[]): Uint8Array<ArrayBuffer> {
+export function packForRecovery(items: readonly SignedDigest[]): Uint8Array<ArrayBuffer> {
   const packed = new Uint8Array(items.length * ITEM_BYTES)
   for (const [index, { signature, recovery, digest }] of items.entries()) {
     const at = index * ITEM_BYTES

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { SignedDigest } from './recover.ts'
-import { packSignatures, recoverPacked, unpackKeys } from './recovery-batch.ts'
+import { packForRecovery, recoverPacked, unpackKeys } from './recovery-batch.ts'
 
 /** Recovers the public keys of signers in worker threads, so that the event loop stays free. */
 export interface RecoveryPool {
@@ -174,7 +174,7 @@ export function createRecoveryPool({
   async function recover(items: readonly SignedDigest[]) {
     const batches: Promise<Keys>[] = []
     for (let from = 0; from < items.length; from += PER_BATCH) {
-      batches.push(add(packSignatures(items.slice(from, from + PER_BATCH))))
+      batches.push(add(packForRecovery(items.slice(from, from + PER_BATCH))))
     }
     return (await Promise.all(batches)).flatMap(unpackKeys)
   }

@@ -3,7 +3,7 @@ import { encodeAbiParameters, type Hex, stringToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { countGraphemes } from '#src/kernel/outside-text.ts'
 import { anyUnicodeCharacter } from '../../test/support/any-character.ts'
-import { decodeSymbol, SYMBOL_LENGTH_MAX, toAssetInfo } from './tokens.ts'
+import { decodeSymbol, decodeTokenInfo, SYMBOL_LENGTH_MAX } from './tokens.ts'
 
 const text = (symbol: string) => encodeAbiParameters([{ type: 'string' }], [symbol])
 const number = (value: bigint) => encodeAbiParameters([{ type: 'uint256' }], [value])
@@ -56,8 +56,8 @@ describe('a symbol', () => {
 
 describe('an asset', () => {
   test('has a symbol and decimals', () => {
-    expect(toAssetInfo(text('FXRP'), number(6n))).toEqual({ symbol: 'FXRP', decimals: 6 })
-    expect(toAssetInfo(text('ONE'), number(0n))).toEqual({ symbol: 'ONE', decimals: 0 })
+    expect(decodeTokenInfo(text('FXRP'), number(6n))).toEqual({ symbol: 'FXRP', decimals: 6 })
+    expect(decodeTokenInfo(text('ONE'), number(0n))).toEqual({ symbol: 'ONE', decimals: 0 })
   })
 
   test.each([
@@ -68,13 +68,13 @@ describe('an asset', () => {
     ['decimals and no symbol', undefined, number(18n)],
     ['more decimals than an amount has digits', text('BAD'), number(78n)],
   ] as const)('is not made of %s', (_, symbol, decimals) => {
-    expect(toAssetInfo(symbol, decimals)).toBeUndefined()
+    expect(decodeTokenInfo(symbol, decimals)).toBeUndefined()
   })
 
   test('is made or refused without an error, whatever the answers', () => {
     fc.assert(
       fc.property(anyBytes, anyBytes, (symbol, decimals) => {
-        const info = toAssetInfo(symbol, decimals)
+        const info = decodeTokenInfo(symbol, decimals)
         expect(info === undefined || info.symbol.length > 0).toBe(true)
       }),
     )

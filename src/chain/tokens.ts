@@ -19,7 +19,7 @@ const DECIMALS_MAX = 77n
  *
  * @returns undefined when there is no contract, or its symbol and decimals cannot be read
  */
-export async function readAssetInfo(
+export async function readTokenInfo(
   client: RpcClient,
   token: Address,
   multicallAddress: Address,
@@ -30,7 +30,7 @@ export async function readAssetInfo(
   }))
   try {
     const answers = await readBatch(client, calls, { multicallAddress, block: 'latest' })
-    return toAssetInfo(answers[0], answers[1])
+    return decodeTokenInfo(answers[0], answers[1])
   } catch (error) {
     if (isExecutionFailure(error)) return undefined
     throw error
@@ -38,7 +38,7 @@ export async function readAssetInfo(
 }
 
 /** Decodes a token's symbol and decimals; undefined when one is missing, the symbol is empty or the decimals are too many. */
-export function toAssetInfo(
+export function decodeTokenInfo(
   symbolData: Hex | undefined,
   decimalsData: Hex | undefined,
 ): AssetInfo | undefined {

@@ -1,5 +1,11 @@
 import { isolate, withoutDirections } from '#src/i18n/isolates.ts'
-import { builtKey, type HtmlValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
+import {
+  checkedKey,
+  type HtmlValue,
+  type Translate,
+  translator,
+  typed,
+} from '#src/i18n/translate.ts'
 import { titleOnChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
@@ -245,7 +251,9 @@ function rollupCard(
     glyph: glyphOf(worst),
     title: titleOnChain(t('messages:rollup.heading', { count: items.length })),
     lines: [
-      counts.map(({ key, count }) => t(builtKey(`messages:rollup.${key}`), { count })).join(' · '),
+      counts
+        .map(({ key, count }) => t(checkedKey(`messages:rollup.${key}`), { count }))
+        .join(' · '),
       ...(byWatch.length === 0 ? [] : [writer.text(watchCounts(t, byWatch))]),
       newest.watchLabel === null
         ? writer.write('messages:rollup.newestNoWatch', about)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ButtonData } from '#src/actions/codec.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
@@ -284,8 +284,8 @@ export interface MessageState {
    * Set if the signal is flapping: then this message shows its changes, and no further messages are sent.
    */
   readonly flapping?: { readonly changes: number; readonly since: Date }
-  /** Topic of the help that is expanded below the message. */
-  readonly help?: HelpTopic
+  /** Section of the help that is expanded below the message. */
+  readonly help?: SignalHelpSection
   /** For groups: state of each alert in it, by id. */
   readonly items?: ReadonlyMap<number, MessageState>
 }

@@ -65,10 +65,10 @@ interface Deps extends HookDeps {
 function createNtfy(deps: Deps): Channel<unknown> {
   const pace = createRateLimiter({ allMs: 0, keyMs: TOPIC_MS, now: () => performance.now() })
   return defineChannel<HookDestination>({
-    destination: Destination.refine(({ url }) => topicOf(url, deps.allowPrivate) !== undefined),
+    destination: Destination.refine(({ url }) => ntfyTopicOf(url, deps.allowPrivate) !== undefined),
     form: urlForm({
       code: 'ntfy_url',
-      isUrl: (url) => topicOf(url, deps.allowPrivate) !== undefined,
+      isUrl: (url) => ntfyTopicOf(url, deps.allowPrivate) !== undefined,
     }),
     limits: { capacity: 64, initialLimit: 2, limitMax: 8 },
     available: () => true,
@@ -76,7 +76,7 @@ function createNtfy(deps: Deps): Channel<unknown> {
     partitionKey: ({ url }) => hostOf(url),
     ...(deps.groupsOf && { groupsOf: deps.groupsOf }),
     send: async ({ url }, envelope, { now, signal, timeoutMs }) => {
-      const topic = topicOf(url, deps.allowPrivate)
+      const topic = ntfyTopicOf(url, deps.allowPrivate)
       if (topic === undefined) throw new Error('a destination that is not a topic')
       const key = `${topic.server}${topic.name}`
       const earlyMs = await pace.turn(key, { patienceMs: TURN_WAIT_MS_MAX, signal })
@@ -174,7 +174,7 @@ interface Topic {
  * The parts of a topic's URL; undefined if the text is not such a URL. Query parameters other than `auth`
  * are refused.
  */
-function topicOf(text: string, allowPrivate: boolean): Topic | undefined {
+function ntfyTopicOf(text: string, allowPrivate: boolean): Topic | undefined {
   const url = URL.parse(text)
   if (url === null || checkUserUrl(text, allowPrivate) !== undefined) return undefined
   const [, name] = TOPIC.exec(url.pathname) ?? []

@@ -9,7 +9,7 @@ import {
   unpacked,
   type Verb,
 } from '#src/actions/codec.ts'
-import { HELP_TOPICS, type HelpTopic, helpText } from '#src/i18n/signal-help.ts'
+import { helpText, SIGNAL_HELP_SECTIONS, type SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { type TextKey, translator } from '#src/i18n/translate.ts'
 import { type Button, layout, type Rows } from '#src/telegram/buttons.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from './envelope.ts'
@@ -19,14 +19,14 @@ import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
 
-/** The part of the help that each help button expands. */
-const HELP_PARTS: Readonly<Record<HelpTopic, HelpPart>> = {
+/** The section of the help that each help button expands. */
+const HELP_PARTS: Readonly<Record<SignalHelpSection, HelpPart>> = {
   why: 'w',
   causes: 'c',
   action: 'd',
 }
 
-/** Mark before the label of the help button whose part is expanded. */
+/** Mark before the label of the help button whose section is expanded. */
 const TICK = '✓ '
 
 /**
@@ -104,7 +104,7 @@ function needsWrite(button: Button): boolean {
   return press !== undefined && NEEDS_WRITE.has(press.verb)
 }
 
-function untickedUnlessOpen(button: Button, open: HelpTopic | undefined): Button {
+function untickedUnlessOpen(button: Button, open: SignalHelpSection | undefined): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
   if (press?.verb !== 'alert.help') return button
   const isOpen = open !== undefined && press.args['part'] === HELP_PARTS[open]
@@ -181,17 +181,17 @@ function muteButtons(envelope: Envelope, message: EnvelopeMessage, { muted }: Me
   return envelope.kind === 'reminder' || envelope.of === 'reminder' ? last : [hours, ...last]
 }
 
-/** A help button, with a tick, for each part of the help that the signal has. */
+/** A help button, with a tick, for each section of the help that the signal has. */
 function helpButtons(envelope: Envelope, id: number): readonly Button[] {
   const t = translator(envelope.locale)
-  return HELP_TOPICS.filter((topic) => helpText(t, helpRef(envelope), topic) !== undefined).map(
-    (topic) => helpButton(envelope, id, topic),
-  )
+  return SIGNAL_HELP_SECTIONS.filter(
+    (section) => helpText(t, helpRef(envelope), section) !== undefined,
+  ).map((section) => helpButton(envelope, id, section))
 }
 
-function helpButton(envelope: Envelope, id: number, topic: HelpTopic): Button {
-  const data = packed('alert.help', { id, part: HELP_PARTS[topic] })
-  const button = buttonMakers(envelope).press(`messages:button.${topic}`, data)
+function helpButton(envelope: Envelope, id: number, section: SignalHelpSection): Button {
+  const data = packed('alert.help', { id, part: HELP_PARTS[section] })
+  const button = buttonMakers(envelope).press(`messages:button.${section}`, data)
   return { ...button, label: TICK + button.label }
 }
 

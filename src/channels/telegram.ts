@@ -142,27 +142,27 @@ async function replyWithPicture(
     ...(topic !== undefined && { message_thread_id: topic }),
   }
   await inTurn(deps, { chatId, urgency: 0, signal }, async (turn) => {
-    const ends = apiSignal(await turn(chatId))
-    await api.sendPhoto(chatId, new InputFile(png, 'rounds.png'), options, ends)
+    const abortSignal = apiSignal(await turn(chatId))
+    await api.sendPhoto(chatId, new InputFile(png, 'rounds.png'), options, abortSignal)
   })
 }
 
 /**
- * Calls the Bot API for a chat, which waits for its turn before each call.
+ * Runs calls of the Bot API. `run` calls `turn` before each, which waits until the chat may be sent to.
  *
  * @throws DeliveryError
  */
 async function inTurn<Result>(
   { pace, timeoutMs }: Omit<Deps, 'api'>,
-  of: { readonly chatId: number; readonly urgency: number; readonly signal: AbortSignal },
+  request: { readonly chatId: number; readonly urgency: number; readonly signal: AbortSignal },
   run: (turn: (chatId: number) => Promise<AbortSignal>) => Promise<Result>,
 ): Promise<Result> {
-  const { urgency, signal } = of
-  let { chatId } = of
+  const { urgency, signal } = request
+  let { chatId } = request
   const turn = async (id: number) => {
     chatId = id
-    const request = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
-    const earlyMs = await pace.turn(id, request).catch((error: unknown) => {
+    const options = { patienceMs: TURN_WAIT_MS_MAX, urgency, signal }
+    const earlyMs = await pace.turn(id, options).catch((error: unknown) => {
       signal.throwIfAborted()
       throw new DeliveryError('unavailable', { ...UNTRIED, cause: error })
     })

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { formatDuration, formatOffset, formatTimeOn, isSameDay } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import {
-  builtKey,
+  checkedKey,
   type HtmlValue,
   type TextKey,
   type TextValue,
@@ -181,7 +181,7 @@ function startPart<Value extends HtmlValue>(
   const t = translator(locale)
   const { canRecover, severity: level } = message
   const isIncrease = kind === 'raised' && level !== 'info'
-  const severity = isIncrease ? t(builtKey(`messages:raised.${level}`)) : severityWord(t, message)
+  const severity = isIncrease ? t(checkedKey(`messages:raised.${level}`)) : severityWord(t, message)
   const isDated = !isSameDay(from, shownAt, timezone)
   const form = canRecover ? '' : isDated ? 'Dated' : 'At'
   // The start of an outage is that of a voting round or a block: seconds would be more exact than that.

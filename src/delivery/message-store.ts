@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
 import type { Db } from '#src/db/connection.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { lowestDeliveryId } from './delivery-id.ts'
 import { IS_GROUPED, sentMessages } from './tables.ts'
 
@@ -268,12 +268,12 @@ export async function forgetMessageIds(tx: Db, recipientIds: readonly number[]):
     )
 }
 
-/** Stores the part of the help that is expanded below a message; null for none. */
+/** Stores the section of the help that is expanded below a message; null for none. */
 export async function saveOpenHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: HelpTopic | null,
+  help: SignalHelpSection | null,
 ): Promise<void> {
   await db
     .update(sentMessages)

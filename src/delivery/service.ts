@@ -1,6 +1,6 @@
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -146,7 +146,7 @@ export function setOpenHelp(
   db: Db,
   recipientIds: readonly number[],
   messageId: string,
-  help: HelpTopic | null,
+  help: SignalHelpSection | null,
 ): Promise<void> {
   return messages.saveOpenHelp(db, recipientIds, messageId, help)
 }

@@ -14,7 +14,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import type { EnvelopeKind } from '#src/channels/envelope.ts'
 import type { ChannelKey } from '#src/channels/index.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import type { DeliveryStatus } from './model.ts'
 import type { MessagePictureKind } from './picture-rules.ts'
 
@@ -194,7 +194,7 @@ export const sentMessages = pgTable(
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
     /** Part of the help that is expanded below the message. */
-    help: text('help').$type<HelpTopic>(),
+    help: text('help').$type<SignalHelpSection>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),
   },

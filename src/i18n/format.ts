@@ -14,7 +14,7 @@ import {
   zoneName,
 } from './intl.ts'
 import { isolate, withoutIsolates } from './isolates.ts'
-import { builtKey, type TextValue, translate, typed } from './translate.ts'
+import { checkedKey, type TextValue, translate, typed } from './translate.ts'
 import { withSymbols } from './unit-symbols.ts'
 
 /**
@@ -294,7 +294,7 @@ function write(
     case 'counted':
       return countedText(fact, locale)
     case 'term':
-      return translate(locale, builtKey(fact.key))
+      return translate(locale, checkedKey(fact.key))
     case 'name':
       return fact.text
     default:
@@ -306,7 +306,7 @@ function countedText(
   { unit, count, usdMicros }: Extract<DisplayValue, { readonly kind: 'counted' }>,
   locale: Locale,
 ): string {
-  const counted = translate(locale, builtKey(`units:${unit}`), { count })
+  const counted = translate(locale, checkedKey(`units:${unit}`), { count })
   if (usdMicros === undefined) return counted
   const usd = formatAmount({ units: BigInt(usdMicros), decimals: 6, symbol: 'USD' }, locale)
   return translate(locale, 'units:creditsUsd', { credits: counted, usd })

@@ -7,9 +7,11 @@ type HelpName = (typeof HELP_TEXTS)[number]
 /** The texts of a signal's help; missing ones are omitted. */
 export type SignalHelp = Readonly<Partial<Record<HelpName, string>>>
 
-/** Topics of a help, which messages open one at a time; `why` begins with what was checked. */
-export const HELP_TOPICS = ['why', 'causes', 'action'] as const
-export type HelpTopic = (typeof HELP_TOPICS)[number]
+/**
+ * Sections of a signal's help. A message opens one at a time. `why` is the texts `checked` and `why`.
+ */
+export const SIGNAL_HELP_SECTIONS = ['why', 'causes', 'action'] as const
+export type SignalHelpSection = (typeof SIGNAL_HELP_SECTIONS)[number]
 
 interface SignalRef {
   readonly type: string | null
@@ -29,9 +31,13 @@ export function signalHelp(t: Translate, { type, signal, form }: SignalRef): Sig
   )
 }
 
-/** The texts of one topic of a signal's help; undefined if there are none. */
-export function helpText(t: Translate, ref: SignalRef, topic: HelpTopic): string | undefined {
+/** The texts of one section of a signal's help; undefined if there are none. */
+export function helpText(
+  t: Translate,
+  ref: SignalRef,
+  section: SignalHelpSection,
+): string | undefined {
   const help = signalHelp(t, ref)
-  const texts = topic === 'why' ? [help.checked, help.why] : [help[topic]]
+  const texts = section === 'why' ? [help.checked, help.why] : [help[section]]
   return texts.filter((text) => text !== undefined).join('\n\n') || undefined
 }

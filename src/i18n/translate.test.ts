@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
 import {
-  builtKey,
+  checkedKey,
   escapeHtml,
   hasText,
   html,
@@ -108,8 +108,10 @@ describe('a key', () => {
   test('without a text is refused', () => {
     expect(hasText('errors:no_free_slot.detail')).toBe(true)
     expect(hasText('errors:no_free_slot.detail_one')).toBe(false)
-    expect(() => builtKey('errors:no_such_code.title')).toThrow('no text errors:no_such_code.title')
-    expect(builtKey(`errors:${'no_free_slot'}.title`)).toBe('errors:no_free_slot.title')
+    expect(() => checkedKey('errors:no_such_code.title')).toThrow(
+      'no text errors:no_such_code.title',
+    )
+    expect(checkedKey(`errors:${'no_free_slot'}.title`)).toBe('errors:no_free_slot.title')
   })
 
   test('without its count or a value is refused, whatever the language', () => {

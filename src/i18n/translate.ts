@@ -152,12 +152,12 @@ export function hasText(key: string): key is TextKey {
 }
 
 /**
- * Checks a key built from an entry of a registry: `builtKey(`errors:${code}.title`)`. Literal keys need no
- * such check, the compiler knows them.
+ * Checks a key that is built from an entry of a registry, such as `errors:` + code + `.title`. The compiler checks
+ * literal keys.
  *
  * @throws Error when there is no such text
  */
-export function builtKey(key: string): TextKey {
+export function checkedKey(key: string): TextKey {
   if (!hasText(key)) throw new Error(`no text ${key}`)
   return key
 }

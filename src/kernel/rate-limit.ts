@@ -4,7 +4,7 @@ import { AppError } from './errors.ts'
 /** A count of the requests of a key, including the request that was just counted. */
 export interface RequestCount {
   /** Number of requests. */
-  readonly points: number
+  readonly requests: number
   /** Time until the count starts again at 0. */
   readonly leftMs: number
 }
@@ -21,7 +21,7 @@ export async function countRequest(
     if (reason instanceof RateLimiterRes) return reason
     throw reason
   })
-  return { points: consumedPoints, leftMs: msBeforeNext }
+  return { requests: consumedPoints, leftMs: msBeforeNext }
 }
 
 /** The refusal of a request beyond the limit, with the seconds until the next allowed one. */

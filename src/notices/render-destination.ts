@@ -1,7 +1,7 @@
 import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
 import { formatDuration, shortAddress } from '#src/i18n/format.ts'
 import {
-  builtKey,
+  checkedKey,
   hasText,
   id,
   type TextKey,
@@ -75,7 +75,7 @@ export function linkedText(notice: NoticeOf<'linked'>, reader: NoticeReader): No
   const made = { time: timeText(reader, notice.at) }
   const { madeBy, status } = notice
   return {
-    title: t(builtKey(`notices:linked.title.${notice.channel}`), {
+    title: t(checkedKey(`notices:linked.title.${notice.channel}`), {
       address: id(shortAddress(notice.wallet)),
     }),
     lines: [

@@ -2,7 +2,7 @@
 import { countAlerts } from '#src/alerts/history.ts'
 import type { AlertSelection } from '#src/alerts/model.ts'
 import { formatDateTime } from '#src/i18n/format.ts'
-import { id as bare, builtKey, type TextValue, translator, typed } from '#src/i18n/translate.ts'
+import { id as bare, checkedKey, type TextValue, translator, typed } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -37,7 +37,7 @@ export async function summarizeAlertsDeletion({
   const ends = [to, before].flatMap((end) => end?.getTime() ?? [])
   const filters: readonly (readonly [Filter, TextValue | undefined])[] = [
     ['watch', watchId === undefined ? undefined : await watchName(app, caller, watchId)],
-    ['type', type && t(builtKey(`bot:button.type.${type}`))],
+    ['type', type && t(checkedKey(`bot:button.type.${type}`))],
     ['group', group && bare(group)],
     ['signal', signal && bare(signal)],
     ['event', event && bare(event)],

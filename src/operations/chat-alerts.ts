@@ -9,7 +9,7 @@ import {
 import * as lines from '#src/alerts/history-view.ts'
 import { ALERT_STATES } from '#src/alerts/model.ts'
 import * as delivery from '#src/delivery/service.ts'
-import { HELP_TOPICS } from '#src/i18n/signal-help.ts'
+import { SIGNAL_HELP_SECTIONS } from '#src/i18n/signal-help.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Id, Instant } from '#src/kernel/units.ts'
@@ -118,7 +118,7 @@ export const openHelp = defineChatOperation({
   body: z.strictObject({
     recipientId: Id,
     messageId: z.string(),
-    help: z.enum(HELP_TOPICS).nullable(),
+    help: z.enum(SIGNAL_HELP_SECTIONS).nullable(),
   }),
   handle: ({ app, caller, body }) => showHelp(app, caller, body),
 })

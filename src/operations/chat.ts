@@ -53,12 +53,12 @@ export const claimTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.claimTelegramLink(app, body),
 })
 
-/** Recipient of the chat that a link of the wallet linked; undefined while there is none. */
-export const findChatOfLink = defineChatOperation({
-  id: 'findChatOfLink',
+/** Id of the recipient that a link code of the wallet created; undefined until the code is used. */
+export const findRecipientOfLinkCode = defineChatOperation({
+  id: 'findRecipientOfLinkCode',
   scope: 'read',
   body: z.strictObject({ expiresAt: z.date() }),
-  handle: ({ app, caller, body }) => links.findChatOfLink(app, caller, body),
+  handle: ({ app, caller, body }) => links.findRecipientOfLinkCode(app, caller, body),
 })
 
 /** Uses a code up without linking the chat. */

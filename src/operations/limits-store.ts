@@ -3,23 +3,23 @@ import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { rateCounts } from './tables.ts'
 
-/** A count of requests. */
+/** A count of requests, which the column `points` stores. */
 export interface StoredCount {
   readonly key: string
   /** Number of requests. */
-  readonly points: number
+  readonly requests: number
   /** Time at which the count ends; the next request starts a new count. */
   readonly expire: Date
 }
 
 /**
- * Adds points to counts in one statement; counts that have ended start again. Counts are locked in the
+ * Adds requests to counts in one statement; counts that have ended start again. Counts are locked in the
  * order of their keys, which prevents deadlocks. A count that has more than twice the length of a new count left was
  * started before the clock was set back, and counts as ended.
  *
  * @param added different keys; `expire` is for counts that start
  */
-export async function addPoints(
+export async function addRequestCounts(
   db: Db,
   added: readonly StoredCount[],
   now: Date,
@@ -30,30 +30,30 @@ export async function addPoints(
     insert into rate_counts as counted (key, points, expire)
     select key, points, expire from unnest(
       ${sql.param(added.map(({ key }) => key))}::text[],
-      ${sql.param(added.map(({ points }) => points))}::int[],
+      ${sql.param(added.map(({ requests }) => requests))}::int[],
       ${sql.param(added.map(({ expire }) => expire))}::timestamptz[]) as added (key, points, expire)
     order by key
     on conflict (key) do update set
       points = excluded.points + case when ${isOver} then 0 else counted.points end,
       expire = case when ${isOver} then excluded.expire else counted.expire end
-    returning key, points, expire`)
+    returning key, points as requests, expire`)
   return new Map(rows.map((row) => [row.key, row]))
 }
 
 /**
- * Subtracts points from counts that have not ended, never below zero, in one statement that locks like
- * `addPoints`.
+ * Subtracts requests from counts that have not ended, never below zero, in one statement that locks like
+ * `addRequestCounts`.
  */
-export async function takePoints(
+export async function subtractRequestCounts(
   db: Db,
-  taken: readonly Pick<StoredCount, 'key' | 'points'>[],
+  taken: readonly Pick<StoredCount, 'key' | 'requests'>[],
   now: Date,
 ): Promise<ReadonlyMap<string, StoredCount>> {
   const rows = await db.execute<StoredCount & Record<string, unknown>>(sql`
     with taken as (
       select * from unnest(
         ${sql.param(taken.map(({ key }) => key))}::text[],
-        ${sql.param(taken.map(({ points }) => points))}::int[]) as taken (key, points)
+        ${sql.param(taken.map(({ requests }) => requests))}::int[]) as taken (key, points)
     ), held as materialized (
       select key from rate_counts where key = any(array(select key from taken))
       order by key for update
@@ -61,7 +61,7 @@ export async function takePoints(
     update rate_counts as counted set points = greatest(0, counted.points - taken.points)
     from held join taken using (key)
     where counted.key = held.key and counted.expire > ${now}::timestamptz
-    returning counted.key, counted.points, counted.expire`)
+    returning counted.key, counted.points as requests, counted.expire`)
   return new Map(rows.map((row) => [row.key, row]))
 }
 

@@ -86,9 +86,11 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
       const shareKey = sharedKey(rate, key)
       const localCount = await countRequest(memoryOf(rate), key)
       const count =
-        shareKey === undefined || localCount.points > most ? localCount : await shared.add(shareKey)
+        shareKey === undefined || localCount.requests > most
+          ? localCount
+          : await shared.add(shareKey)
       report?.(reported(rate, count, most))
-      if (count.points > most) throw tooManyRequests(count)
+      if (count.requests > most) throw tooManyRequests(count)
     },
     async takeBack(rate, key, report) {
       // A request in progress counts as a failure until it succeeds, so concurrent guesses are limited,
@@ -104,7 +106,7 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
   }
 }
 
-/** Takes back one point of a count in memory; undefined if there is none. */
+/** Takes back one request of a count in memory; undefined if there is none. */
 async function takeBack(
   limiter: RateLimiterMemory,
   key: string,
@@ -112,7 +114,7 @@ async function takeBack(
   const count = await limiter.get(key)
   if (count === null || count.consumedPoints <= 0) return undefined
   const { consumedPoints, msBeforeNext } = await limiter.reward(key)
-  return { points: consumedPoints, leftMs: msBeforeNext }
+  return { requests: consumedPoints, leftMs: msBeforeNext }
 }
 
 /** Deletes shared counts that ended an hour ago. */
@@ -132,6 +134,6 @@ function countsFailuresOnly(rate: RateClass): boolean {
   return rate === 'token'
 }
 
-function reported(rate: RateClass, { points, leftMs }: RequestCount, most: number): RateCount {
-  return { rate, remaining: Math.max(0, most - points), resetMs: leftMs }
+function reported(rate: RateClass, { requests, leftMs }: RequestCount, most: number): RateCount {
+  return { rate, remaining: Math.max(0, most - requests), resetMs: leftMs }
 }

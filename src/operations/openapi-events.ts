@@ -1,6 +1,6 @@
 /** Descriptions of the properties of events' `data`, by component of the schema and name of the property. */
 import { z } from 'zod'
-import { builtKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
 
 const CLAIM = 'operations:meaning.EvidenceClaim'
 
@@ -72,7 +72,7 @@ export function withDataMeanings(t: Translate, schema: unknown, component: strin
 function meaningOf(t: Translate, component: string, name: string): string | undefined {
   const names = [`${component}.${name}`, name]
   const ownKey = names.map((name) => `operations:event.${name}`).find(hasText)
-  if (ownKey !== undefined) return t(builtKey(ownKey))
+  if (ownKey !== undefined) return t(checkedKey(ownKey))
   const sharedKey = names.map((name) => SAME[name]).find((key) => key !== undefined)
   return sharedKey && t(sharedKey)
 }

@@ -1,6 +1,6 @@
 /** Meanings of fields that have no separate description: one text for all fields with the same name. */
 import { z } from 'zod'
-import { builtKey, hasText, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, type Translate } from '#src/i18n/translate.ts'
 
 const MEANING = 'operations:meaning.'
 /** Keywords whose values are data, not schemas. */
@@ -46,5 +46,5 @@ function meaningOf(t: Translate, path: readonly string[]): string | undefined {
   const [name = '', parent = '', root = ''] = [path.at(-1), path.at(-2), path.at(0)]
   const names = [`${parent}.${name}`, `${root}.${name}`, name]
   const key = names.map((name) => MEANING + name).find(hasText)
-  return key === undefined ? undefined : t(builtKey(key))
+  return key === undefined ? undefined : t(checkedKey(key))
 }

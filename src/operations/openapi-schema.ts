@@ -1,6 +1,6 @@
 /** Schemas of the registry as JSON Schema, with descriptions in a language. */
 import { z } from 'zod'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { describeEventData } from '#src/watches/events.ts'
 import { acceptedCoinNames } from '#src/watches/types/own-coin.ts'
@@ -38,7 +38,7 @@ function translateDescription(t: Translate, jsonSchema: z.core.JSONSchema.BaseSc
   const { description } = jsonSchema
   // A schema that is visited again has its text already.
   if (description?.startsWith(FIELD) !== true) return
-  const text = t(builtKey(description))
+  const text = t(checkedKey(description))
   jsonSchema.description = description === EVENT_DATA ? `${text}\n\n${EVENTS}` : text
 }
 

@@ -1,7 +1,7 @@
 /** The webhook of an alert in the OpenAPI document, with the schema of `data` for every event. */
 import { z } from 'zod'
 import { WEBHOOK_HEADERS } from '#src/channels/webhook.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { eventsByDataSchema } from '#src/watches/events.ts'
 import { webhookExample } from './examples/webhook.ts'
 
@@ -78,7 +78,7 @@ export function webhooksOf(
           name,
           in: 'header',
           required: isAlwaysSent,
-          description: t(builtKey(`pages:docs.header.${name}`)),
+          description: t(checkedKey(`pages:docs.header.${name}`)),
           schema,
         })),
         requestBody: {

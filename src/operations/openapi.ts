@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WebhookPayload } from '#src/channels/webhook.ts'
-import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { AnyOperation, App } from './define.ts'
 import type { OperationExample } from './examples/define.ts'
@@ -70,11 +70,11 @@ export function openApiDocument(
 function describeOperation(edition: Edition, operation: AnyOperation): Record<string, unknown> {
   const { id, scope, body } = operation
   const { t, examples } = edition
-  const description = t(builtKey(`operations:${id}.description`))
+  const description = t(checkedKey(`operations:${id}.description`))
   return {
     operationId: id,
     tags: [tagOf(operation)],
-    summary: t(builtKey(`operations:${id}.summary`)),
+    summary: t(checkedKey(`operations:${id}.summary`)),
     description,
     security: scope === 'none' ? [] : [{ bearer: [] }],
     ...(scope !== 'none' && { 'x-scope': scope }),
@@ -163,7 +163,7 @@ function tagsOf(t: Translate, registry: readonly AnyOperation[]): unknown[] {
   const names = [...new Set(registry.map(tagOf))]
   return names.map((name) => ({
     name,
-    description: t(builtKey(`operations:tag.${name}`)),
+    description: t(checkedKey(`operations:tag.${name}`)),
   }))
 }
 

@@ -3,7 +3,7 @@ import { Offer, resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
 import { symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
-import { builtKey, translate } from '#src/i18n/translate.ts'
+import { checkedKey, translate } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
@@ -217,5 +217,5 @@ function parameterDefinition(
 }
 
 function text(key: string): { key: string; def: string } {
-  return { key, def: translate('en', builtKey(key)) }
+  return { key, def: translate('en', checkedKey(key)) }
 }

@@ -1,6 +1,6 @@
 /** The problem document of an error, in a language. */
 import { withUsdPrice } from '#src/billing/price-text.ts'
-import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
 import { errorStatusOf } from '#src/kernel/problems.ts'
 
@@ -27,9 +27,9 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
   const values = withUsdPrice(t, code, problem.values)
   return {
     type: `${publicUrl}/problems/${code}`,
-    title: t(builtKey(`errors:${code}.title`), values),
+    title: t(checkedKey(`errors:${code}.title`), values),
     status: errorStatusOf(code),
-    detail: t(builtKey(`errors:${code}.detail`), values),
+    detail: t(checkedKey(`errors:${code}.detail`), values),
     code,
     requestId,
     ...members,
@@ -37,7 +37,7 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
       errors: errors.map((field) => ({
         pointer: field.pointer,
         code: field.code,
-        detail: t(builtKey(`errors:field.${field.code}`), field.values),
+        detail: t(checkedKey(`errors:field.${field.code}`), field.values),
       })),
     }),
   }
@@ -47,8 +47,8 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
 export function refusalText(t: Translate, refusal: AppError): string {
   const { code, details } = refusal
   const [wrong] = details.errors ?? []
-  if (wrong !== undefined) return t(builtKey(`errors:field.${wrong.code}`), { ...wrong.values })
+  if (wrong !== undefined) return t(checkedKey(`errors:field.${wrong.code}`), { ...wrong.values })
   const seconds = retryAfterOf(refusal)
   const values = { ...details.values, ...(seconds !== undefined && { seconds }) }
-  return t(builtKey(`errors:${code}.detail`), withUsdPrice(t, code, values))
+  return t(checkedKey(`errors:${code}.detail`), withUsdPrice(t, code, values))
 }

@@ -5,7 +5,7 @@ import { type BatchGroup, createBatcher } from '#src/kernel/batcher.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { RequestCount } from '#src/kernel/rate-limit.ts'
-import { addPoints, type StoredCount, takePoints } from './limits-store.ts'
+import { addRequestCounts, type StoredCount, subtractRequestCounts } from './limits-store.ts'
 
 /** A count to change by one. */
 interface Change {
@@ -42,16 +42,16 @@ export function createRateCounts(db: Db): RateCounts {
     const now = systemClock.now()
     const changes = groups.map((group) => ({
       key: group[0].key,
-      points: group.length,
+      requests: group.length,
       expire: new Date(now.getTime() + group[0].seconds * 1000),
     }))
-    const counts = await addPoints(db, changes, now)
+    const counts = await addRequestCounts(db, changes, now)
     return groups.map((group) => numbered(group, counts.get(group[0].key), now, 1))
   })
   const takenBack = createCounting(async (groups) => {
     const now = systemClock.now()
-    const changes = groups.map((group) => ({ key: group[0].key, points: group.length }))
-    const counts = await takePoints(db, changes, now)
+    const changes = groups.map((group) => ({ key: group[0].key, requests: group.length }))
+    const counts = await subtractRequestCounts(db, changes, now)
     return groups.map((group) => numbered(group, counts.get(group[0].key), now, 0))
   })
   return {
@@ -73,8 +73,8 @@ function numbered(
 ): readonly Counted[] {
   return group.map((_, index) => {
     if (stored === undefined) return { count: undefined }
-    const points = stored.points - step * (group.length - 1 - index)
-    return { count: { points, leftMs: Math.max(0, stored.expire.getTime() - now.getTime()) } }
+    const requests = stored.requests - step * (group.length - 1 - index)
+    return { count: { requests, leftMs: Math.max(0, stored.expire.getTime() - now.getTime()) } }
   })
 }
 

@@ -14,7 +14,7 @@ import {
   formatTimeOn,
   shortAddress,
 } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { Id } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
@@ -325,8 +325,8 @@ function deliveryRows(t: Translate, { deliveries, timezone }: LinkedAlertPage, n
   return deliveries.map((delivery) => {
     const at = delivery.deliveredAt ?? delivery.nextAttemptAt
     return {
-      to: delivery.to ?? t(builtKey(`pages:channel.${delivery.channel}`)),
-      status: t(builtKey(`pages:delivery.${delivery.status}`)),
+      to: delivery.to ?? t(checkedKey(`pages:channel.${delivery.channel}`)),
+      status: t(checkedKey(`pages:delivery.${delivery.status}`)),
       tries: t('pages:alert.tries', { count: delivery.attempts }),
       time:
         at === null

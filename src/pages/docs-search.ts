@@ -1,5 +1,5 @@
 /** Search in the docs: operations, sections of the guide, watch types, signals, events and error codes. */
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { ERROR_CODES } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { readApiReference } from './api-reference.ts'
@@ -128,8 +128,8 @@ function guide(app: App, t: Translate): Entry[] {
 function watches(app: App, t: Translate): Entry[] {
   return offeredTypes(app).flatMap(({ name, signals }) => {
     const place = { path: typePath(name), anchor: '' }
-    const type = t(builtKey(`bot:button.type.${name}`))
-    const text = t(builtKey(`signals:type.${name}.description`))
+    const type = t(checkedKey(`bot:button.type.${name}`))
+    const text = t(checkedKey(`signals:type.${name}.description`))
     return [
       entry(t, { ...place, title: type, text, code: name }, { kind: 'watch' }),
       ...signals.map(({ id, parameters }) => {
@@ -137,8 +137,8 @@ function watches(app: App, t: Translate): Entry[] {
         const result = {
           path: `${typePath(name)}/${id}`,
           anchor: '',
-          title: t(builtKey(`${prefix}.label`)),
-          text: t(builtKey(`${prefix}.description`)),
+          title: t(checkedKey(`${prefix}.label`)),
+          text: t(checkedKey(`${prefix}.description`)),
           code: id,
         }
         return entry(t, result, {
@@ -160,7 +160,7 @@ function events(app: App, t: Translate): Entry[] {
 function errors(t: Translate): Entry[] {
   return ERROR_CODES.map((code) => {
     const place = { path: `/problems/${code}`, anchor: '', code }
-    const title = t(builtKey(`errors:${code}.title`))
+    const title = t(checkedKey(`errors:${code}.title`))
     return entry(t, { ...place, title, text: '' }, { kind: 'code' })
   })
 }

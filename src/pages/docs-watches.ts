@@ -4,7 +4,7 @@ import { exampleEnvelope } from '#src/alerts/example.ts'
 import type { Message } from '#src/channels/envelope.ts'
 import { decimalNumber, formatChance } from '#src/i18n/chance.ts'
 import { HELP_TEXTS } from '#src/i18n/signal-help.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { App } from '#src/operations/define.ts'
@@ -22,8 +22,8 @@ export function watchTypes(app: App, t: Translate) {
   return offeredTypes(app).map(({ name }) => ({
     name,
     path: typePath(name),
-    label: t(builtKey(`bot:button.type.${name}`)),
-    description: t(builtKey(`signals:type.${name}.description`)),
+    label: t(checkedKey(`bot:button.type.${name}`)),
+    description: t(checkedKey(`signals:type.${name}.description`)),
   }))
 }
 
@@ -41,9 +41,9 @@ export function offeredTypes({ billing }: App): readonly WatchTypeDefinition[] {
 export function typeDoc(app: App, t: Translate, { name, signals }: WatchTypeDefinition) {
   const groups = SIGNAL_GROUPS.filter((group) => signals.some((signal) => signal.group === group))
   return {
-    title: t(builtKey(`bot:button.type.${name}`)),
+    title: t(checkedKey(`bot:button.type.${name}`)),
     name,
-    description: t(builtKey(`signals:type.${name}.description`)),
+    description: t(checkedKey(`signals:type.${name}.description`)),
     calls: callExamples({
       method: 'POST',
       address: `${app.publicUrl}${API_PREFIX}/watches`,
@@ -53,15 +53,15 @@ export function typeDoc(app: App, t: Translate, { name, signals }: WatchTypeDefi
     }),
     groups: groups.map((group) => ({
       id: group,
-      label: t(builtKey(`signals:group.${group}.label`)),
-      help: t(builtKey(`signals:group.${group}.help`)),
+      label: t(checkedKey(`signals:group.${group}.label`)),
+      help: t(checkedKey(`signals:group.${group}.help`)),
       signals: signals
         .filter((signal) => signal.group === group)
         .map((signal) => ({
           id: signal.id,
           path: `${typePath(name)}/${signal.id}`,
-          label: t(builtKey(`signals:${name}.${signal.id}.label`)),
-          description: t(builtKey(`signals:${name}.${signal.id}.description`)),
+          label: t(checkedKey(`signals:${name}.${signal.id}.label`)),
+          description: t(checkedKey(`signals:${name}.${signal.id}.description`)),
           isOff: !signal.defaultEnabled,
         })),
     })),
@@ -78,15 +78,15 @@ export function signalDoc(
   const prefix = `signals:${type.name}.${signal.id}`
   const { alerts, recovery } = signal.events
   return {
-    title: t(builtKey(`${prefix}.label`)),
+    title: t(checkedKey(`${prefix}.label`)),
     id: signal.id,
-    description: t(builtKey(`${prefix}.description`)),
-    type: { path: typePath(type.name), label: t(builtKey(`bot:button.type.${type.name}`)) },
+    description: t(checkedKey(`${prefix}.description`)),
+    type: { path: typePath(type.name), label: t(checkedKey(`bot:button.type.${type.name}`)) },
     isOff: !signal.defaultEnabled,
     canBeCritical: signal.canBeCritical,
     help: HELP_TEXTS.map((part) => ({
       title: t(`pages:alert.help.${part}`),
-      blocks: parseHelpText(t(builtKey(`${prefix}.help.${part}`))),
+      blocks: parseHelpText(t(checkedKey(`${prefix}.help.${part}`))),
     })),
     parameters: signal.parameters.map((parameter) => parameterDoc(t, prefix, parameter)),
     events: [...alerts, ...(recovery === undefined ? [] : [recovery])].map((event) =>
@@ -99,8 +99,8 @@ function parameterDoc(t: Translate, prefix: string, parameter: Parameter) {
   const { key } = parameter
   const texts = {
     key,
-    label: t(builtKey(`${prefix}.${key}.label`)),
-    help: t(builtKey(`${prefix}.${key}.help`)),
+    label: t(checkedKey(`${prefix}.${key}.label`)),
+    help: t(checkedKey(`${prefix}.${key}.help`)),
   }
   if (parameter.type === 'boolean') return { ...texts, default: String(parameter.default) }
   const values = [parameter.default, parameter.min, parameter.max]
@@ -150,7 +150,7 @@ export function eventList(app: App, t: Translate) {
       canBeCritical: signal?.canBeCritical === true,
       path: type && signal && `${typePath(type.name)}/${signal.id}`,
       when:
-        type && signal ? t(builtKey(`signals:${type.name}.${signal.id}.description`)) : undefined,
+        type && signal ? t(checkedKey(`signals:${type.name}.${signal.id}.description`)) : undefined,
     }
   })
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { withUsdPrice } from '#src/billing/price-text.ts'
 import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
-import { builtKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, html, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, ERROR_STATUS, retryAfterOf } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
@@ -48,8 +48,8 @@ function words(t: Translate, problem: AppError) {
     return { title: t('pages:nowhere.title'), text: t('pages:nowhere.text') }
   }
   return {
-    title: t(builtKey(`errors:${code}.title`), values),
-    text: t(builtKey(`errors:${code}.detail`), values),
+    title: t(checkedKey(`errors:${code}.title`), values),
+    text: t(checkedKey(`errors:${code}.detail`), values),
   }
 }
 

@@ -4,7 +4,7 @@ import { AlertEvidence } from '#src/alerts/evidence-model.ts'
 import { isCode } from '#src/channels/wording.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDateTime, formatNumber, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { Address, type JsonObject } from '#src/kernel/units.ts'
 import { parseHelpText } from './help-text.ts'
@@ -33,7 +33,7 @@ export function evidenceView(
     },
     rule: rule === null ? undefined : parseHelpText(rule),
     figures: claim === null ? [] : figuresOf(t, encoded.claim ?? {}),
-    unproven: unproven === null ? undefined : t(builtKey(`pages:evidence.unproven.${unproven}`)),
+    unproven: unproven === null ? undefined : t(checkedKey(`pages:evidence.unproven.${unproven}`)),
     blocks: blockRows(t, encoded.blocks, timezone),
     transactions: encoded.transactions.map((transaction) => transactionView(t, transaction)),
     sources: [

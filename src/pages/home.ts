@@ -3,7 +3,7 @@ import { recentExample } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { formatNumber, formatPercent, formatTime } from '#src/i18n/format.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { clientNetworkOf } from '#src/kernel/client-network.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { App } from '#src/operations/define.ts'
@@ -120,8 +120,8 @@ function watchTypes(app: App, t: Translate) {
   return shown.map(({ name, form }) => ({
     path: `/docs/watches/${name}`,
     icon: form.icon,
-    label: t(builtKey(`bot:button.type.${name}`)),
-    description: t(builtKey(`signals:type.${name}.description`)),
+    label: t(checkedKey(`bot:button.type.${name}`)),
+    description: t(checkedKey(`signals:type.${name}.description`)),
   }))
 }
 

@@ -1,7 +1,7 @@
 import { EXAMPLE_PROVIDER } from '#src/alerts/example.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { shortAddress } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { AddressProblem } from '#src/kernel/typed-address.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { App } from '#src/operations/define.ts'
@@ -174,7 +174,7 @@ export function watchesOf(
   return REGISTRY.filter(({ form }) => form?.target.some((field) => field.kind === kind))
     .toSorted((a, b) => Number(b.name === 'provider-fsp') - Number(a.name === 'provider-fsp'))
     .map(({ name }) => ({
-      label: t(builtKey(`bot:button.type.${name}`)),
+      label: t(checkedKey(`bot:button.type.${name}`)),
       href: botUrl(app, watchStart(name, address)) ?? `/docs/watches/${name}`,
     }))
 }

@@ -11,7 +11,7 @@ import {
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { formatTime, shortAddress } from '#src/i18n/format.ts'
 import { refusalTitle } from '#src/i18n/refusal.ts'
-import { builtKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { App } from '#src/operations/define.ts'
 import { botUrl } from './bot-url.ts'
@@ -147,7 +147,7 @@ function notFound(t: Translate, { txHash }: Topup): string {
 function reasonText(t: Translate, reason: string | null) {
   if (reason === null) return ''
   const key = `pages:pay.reason.${payerProblem(reason) ?? reason}`
-  return hasText(key) ? t(builtKey(key)) : id(reason)
+  return hasText(key) ? t(checkedKey(key)) : id(reason)
 }
 
 /** Remarks about the payment. */

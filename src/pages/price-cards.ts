@@ -14,7 +14,7 @@ import { usdText } from '#src/billing/price-text.ts'
 import type { AssetState } from '#src/billing/topups/payment-options.ts'
 import { symbolOf } from '#src/billing/topups/rules.ts'
 import { formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
-import { builtKey, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
 
@@ -108,7 +108,7 @@ function callCard(t: Translate): PriceCard {
     price: credits(t, least),
     below: [t('pages:home.price.perCall')],
     rows: RESOURCES.map((id) => {
-      const label = t(builtKey(`pages:home.price.resource.${id}`))
+      const label = t(checkedKey(`pages:home.price.resource.${id}`))
       return priceRow(t, label, RESOURCE_PRICES_CREDITS[id])
     }),
     note: undefined,

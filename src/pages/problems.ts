@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { builtKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
 import { ERROR_CODES, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
@@ -86,5 +86,5 @@ function problem(app: App, t: Translate, code: ErrorCode, reference: string | un
 }
 
 function titleOf(t: Translate, code: ErrorCode): string {
-  return t(builtKey(`errors:${code}.title`), EXAMPLES[code])
+  return t(checkedKey(`errors:${code}.title`), EXAMPLES[code])
 }

@@ -1,7 +1,7 @@
 /** A provider's page: all stored and current data about the provider, in the reader's language. */
 import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatDuration, formatNumber, formatPercent, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { App } from '#src/operations/define.ts'
@@ -195,7 +195,7 @@ function addressesOf(t: Translate, { addresses, balances }: ProviderView): reado
     .filter(({ role }) => ROLES.has(role))
     .map(({ role, address }) => {
       return {
-        label: t(builtKey(`pages:provider.role.${role}`)),
+        label: t(checkedKey(`pages:provider.role.${role}`)),
         value: balanceTexts.get(address) ?? '',
         code: address,
       }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
-import { builtKey, translate } from '#src/i18n/translate.ts'
+import { checkedKey, translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { DUTY_RESULTS, type DutyResult, type ProviderView } from '#src/watches/provider-view.ts'
 import { everyPictureText } from '../../test/support/picture-texts.ts'
@@ -173,7 +173,7 @@ describe('the words of a picture', () => {
     const svg = drawProvider(facts, { ...dark20, locale, palette: 'page' })
     const written = new Set(texts(svg).map((text) => withoutIsolates(text ?? '')))
     for (const signal of ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote']) {
-      const name = translate(locale, builtKey(`signals:provider-fsp.${signal}.short`))
+      const name = translate(locale, checkedKey(`signals:provider-fsp.${signal}.short`))
       expect(written).toContain(withoutIsolates(name))
     }
   })

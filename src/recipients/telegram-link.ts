@@ -139,10 +139,10 @@ async function findClaimed(
 }
 
 /**
- * The chat that was linked by a link of the wallet, as a recipient; undefined while there is none.
- * @param expiresAt end of the link
+ * Id of the recipient that a link code of the wallet created; undefined until the code is used.
+ * @param expiresAt end of the code, which identifies it
  */
-export async function findChatOfLink(
+export async function findRecipientOfLinkCode(
   { db }: Pick<Deps, 'db'>,
   { wallet }: Caller,
   { expiresAt }: { readonly expiresAt: Date },

@@ -35,6 +35,9 @@ export const SignalChoice = z
   .meta({ id: 'SignalChoice' })
 export type SignalChoice = z.output<typeof SignalChoice>
 
+/** The choices for the signals of a watch, as stored. Built once, because building a schema is slower than using it. */
+export const SignalChoices = z.array(SignalChoice)
+
 /** Complete setting of one signal of a watch. */
 export const SignalSetting = z
   .object({

@@ -1,7 +1,6 @@
 /** The fields of watches that notifications need: recipients, open episodes, mutes. */
-import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
-import { completeSignals, SignalChoice } from './model.ts'
+import { completeSignals, SignalChoices } from './model.ts'
 import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import * as store from './notification-store.ts'
 import { findWatchType } from './types/index.ts'
@@ -26,13 +25,11 @@ export async function listForNotification(
 /** Ids of the type's signals that these choices disable. */
 function switchedOff(typeName: string, signals: unknown): ReadonlySet<string> {
   const type = findWatchType(typeName)
-  const choices = Choices.safeParse(signals)
+  const choices = SignalChoices.safeParse(signals)
   if (type === undefined || !choices.success) return new Set()
   const complete = completeSignals(type.signals, choices.data)
   return new Set(complete.flatMap(({ id, enabled }) => (enabled ? [] : [id])))
 }
-
-const Choices = z.array(SignalChoice)
 
 export { areTargetsOfOtherBalanceWatches, ENDED_MUTES } from './notification-store.ts'
 

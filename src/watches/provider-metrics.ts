@@ -4,7 +4,7 @@ import { formatEther } from 'viem/utils'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
-import { builtKey, translator } from '#src/i18n/translate.ts'
+import { checkedKey, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
@@ -91,7 +91,7 @@ export function metricsText(
     const labelNames = Object.keys(samples[0]?.[1] ?? {})
     const gauge = new Gauge({
       name: `flare_provider_${name}`,
-      help: t(builtKey(`operations:metric.${help}`)),
+      help: t(checkedKey(`operations:metric.${help}`)),
       labelNames: [...Object.keys(common), ...labelNames],
       registers: [registry],
     })

@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { memoized } from '#src/kernel/memoized.ts'
 import { storedAddress } from '#src/kernel/units.ts'
-import { type EvaluatedWatch, SignalChoice, type StoredState } from './model.ts'
+import { type EvaluatedWatch, SignalChoices, type StoredState } from './model.ts'
 import { type signalStates, watches } from './tables.ts'
 
 /** Columns of a watch that an evaluation needs. */
@@ -25,7 +25,6 @@ type WatchColumns = Pick<
 > &
   Record<string, unknown>
 
-const StoredSignalChoices = z.array(SignalChoice)
 const Phase = z.enum(['unknown', 'ok', 'pending', 'firing'])
 const Worst = z.enum(SEVERITIES).nullable()
 /** Schema of states as the queries return them. */
@@ -105,7 +104,7 @@ async function withStates(
         {
           ...row,
           wallet: storedAddress(row.wallet),
-          signals: StoredSignalChoices.parse(row.signals),
+          signals: SignalChoices.parse(row.signals),
           minSeverity: z.enum(SEVERITIES).parse(row.minSeverity),
           states: (states.get(row.id) ?? []).map(toState),
         },

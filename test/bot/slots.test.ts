@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { termsMark } from '#bot/features/terms/terms.ts'
+import { termsCode } from '#bot/features/terms/terms.ts'
 import { packed } from '#src/actions/codec.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { acceptTerms, getAccount } from '#src/operations/account.ts'
@@ -192,7 +192,7 @@ describe('a quote', () => {
       const ann = await world.linked('alice', SPENDER)
       await ann.say('/slots')
       await ann.press('Add slots')
-      const terms = termsMark(world.app.billing.terms.version)
+      const terms = termsCode(world.app.billing.terms.version)
       const asked = { quantity: 3, periods: 6, renew: false, terms }
       const { id } = ann.last()
       world.telegram.pressRaw(ann.id, id, packed('slots.agree', { ...asked, terms: '00000000' }))

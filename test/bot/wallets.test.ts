@@ -185,7 +185,7 @@ test.each(LOCALES)('the menu fits one screen in %s with every line it can have',
     trial: {
       days: 14,
       terms: { version: '2026-11', url: 'https://watchdog.example.org/terms' },
-      mark: '0123abcd',
+      termsCode: '0123abcd',
     },
   }
   const kept = [['bot:button.sendRetained', 'bot:button.dropRetained'] as const].map((row) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WEBHOOK_HEADERS, WebhookPayload } from '#src/channels/webhook.ts'
-import { builtKey, translator } from '#src/i18n/translate.ts'
+import { checkedKey, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
 import { apiDocs } from '#src/pages/docs-api.ts'
@@ -57,8 +57,8 @@ describe.each(LOCALES)('in %s', (locale) => {
       expect(section).toContain('await fetch(')
       expect(section).toContain('import ')
       expect(section).toContain('package main')
-      expect(page?.text).toContain(plain(t(builtKey(`operations:${id}.summary`))))
-      const description = plain(t(builtKey(`operations:${id}.description`)))
+      expect(page?.text).toContain(plain(t(checkedKey(`operations:${id}.summary`))))
+      const description = plain(t(checkedKey(`operations:${id}.description`)))
       expect(letters(page?.text ?? '')).toContain(letters(description))
       expect(pages.get('/docs/api')?.html).toContain(`/docs/api/${tag}#${id}"`)
     }
@@ -70,7 +70,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     expect(fields).toHaveLength(14)
     for (const field of fields) {
       expect(html).toContain(`<code dir="ltr">${field}</code>`)
-      const meaning = plain(t(builtKey(`operations:field.webhook.${field}`)))
+      const meaning = plain(t(checkedKey(`operations:field.webhook.${field}`)))
       expect(letters(text)).toContain(letters(meaning))
     }
     expect(html).toContain('<code dir="ltr">renderedMessage.fields[].href</code>')
@@ -78,7 +78,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     expect(text).toContain(plain(t('pages:docs.webhooks.body.text')))
     for (const { name } of WEBHOOK_HEADERS) {
       expect(html).toContain(`<bdi dir="ltr">${name}</bdi>`)
-      expect(text).toContain(plain(t(builtKey(`pages:docs.header.${name}`))))
+      expect(text).toContain(plain(t(checkedKey(`pages:docs.header.${name}`))))
     }
   })
 
@@ -88,7 +88,7 @@ describe.each(LOCALES)('in %s', (locale) => {
       for (const { id, parameters, events } of signals) {
         const page = pages.get(`/docs/watches/${name}/${id}`)
         for (const part of ['checked', 'why', 'causes', 'action']) {
-          const help = t(builtKey(`signals:${name}.${id}.help.${part}`))
+          const help = t(checkedKey(`signals:${name}.${id}.help.${part}`))
           // The page shows the numbers and bullets of lines as lists.
           for (const line of help.split('\n')) {
             const text = line.replace(/^(\d+\.|•) /, '')
@@ -152,7 +152,7 @@ test.each(
   }
   const { html, text } = await site.get('/docs/guide', { 'accept-language': locale })
   for (const { name } of WATCH_TYPES) {
-    expect(text).toContain(plain(t(builtKey(`signals:type.${name}.description`))))
+    expect(text).toContain(plain(t(checkedKey(`signals:type.${name}.description`))))
     expect(html).toContain(`href="/docs/watches/${name}`)
   }
   for (const key of ['escalation', 'leave', 'lookup', 'programs', 'types'] as const) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recentExample } from '#src/alerts/example.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
-import { builtKey, translate, translator } from '#src/i18n/translate.ts'
+import { checkedKey, translate, translator } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { plainOf } from '#src/telegram/text.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
@@ -41,7 +41,7 @@ test.each(
     site.get(`/docs/watches?lang=${locale}`),
   ])
   for (const { name } of REGISTRY) {
-    const label = t(builtKey(`bot:button.type.${name}`))
+    const label = t(checkedKey(`bot:button.type.${name}`))
     expect(letters(home.text), name).toContain(letters(label))
     expect(home.html, name).toContain(`<strong>${label}</strong>`)
     expect(letters(docs.text), name).toContain(letters(label))

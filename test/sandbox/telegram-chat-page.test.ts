@@ -109,7 +109,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Group', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Node crew' }).click()
     await bubble('Hello: code').waitFor()
-    expect(api.chat(accounts.nodeCrew.id)).toMatchObject({ bot: 'member' })
+    expect(api.chat(accounts.nodeCrew.id)).toMatchObject({ botStatus: 'member' })
   })
 
   test('presses buttons and shows toasts and alert boxes', async () => {

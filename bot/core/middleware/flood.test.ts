@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { judgePress } from './flood.ts'
+import { judgeUpdate } from './flood.ts'
 
 /** Number of accepted presses at these instants. */
 function taken(times: readonly number[]): number {
-  let presses: Parameters<typeof judgePress>[0] = { times: [], slowUntil: 0 }
+  let updates: Parameters<typeof judgeUpdate>[0] = { times: [], slowUntil: 0 }
   return times.filter((at) => {
-    const judged = judgePress(presses, at)
-    presses = judged.presses
+    const judged = judgeUpdate(updates, at)
+    updates = judged.updates
     return judged.isTaken
   }).length
 }

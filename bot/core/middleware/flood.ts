@@ -4,16 +4,17 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { BotContext } from '../context.ts'
 
-/** Maximum number of presses and messages in the window. */
-const PRESSES_MAX = 30
+/** Maximum number of updates of one kind by a person in one chat in the window. */
+const UPDATES_MAX = 30
 const WINDOW_MS = 10_000
-/** Duration of the penalty, in which one press is accepted in each `PACE_MS`. */
+/** Duration of the penalty, in which one update is accepted in each `PACE_MS`. */
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
-/** Number of people in memory beyond which inactive people are removed. */
-const PEOPLE_KEPT = 1000
+/** Number of entries in memory beyond which entries without recent updates are removed. */
+const ENTRIES_MAX = 1000
 
-interface Presses {
+/** The updates of one kind by a person in one chat. Times in milliseconds since 1970. */
+interface UpdateTimes {
   readonly times: readonly number[]
   readonly slowUntil: number
 }
@@ -21,27 +22,27 @@ interface Presses {
 /**
  * Limits a person who presses, writes or sends inline queries faster than a person reads: further updates
  * are dropped before any lookup, and the person is notified. Each process counts separately. Not done with
- * rate-limiter-flexible, because its fixed windows would allow 60 presses in ten seconds across two
+ * rate-limiter-flexible, because its fixed windows would allow 60 updates in ten seconds across two
  * windows.
  */
 export function flood({ clock }: { readonly clock: Clock }): Middleware<BotContext> {
-  const people = new Map<string, Presses>()
+  const updatesByKey = new Map<string, UpdateTimes>()
   return async (ctx, next) => {
     const { from, chat } = ctx
     // Service messages, such as the migration of a group, have no person.
     const kind = kindOf(ctx)
     if (from === undefined || kind === undefined) return next()
     const now = clock.now().getTime()
-    if (people.size > PEOPLE_KEPT) forgetQuiet(people, now)
-    // All anonymous administrators share one account, so updates are counted per chat.
+    if (updatesByKey.size > ENTRIES_MAX) forgetQuiet(updatesByKey, now)
+    // Counted per chat, because all anonymous administrators share one account.
     const key = `${kind} ${chat?.id ?? ''} ${from.id}`
-    const before = people.get(key) ?? { times: [], slowUntil: 0 }
-    const { isTaken, presses } = judgePress(before, now)
-    people.set(key, presses)
+    const before = updatesByKey.get(key) ?? { times: [], slowUntil: 0 }
+    const { isTaken, updates } = judgeUpdate(before, now)
+    updatesByKey.set(key, updates)
     if (isTaken) return next()
     const t = translator(localeOfTag(from.language_code) ?? 'en')
     if (ctx.callbackQuery !== undefined) return ctx.answer(t('bot:toast.slower'))
-    const isFirst = presses.slowUntil > before.slowUntil
+    const isFirst = updates.slowUntil > before.slowUntil
     if (isFirst && ctx.message?.chat.type === 'private') await ctx.reply(t('bot:toast.slower'))
   }
 }
@@ -53,24 +54,24 @@ function kindOf({ callbackQuery, inlineQuery, message }: BotContext): string | u
   return message?.text === undefined ? undefined : 'message'
 }
 
-/** Whether a press or message at `now` is accepted, and the new state. */
-export function judgePress(
-  before: Presses,
+/** Whether an update at `now` is accepted, and the new state. */
+export function judgeUpdate(
+  before: UpdateTimes,
   now: number,
-): { readonly isTaken: boolean; readonly presses: Presses } {
+): { readonly isTaken: boolean; readonly updates: UpdateTimes } {
   const times = before.times.filter((time) => time > now - WINDOW_MS)
   const last = times.at(-1) ?? Number.NEGATIVE_INFINITY
   if (now < before.slowUntil && now - last < PACE_MS) {
-    return { isTaken: false, presses: { ...before, times } }
+    return { isTaken: false, updates: { ...before, times } }
   }
-  if (times.length >= PRESSES_MAX) {
-    return { isTaken: false, presses: { times, slowUntil: now + PENALTY_MS } }
+  if (times.length >= UPDATES_MAX) {
+    return { isTaken: false, updates: { times, slowUntil: now + PENALTY_MS } }
   }
-  return { isTaken: true, presses: { times: [...times, now], slowUntil: before.slowUntil } }
+  return { isTaken: true, updates: { times: [...times, now], slowUntil: before.slowUntil } }
 }
 
-function forgetQuiet(people: Map<string, Presses>, now: number): void {
-  for (const [key, { times, slowUntil }] of people) {
-    if (slowUntil < now && (times.at(-1) ?? 0) < now - WINDOW_MS) people.delete(key)
+function forgetQuiet(updatesByKey: Map<string, UpdateTimes>, now: number): void {
+  for (const [key, { times, slowUntil }] of updatesByKey) {
+    if (slowUntil < now && (times.at(-1) ?? 0) < now - WINDOW_MS) updatesByKey.delete(key)
   }
 }

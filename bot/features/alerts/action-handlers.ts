@@ -28,7 +28,7 @@ import {
   toggleHelpOfSent,
   updatePressedMessage,
 } from './alert-lookup.ts'
-import { HELP_TOPIC_OF } from './card-view.ts'
+import { HELP_SECTION_OF } from './card-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -174,7 +174,7 @@ onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
 })
 
 onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
-  boxed(ctx, () => toggleHelp(ctx, id, HELP_TOPIC_OF[part])),
+  boxed(ctx, () => toggleHelp(ctx, id, HELP_SECTION_OF[part])),
 )
 
 /** Who may press the buttons of a test: everybody who sees it, because they change nothing. */
@@ -193,7 +193,7 @@ onPress(composer, 'test.try', TEST, (ctx, { what }) =>
   ctx.answer(ctx.t(WOULD[what]), { box: true }),
 )
 onPress(composer, 'test.help', TEST, async (ctx, { part }) => {
-  const isShown = await toggleHelpOfSent(ctx, HELP_TOPIC_OF[part])
+  const isShown = await toggleHelpOfSent(ctx, HELP_SECTION_OF[part])
   if (!isShown) await ctx.answer(ctx.t('bot:test.press'))
 })
 

@@ -2,7 +2,7 @@
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import {
   findMessage,
@@ -16,7 +16,7 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
-import { alertCard, deliveredMessage, HELP_TOPIC_OF } from './card-view.ts'
+import { alertCard, deliveredMessage, HELP_SECTION_OF } from './card-view.ts'
 
 /** An alert of one of the chat's wallets. */
 export interface FoundAlert {
@@ -50,7 +50,7 @@ export async function getAlertOfChat(ctx: BotContext, id: number): Promise<Found
 export async function showAlert(
   ctx: BotContext,
   id: number,
-  options: { readonly help?: HelpTopic | undefined; readonly notice?: string } = {},
+  options: { readonly help?: SignalHelpSection | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await getAlertOfChat(ctx, id)
   if (isHiddenWatch(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
@@ -75,13 +75,13 @@ export function alertIdOfMessage(ctx: BotContext): number | undefined {
   return offer && argumentsOf<'alert.card'>({ verb: 'alert.card', args: offer.press.args }).id
 }
 
-/** The part of the help that is open below the pressed card; the button of this part has a tick. */
-function openTopic(ctx: BotContext): HelpTopic | undefined {
+/** The section of the help that is open below the pressed card; the button of this section has a tick. */
+function openSection(ctx: BotContext): SignalHelpSection | undefined {
   const offer = offered(ctx).find(
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
   )
   if (offer === undefined) return undefined
-  return HELP_TOPIC_OF[
+  return HELP_SECTION_OF[
     argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part
   ]
 }
@@ -124,21 +124,28 @@ function rightsOf({ scopes }: Membership): { readonly isReceiveOnly: boolean } {
   return { isReceiveOnly: !scopes.includes('write') }
 }
 
-/** Opens a part of the help below the pressed message, or closes it. */
-export async function toggleHelp(ctx: BotContext, id: number, topic: HelpTopic): Promise<void> {
-  if (await toggleHelpOfSent(ctx, topic)) return
-  await updatePressedMessage(ctx, id, { help: openTopic(ctx) === topic ? null : topic })
+/** Opens a section of the help below the pressed message, or closes it. */
+export async function toggleHelp(
+  ctx: BotContext,
+  id: number,
+  section: SignalHelpSection,
+): Promise<void> {
+  if (await toggleHelpOfSent(ctx, section)) return
+  await updatePressedMessage(ctx, id, { help: openSection(ctx) === section ? null : section })
 }
 
 /**
  * The same for a sent message: an alert, or the test of one.
  * @returns false if the pressed message is none, or is no longer stored
  */
-export async function toggleHelpOfSent(ctx: BotContext, topic: HelpTopic): Promise<boolean> {
+export async function toggleHelpOfSent(
+  ctx: BotContext,
+  section: SignalHelpSection,
+): Promise<boolean> {
   const delivered = await findPressedAlert(ctx)
   if (delivered === undefined) return false
   const { link, state, messageId } = delivered
-  const help = state.help === topic ? null : topic
+  const help = state.help === section ? null : section
   const body = { recipientId: link.recipientId, messageId, help }
   const shown = await ctx.call(openHelp, { body }, link)
   if (shown !== undefined) {
@@ -151,15 +158,18 @@ export async function toggleHelpOfSent(ctx: BotContext, topic: HelpTopic): Promi
  * Updates the pressed message after an action on an alert, if the message is a sent alert, the card of an
  * alert, or the card of a watch.
  *
- * @param options `help`: the open part of the help below a card (for a sent alert it is stored); `lease`:
+ * @param options `help`: the open section of the help below a card (for a sent alert it is stored); `lease`:
  * result of `leasePressedAlert` before the action
  */
 export async function updatePressedMessage(
   ctx: BotContext,
   id: number | undefined,
-  options: { readonly help?: HelpTopic | null; readonly lease?: LeasedMessage | undefined } = {},
+  options: {
+    readonly help?: SignalHelpSection | null
+    readonly lease?: LeasedMessage | undefined
+  } = {},
 ): Promise<void> {
-  const { help = openTopic(ctx) ?? null, lease } = options
+  const { help = openSection(ctx) ?? null, lease } = options
   const delivered = await findPressedAlert(ctx)
   const verbs = new Set(offered(ctx).map(({ press }) => press.verb))
   if (delivered !== undefined) {

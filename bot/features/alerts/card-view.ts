@@ -7,7 +7,7 @@ import { withoutNames } from '#src/channels/shown.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
 import { cut, isOpenLink } from '#src/channels/wording.ts'
 import type { DeliveryEntry } from '#src/delivery/model.ts'
-import type { HelpTopic } from '#src/i18n/signal-help.ts'
+import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
@@ -17,8 +17,8 @@ import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
 
-/** The part of the help that each button opens. */
-export const HELP_TOPIC_OF: Readonly<Record<HelpPart, HelpTopic>> = {
+/** The section of the help that each button opens. */
+export const HELP_SECTION_OF: Readonly<Record<HelpPart, SignalHelpSection>> = {
   w: 'why',
   c: 'causes',
   d: 'action',
@@ -35,7 +35,7 @@ export function deliveredMessage(
 }
 
 interface CardOptions {
-  readonly help?: HelpTopic | undefined
+  readonly help?: SignalHelpSection | undefined
   /** Buttons for the reader: only help, only buttons that change nothing, or all buttons. */
   readonly rights: 'none' | 'read' | 'write'
   readonly now: Date
@@ -103,14 +103,17 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
   ])
 }
 
-/** Maximum number of deliveries that are shown; a wallet has at most about as many destinations. */
+/**
+ * Maximum number of deliveries that are shown. A wallet has at most `RECIPIENTS_MAX` named destinations, and a few
+ * of its own.
+ */
 const DELIVERIES_MAX = 24
 const ERROR_MAX = 60
 
 /**
  * Deliveries of an alert, one line for each recipient.
  * @param names by recipient
- * @param options `rights`: of the reader, who sees only deliveries to the own chat without `write`
+ * @param options `rights` of the reader; without `write` only deliveries to this chat are shown
  */
 export function deliveriesCard(
   reader: Reader,

@@ -114,7 +114,8 @@ onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, ter
   const isShowing = next === 'wallet' || next === 'choose' || next === 'agreed'
   const started = await trialStarted(ctx, {
     accepted: isShowing ? terms : undefined,
-    again: (mark) => packed('trial.start', { next: isShowing ? next : 'agreed', terms: mark }),
+    again: (termsCode) =>
+      packed('trial.start', { next: isShowing ? next : 'agreed', terms: termsCode }),
     goOn: () => showDraftOrTypes(ctx),
   })
   if (started === undefined) return
@@ -126,7 +127,7 @@ onPress(composer, 'trial.start', { privately: 'slots' }, async (ctx, { next, ter
 onPress(composer, 'free', { privately: 'slots' }, (ctx, { type, address, terms }) =>
   startWatching(ctx, {
     accepted: terms,
-    again: (mark) => packed('free', { type, address, terms: mark }),
+    again: (termsCode) => packed('free', { type, address, terms: termsCode }),
     goOn: () => openType(ctx, type, address),
   }),
 )
@@ -134,7 +135,7 @@ onPress(composer, 'free', { privately: 'slots' }, (ctx, { type, address, terms }
 onPress(composer, 'trial.feed', { privately: 'slots' }, (ctx, { feed, terms }) =>
   startWatching(ctx, {
     accepted: terms,
-    again: (mark) => packed('trial.feed', { feed, terms: mark }),
+    again: (termsCode) => packed('trial.feed', { feed, terms: termsCode }),
     goOn: () => openFeed(ctx, feed),
   }),
 )
@@ -148,10 +149,10 @@ async function startWatching(ctx: BotContext, start: TrialStart): Promise<void> 
 }
 
 interface TrialStart {
-  /** Mark of the terms that the pressed button accepts. */
+  /** Short code of the terms that the pressed button accepts. */
   readonly accepted: string | undefined
   /** Data of a button that accepts other terms. */
-  readonly again: (mark: string) => ButtonData
+  readonly again: (termsCode: string) => ButtonData
   /** What follows if the trial was used meanwhile. */
   readonly goOn: () => Promise<void>
 }
@@ -171,8 +172,8 @@ async function trialStarted(
 ): Promise<{ readonly date: string; readonly count: number } | undefined> {
   const offer = readTrialOffer(ctx.app)
   const { accepted } = await ctx.call(getTerms)
-  if (!accepted && options.accepted !== offer.mark) {
-    await show(ctx, trialTerms(ctx.reader, offer, options.again(offer.mark)))
+  if (!accepted && options.accepted !== offer.termsCode) {
+    await show(ctx, trialTerms(ctx.reader, offer, options.again(offer.termsCode)))
     return undefined
   }
   if (!accepted) await ctx.call(acceptTerms, { body: { version: offer.terms.version } })

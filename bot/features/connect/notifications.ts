@@ -144,10 +144,10 @@ async function nextStep(
   },
   goesOn: string,
 ) {
-  const watchStep = (name: string, goOn: ButtonData, withTrial: (mark: string) => ButtonData) => {
+  const watchStep = (name: string, goOn: ButtonData, withTrial: (code: string) => ButtonData) => {
     const key = starts === undefined ? 'bot:button.goOn' : 'bot:button.trialWatch'
     const label = labelWithName(name, (text) => t(key, { name: text }))
-    return { label, data: starts === undefined ? goOn : withTrial(starts.mark) }
+    return { label, data: starts === undefined ? goOn : withTrial(starts.termsCode) }
   }
   const press = unpacked(goesOn)
   switch (press?.verb) {

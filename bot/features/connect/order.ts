@@ -12,7 +12,7 @@ import { getAccount } from '#src/operations/account.ts'
 import type { BotContext } from '../../core/context.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { renewalLine } from '../../views/purchase-lines.ts'
-import { assetKey } from '../topup/assets.ts'
+import { findAssetKey } from '../topup/assets.ts'
 import { purchaseLines } from '../topup/purchase-view.ts'
 
 type Lines = readonly (string | undefined)[]
@@ -37,7 +37,7 @@ export async function orderLines(ctx: BotContext, goesOn: string | undefined): P
 
 /** What is paid: the amount at today's price, or only the asset while it has none. */
 async function payLine({ app, t }: BotContext, asset: string, credits: number): Promise<string> {
-  const key = assetKey(asset)
+  const key = findAssetKey(asset)
   const symbol = key === undefined ? asset : symbolOf(key, app.billing.serviceTokenSymbol)
   const units = key && (await expectedUnits(app, key, credits))
   if (key === undefined || units === undefined) {

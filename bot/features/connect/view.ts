@@ -22,8 +22,8 @@ import { rightsText } from '../start/link-view.ts'
 export interface TrialOffer {
   readonly days: number
   readonly terms: { readonly version: string; readonly url: string }
-  /** Mark of the terms' version in button data. */
-  readonly mark: string
+  /** Short code of the terms' version in button data. */
+  readonly termsCode: string
 }
 
 interface ConnectOptions {
@@ -110,14 +110,21 @@ export function chatConnected(
     t.html('bot:connect.zone', { zone: id(modernZone(timezone)) }),
     ...(trial === undefined ? [] : ['', trialText(t, trial)]),
   ]
-  const start = (label: string, next: string, mark: string, style?: 'primary') =>
-    act(label, packed('trial.start', { next, terms: mark }), style)
+  const start = (label: string, next: string, termsCode: string, style?: 'primary') =>
+    act(label, packed('trial.start', { next, terms: termsCode }), style)
   const trialButtons =
     trial === undefined
       ? []
       : [
-          [start(t('bot:button.trialWallet'), 'wallet', trial.mark, next ? undefined : 'primary')],
-          [start(t('bot:button.trialChoose'), 'choose', trial.mark)],
+          [
+            start(
+              t('bot:button.trialWallet'),
+              'wallet',
+              trial.termsCode,
+              next ? undefined : 'primary',
+            ),
+          ],
+          [start(t('bot:button.trialChoose'), 'choose', trial.termsCode)],
         ]
   const first =
     next === undefined && trial === undefined ? nextButtons(t, link.scopes, options) : []

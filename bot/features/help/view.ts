@@ -4,7 +4,7 @@ import { slotTerms } from '#src/billing/price-text.ts'
 import { alertButtonNames, alertLegend } from '#src/channels/legend.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDuration } from '#src/i18n/format.ts'
-import { type builtKey, escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
+import { type checkedKey, escapeHtml, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { exampleStart } from '../../views/example-start.ts'
@@ -37,7 +37,7 @@ export type HelpPage = (typeof HELP_PAGES)[number]
 interface HelpCommand {
   readonly name: string
   /** Key of its description. */
-  readonly text: ReturnType<typeof builtKey>
+  readonly text: ReturnType<typeof checkedKey>
 }
 
 /** Rights of the chat. */

@@ -1,5 +1,5 @@
 import { formatPercent, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, typed } from '#src/i18n/translate.ts'
+import { checkedKey, typed } from '#src/i18n/translate.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { ProviderView } from '#src/watches/provider-view.ts'
 import { clockTime } from '../../views/time.ts'
@@ -61,7 +61,7 @@ export function providerResult(
 
 /** The last rounds, with the names of duties. */
 function grid({ t }: Reader, { rounds }: ProviderView): string {
-  const named = DUTIES.map((duty) => [duty, t(builtKey(`bot:inline.duty.${duty}`))] as const)
+  const named = DUTIES.map((duty) => [duty, t(checkedKey(`bot:inline.duty.${duty}`))] as const)
   return textGrid(rounds.slice(0, INLINE_ROUNDS), named)
 }
 

@@ -84,7 +84,7 @@ interface Buyer {
 /** Button that starts the trial and goes on with the draft. The screen contains the terms that it accepts. */
 function trialRow(t: Translate, trial: TrialOffer | undefined, style: 'primary' | undefined): Rows {
   if (trial === undefined) return []
-  const data = packed('trial.start', { next: 'agreed', terms: trial.mark })
+  const data = packed('trial.start', { next: 'agreed', terms: trial.termsCode })
   return [[act(t('bot:button.startTrial'), data, style)]]
 }
 

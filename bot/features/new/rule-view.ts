@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { builtKey, escapeHtml, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { RULE_PRESETS, type SettingField } from '#src/watches/form.ts'
@@ -182,7 +182,7 @@ function otherKey(field: SettingField): TextKey {
 function signalLines({ t }: Reader, { values }: Draft): readonly string[] {
   const signals = findWatchType(values.type)?.signals ?? []
   if (signals.length === 1) {
-    return signals.map(({ id }) => t.html(builtKey(`signals:${values.type}.${id}.description`)))
+    return signals.map(({ id }) => t.html(checkedKey(`signals:${values.type}.${id}.description`)))
   }
   const on = signals.filter(({ id, defaultEnabled }) => isOn(values.signals, id, defaultEnabled))
   return [
@@ -240,7 +240,7 @@ export function signalsStep(reader: Reader, draft: Draft): View {
     ...members.map(({ id, defaultEnabled }) => {
       const text = t.html('bot:signals.member', {
         signal: signalShort(t, values.type, id),
-        description: t(builtKey(`signals:${values.type}.${id}.description`)),
+        description: t(checkedKey(`signals:${values.type}.${id}.description`)),
       })
       return `${isOn(values.signals, id, defaultEnabled) ? '✓' : '○'} ${text}`
     }),

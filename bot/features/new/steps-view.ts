@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, typed } from '#src/i18n/translate.ts'
+import { checkedKey, typed } from '#src/i18n/translate.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { findWatchType } from '#src/watches/types/index.ts'
 import { type TriedWatch, weekLine } from '../../views/backtest-line.ts'
@@ -62,7 +62,7 @@ export function targetStep(
     options.listed > 0 && !options.isList
       ? [
           act(
-            t(builtKey(`bot:button.all.${kind}`), { count: options.listed }),
+            t(checkedKey(`bot:button.all.${kind}`), { count: options.listed }),
             packed('new.page', { rev, page: 1 }),
           ),
         ]
@@ -148,7 +148,7 @@ function signalsLine({ t }: Reader, { values }: Draft): string {
     return t.html('bot:new.signalsOn', { on: on.length, total: signals.length })
   }
   return signals
-    .map(({ id }) => t.html(builtKey(`signals:${values.type}.${id}.description`)))
+    .map(({ id }) => t.html(checkedKey(`signals:${values.type}.${id}.description`)))
     .join('\n')
 }
 

@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { Label } from '#src/kernel/label.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { settingValue } from '#src/watches/form.ts'
@@ -67,7 +67,7 @@ export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string
     (type) =>
       `${formOf(type)?.icon} ${t.html('bot:new.type', {
         type: typeName(t, type),
-        description: t(builtKey(`signals:type.${type}.description`)),
+        description: t(checkedKey(`signals:type.${type}.description`)),
       })}`,
   )
 }

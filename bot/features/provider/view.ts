@@ -2,7 +2,7 @@ import { packed } from '#src/actions/codec.ts'
 import { formatAmounts } from '#src/i18n/amounts.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration, formatPercent } from '#src/i18n/format.ts'
-import { builtKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { HOUR_SECONDS } from '#src/kernel/durations.ts'
 import type { PictureRounds } from '#src/pictures/provider-picture.ts'
@@ -142,7 +142,7 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
     const count = good === -1 ? rounds.length : good
     return [
       {
-        duty: t(builtKey(`pages:alert.duty.${duty}`)),
+        duty: t(checkedKey(`pages:alert.duty.${duty}`)),
         state: stateText(t, cell),
         isMild: cell === 'late' || cell === 'early',
         since: rounds[count - 1]?.startsAt ?? last.startsAt,
@@ -155,7 +155,7 @@ export function wrongIn(t: Translate, { rounds }: ProviderView): readonly Wrong[
 /** A failure as titles of alerts word it. */
 function stateText(t: Translate, cell: DutyResult): string {
   const isReason = cell === 'missing' || cell === 'late' || cell === 'early'
-  return t(builtKey(isReason ? `messages:reason.${cell}` : `bot:provider.state.${cell}`))
+  return t(checkedKey(isReason ? `messages:reason.${cell}` : `bot:provider.state.${cell}`))
 }
 
 function badLines(reader: Reader, view: ProviderView): readonly string[] {
@@ -205,7 +205,7 @@ function conditionsLine({ t }: Reader, { minimalConditions }: ProviderView): str
   const list = Object.entries(minimalConditions).flatMap(([name, condition]) => {
     if (condition === null) return []
     const rate = formatPercent(condition.rate, t.locale)
-    return [t(builtKey(`bot:provider.condition.${name}`), { rate })]
+    return [t(checkedKey(`bot:provider.condition.${name}`), { rate })]
   })
   return list.length === 0
     ? undefined
@@ -225,7 +225,7 @@ function balancesLine({ t }: Reader, { balances }: ProviderView): string | undef
   const list = balances.map(({ role, balanceWei }) => {
     const shown = [balanceWei, ...LOW_LIMITS_WEI].map((units) => ({ units, ...coin }))
     const [amount = ''] = formatAmounts(shown, t.locale)
-    const text = t(builtKey(`bot:provider.balance.${role}`), { amount })
+    const text = t(checkedKey(`bot:provider.balance.${role}`), { amount })
     const severity = lowBalanceSeverity(balanceWei)
     return severity === undefined ? text : `${LOW_MARKS[severity]} ${text}`
   })

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, typed } from '#src/i18n/translate.ts'
+import { checkedKey, typed } from '#src/i18n/translate.ts'
 import type { Destination } from '#src/recipients/destination-list.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -139,7 +139,7 @@ function scopeRows(reader: Reader, selection: RecipientWatches, wanted: number):
   const pages = Math.max(1, Math.ceil(watches.length / PAGE_SIZE))
   const page = Math.min(wanted, pages)
   const shown = watches.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const ofType = t(builtKey(`bot:button.type.${OFFERED_TYPE}`))
+  const ofType = t(checkedKey(`bot:button.type.${OFFERED_TYPE}`))
   return [
     scope,
     types.has(OFFERED_TYPE) && types.size > 1

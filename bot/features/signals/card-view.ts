@@ -3,7 +3,7 @@ import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { helpText } from '#src/i18n/signal-help.ts'
-import { builtKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, hasText, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { Parameter, SignalDefinition } from '#src/watches/signal.ts'
@@ -18,12 +18,12 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { HELP_TOPIC_OF } from '../alerts/card-view.ts'
+import { HELP_SECTION_OF } from '../alerts/card-view.ts'
 import { backToCard } from '../watches/edit-view.ts'
 import { DISABLED_MARK, ENABLED_MARK, markOf, type SignalView, signalShort } from './view.ts'
 
 function signalLabel(t: Translate, type: string, signal: string): string {
-  return t(builtKey(`signals:${type}.${signal}.label`))
+  return t(checkedKey(`signals:${type}.${signal}.label`))
 }
 
 interface SignalOptions {
@@ -56,7 +56,7 @@ export function signalCard(
     }),
     ...stateLine(reader, signal, now),
     '',
-    t.html(builtKey(`${key}.description`)),
+    t.html(checkedKey(`${key}.description`)),
     '',
     setting.enabled ? onLine(t, signal) : t.html('bot:signal.off'),
     ...(setting.enabled
@@ -102,7 +102,7 @@ function parameterLines(
 ): readonly string[] {
   const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
   const value = setting.parameters[parameter.key] ?? parameter.default
-  const label = t(builtKey(`${key}.label`))
+  const label = t(checkedKey(`${key}.label`))
   const line =
     parameter.type === 'boolean'
       ? t.html('bot:signal.switch', { label, value: switchText(t, value === true) })
@@ -113,7 +113,7 @@ function parameterLines(
           max: parameterText(t, parameter, parameter.max),
           default: parameterText(t, parameter, parameter.default),
         })
-  return [line, `<i>${t.html(builtKey(`${key}.help`))}</i>`]
+  return [line, `<i>${t.html(checkedKey(`${key}.help`))}</i>`]
 }
 
 function switchText(t: Translate, isOn: boolean): string {
@@ -172,7 +172,7 @@ function parameterRows(
   const params = { id: watch.id, signal: definition.id, parameter: parameter.key }
   const value = setting.parameters[parameter.key] ?? parameter.default
   if (parameter.type === 'boolean') {
-    const label = t(builtKey(`signals:${watch.type}.${definition.id}.${parameter.key}.label`))
+    const label = t(checkedKey(`signals:${watch.type}.${definition.id}.${parameter.key}.label`))
     const mark = value === true ? ENABLED_MARK : DISABLED_MARK
     const text = labelWithName(label, (name) => `${mark} ${isolate(name)}`)
     return [[act(text, packed('signal.set', { ...params, value: value === true ? '0' : '1' }))]]
@@ -212,7 +212,7 @@ function parameterPresets(parameter: NumberParameter): readonly number[] {
 }
 
 function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
-  const text = helpText(t, { type, signal }, HELP_TOPIC_OF[part]) ?? ''
+  const text = helpText(t, { type, signal }, HELP_SECTION_OF[part]) ?? ''
   return `<blockquote expandable>${escapeHtml(text)}</blockquote>`
 }
 
@@ -247,11 +247,11 @@ export function parameterEditor(
   const key = `signals:${watch.type}.${definition.id}.${parameter.key}`
   const lines = [
     `✏️ ${t.html('bot:edit.title', {
-      field: t(builtKey(`${key}.label`)),
+      field: t(checkedKey(`${key}.label`)),
       label: typed(watch.label),
     })}`,
     '',
-    t.html(builtKey(`${key}.help`)),
+    t.html(checkedKey(`${key}.help`)),
     t.html('bot:edit.current', {
       value: parameterText(
         t,

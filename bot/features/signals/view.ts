@@ -1,5 +1,5 @@
 import { packed } from '#src/actions/codec.ts'
-import { builtKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate, typed } from '#src/i18n/translate.ts'
 import { SIGNAL_GROUPS, type SignalGroup } from '#src/kernel/signal-group.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import type { SignalSetting, SignalState, Watch } from '#src/watches/model.ts'
@@ -43,7 +43,7 @@ function isNoticeable({ setting, state }: SignalView): boolean {
 
 /** The short name of a signal, for lists and buttons. */
 export function signalShort(t: Translate, type: string, signal: string): string {
-  return t(builtKey(`signals:${type}.${signal}.short`))
+  return t(checkedKey(`signals:${type}.${signal}.short`))
 }
 
 /** One line of a card: the number of enabled signals, and the signals that are not `ok`. */
@@ -154,7 +154,7 @@ export function signalGroup(reader: Reader, watch: Watch, group: SignalGroup): V
     ...members.map((signal) => {
       const text = t.html('bot:signals.member', {
         signal: signalShort(t, watch.type, signal.definition.id),
-        description: t(builtKey(`signals:${watch.type}.${signal.definition.id}.description`)),
+        description: t(checkedKey(`signals:${watch.type}.${signal.definition.id}.description`)),
       })
       return `${markOf(signal)} ${text}`
     }),

@@ -24,7 +24,7 @@ import { continueDraft, waitingDraft } from '../new/handlers.ts'
 import { isInWizard } from '../new/origin.ts'
 import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
-import { termsMark } from '../terms/terms.ts'
+import { termsCode } from '../terms/terms.ts'
 import {
   boughtScreen,
   boughtValues,
@@ -51,7 +51,7 @@ export async function showSlots(ctx: BotContext): Promise<void> {
   const state = await slotState(ctx)
   const view = slotsScreen(ctx.reader, state, {
     ...rightsOf(ctx),
-    terms: termsMark(ctx.app.billing.terms.version),
+    terms: termsCode(ctx.app.billing.terms.version),
     now: ctx.app.clock.now(),
     waiting: await waitingLabels(ctx),
   })

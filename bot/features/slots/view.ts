@@ -33,7 +33,7 @@ export interface SpendingRights {
 
 /**
  * Overview of the slots.
- * @param terms mark of the terms in force for button data
+ * @param terms short code of the terms in force for button data
  */
 export function slotsScreen(
   reader: Reader,

@@ -70,7 +70,7 @@ export function home(
 /** Button that starts the trial. The line above contains the terms that the button accepts. */
 function trialRow(t: Translate, trial: TrialOffer | undefined): Rows {
   if (trial === undefined) return []
-  const data = packed('trial.start', { next: 'choose', terms: trial.mark })
+  const data = packed('trial.start', { next: 'choose', terms: trial.termsCode })
   return [[act(t('bot:button.startTrial'), data)]]
 }
 

@@ -4,10 +4,10 @@ import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import {
   blockedLinks,
+  forumTopicOf,
   hasButtons,
   leaveGreeting,
   silencedLinks,
-  topicOf,
   unlinkedChat,
 } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -59,7 +59,7 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
     return home(reader, wallet, watches, { ...options, rows })
   }
   const wallets = links.map(({ wallet }) => wallet)
-  const topic = { current: link.threadId, here: topicOf(ctx) }
+  const topic = { current: link.threadId, here: forumTopicOf(ctx) }
   const group = {
     title: knownChat.title,
     wallets,

@@ -3,14 +3,14 @@ import { getTerms } from '#src/operations/account.ts'
 import type { BotContext } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { isInWizard } from '../new/origin.ts'
-import { termsMark } from './terms.ts'
+import { termsCode } from './terms.ts'
 import { type AfterTerms, termsCard } from './view.ts'
 
 /** Shows the terms in force, with a button that accepts them. */
 export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void> {
   const { terms } = ctx.app.billing
   const isFromWizard = isInWizard(ctx)
-  const shown = { ...terms, mark: termsMark(terms.version) }
+  const shown = { ...terms, code: termsCode(terms.version) }
   const view = termsCard(ctx.reader, shown, next, { isFromWizard })
   await show(ctx, view, isFromWizard ? 'wizard' : 'navigation')
 }

@@ -6,7 +6,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { showQuote, showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { showTerms } from './card.ts'
-import { termsMark } from './terms.ts'
+import { termsCode } from './terms.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -30,7 +30,7 @@ onPress(composer, 'slots.agree', { privately: 'slots' }, async (ctx, { terms, ..
  */
 async function accept(ctx: BotContext, shown: string): Promise<boolean> {
   const { version } = ctx.app.billing.terms
-  if (shown !== termsMark(version)) return false
+  if (shown !== termsCode(version)) return false
   try {
     await ctx.call(acceptTerms, { body: { version } })
     return true

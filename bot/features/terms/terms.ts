@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Mark of the shown version of the terms in button data: prefix of its SHA-256. */
-export function termsMark(version: string): string {
+/** Short code of a version of the terms in button data: prefix of its SHA-256. */
+export function termsCode(version: string): string {
   return createHash('sha256').update(version).digest('hex').slice(0, 8)
 }

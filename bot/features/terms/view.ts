@@ -6,8 +6,8 @@ import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 export interface ShownTerms {
   readonly version: string
   readonly url: string
-  /** Mark of the version in button data. */
-  readonly mark: string
+  /** Short code of the version in button data. */
+  readonly code: string
 }
 
 /** What continues after the terms are accepted. */
@@ -32,8 +32,8 @@ export function termsCard(
   ]
   const accept =
     typeof next === 'string'
-      ? packed('terms.yes', { next, terms: terms.mark })
-      : packed('slots.agree', { ...next, terms: terms.mark })
+      ? packed('terms.yes', { next, terms: terms.code })
+      : packed('slots.agree', { ...next, terms: terms.code })
   const before = options.isFromWizard ? 'new.start' : next === 'topup' ? 'home' : 'slots'
   return screen(lines, [
     [act(t('bot:button.acceptTerms'), accept, 'primary')],

@@ -3,7 +3,7 @@ import type { ForumTopic } from 'grammy/types'
 import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { updateChat } from '#src/operations/chat.ts'
 import { isRefused } from '#src/telegram/errors.ts'
-import { topicOf } from '../../core/chat.ts'
+import { forumTopicOf } from '../../core/chat.ts'
 import type { BotContext } from '../../core/context.ts'
 import { defineFeature, onPress } from '../../core/feature.ts'
 import { identifyAgain } from '../../core/middleware/identify.ts'
@@ -27,7 +27,7 @@ composer.command('here', async (ctx) => {
     return
   }
   await comeBack(ctx)
-  await setTopic(ctx, topicOf(ctx) ?? null)
+  await setTopic(ctx, forumTopicOf(ctx) ?? null)
   await send(ctx, { html: t.html('bot:topic.now'), rows: [] })
 })
 
@@ -39,7 +39,7 @@ onPress(composer, 'group.topic', async (ctx, { choice }) => {
       return setAndShow(ctx, null)
     // The topic in which the button was pressed.
     case 'her':
-      return setAndShow(ctx, topicOf(ctx) ?? null)
+      return setAndShow(ctx, forumTopicOf(ctx) ?? null)
     // A new topic, which the bot creates.
     case 'new': {
       const made = await makeTopic(ctx)
@@ -69,7 +69,7 @@ async function showChoice(
   ctx: BotContext,
   what: { readonly isNew: boolean; readonly made?: string | undefined } = { isNew: false },
 ): Promise<void> {
-  const place = { current: ctx.links[0]?.threadId ?? null, here: topicOf(ctx) }
+  const place = { current: ctx.links[0]?.threadId ?? null, here: forumTopicOf(ctx) }
   await show(ctx, topicChoice(ctx.reader, { ...place, ...what }))
 }
 

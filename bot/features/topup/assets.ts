@@ -65,13 +65,13 @@ function stateOf({ place, available, paused }: Terms): OfferedAsset['state'] {
 }
 
 /** Key of an asset by its name in button data; undefined for an unknown name. */
-export function assetKey(name: string): AssetKey | undefined {
-  return PAYMENT_ASSETS.find(({ key }) => key === name)?.key
+export function findAssetKey(nameInButton: string): AssetKey | undefined {
+  return PAYMENT_ASSETS.find(({ key }) => key === nameInButton)?.key
 }
 
 /** Key of an asset by its ticker. */
-export function assetKeyOf({ billing }: Pick<App, 'billing'>, symbol: string): AssetKey {
-  const key = assetKey(symbol === billing.serviceTokenSymbol ? 'service' : symbol)
+export function assetKeyOfSymbol({ billing }: Pick<App, 'billing'>, symbol: string): AssetKey {
+  const key = findAssetKey(symbol === billing.serviceTokenSymbol ? 'service' : symbol)
   if (key === undefined) throw new Error(`nothing is paid with ${symbol}`)
   return key
 }

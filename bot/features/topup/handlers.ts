@@ -31,8 +31,8 @@ import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { topupAmountText } from './amounts-view.ts'
 import { creditsMax, type OfferedAsset } from './asset-view.ts'
-import { assetKey, offeredAssets } from './assets.ts'
-import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './buying-view.ts'
+import { findAssetKey, offeredAssets } from './assets.ts'
+import { amountChoice, assetChoice, capLine, EXAMPLE_CREDITS, onlyReceives } from './choice-view.ts'
 import { leftText } from './countdown.ts'
 import { findTopupOfChat, linkOf } from './find-topup.ts'
 import { hashQuestion } from './hash-view.ts'
@@ -111,7 +111,7 @@ async function showAssetsFor(
 }
 
 onPress(composer, 'topup.buy', PRIVATE, async (ctx, { asset, credits, ...asked }) => {
-  const key = assetKey(asset)
+  const key = findAssetKey(asset)
   if (key !== undefined && ctx.knownChat.kind === 'private' && !has(ctx, 'spend')) {
     // After the chat got the right to spend on the connect page, the purchase continues.
     const goesOn = packed('topup.buy', { asset, credits, ...asked })
@@ -148,7 +148,7 @@ async function assetsView(
 }
 
 onPress(composer, 'topup.asset', PRIVATE, async (ctx, { asset }) => {
-  const key = assetKey(asset)
+  const key = findAssetKey(asset)
   const offered = key && (await openAsset(ctx, key))
   if (offered === undefined) return showAssets(ctx)
   await amountQuestion.open(ctx, { asset: offered.key })
@@ -166,13 +166,13 @@ const amountQuestion = defineQuestion({
   task: 'topup',
   about: z.object({ asset: z.string() }),
   ask: async (ctx, { asset }) => {
-    const key = assetKey(asset)
+    const key = findAssetKey(asset)
     const offered = key && (await openAsset(ctx, key))
     if (offered === undefined) return assetsView(ctx, {})
     return amountChoice(ctx.reader, offered, await neededCredits(ctx))
   },
   answer: async (ctx, { asset }, text) => {
-    const key = assetKey(asset)
+    const key = findAssetKey(asset)
     const offered = key && (await openAsset(ctx, key))
     if (offered === undefined) {
       await showAssets(ctx)
@@ -231,7 +231,7 @@ async function neededCredits(ctx: BotContext): Promise<number | undefined> {
 }
 
 onPress(composer, 'topup.quote', PRIVATE, async (ctx, { asset, credits }) => {
-  const key = assetKey(asset)
+  const key = findAssetKey(asset)
   const refusal = key && (await quoted(ctx, key, credits))
   if (key === undefined) return showAssets(ctx)
   if (refusal !== undefined) await showAssets(ctx, { notice: `⚠️ ${refusal.html}` })

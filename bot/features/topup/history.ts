@@ -7,7 +7,7 @@ import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { topupAmountText } from './amounts-view.ts'
-import { type HistoryEntry, ledgerPage } from './buying-view.ts'
+import { type HistoryEntry, ledgerPage } from './choice-view.ts'
 
 const composer = new Composer<BotContext>()
 

@@ -57,7 +57,7 @@ export function purchaseLines(
 }
 
 /** Lines of an unpaid quote about the slots that it will buy; empty if it buys none. */
-export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
+export function slotOrderLines(t: Translate, { then }: Topup): readonly string[] {
   if (then === null) return []
   const { slots: quantity, periods, autoRenew: renew } = then
   const line = t.html('bot:topup.buysSlots', {
@@ -68,7 +68,7 @@ export function orderedLines(t: Translate, { then }: Topup): readonly string[] {
   return [`🎟️ ${line}`, renewalLine(t, { quantity, periods, renew })]
 }
 
-/** Button back to the choice of the asset, for the slots that the quote buys, if any. */
+/** Button back to the choice of the payment asset. It keeps the slots that the quote buys. */
 export function backToAssets(t: Translate, { then }: Topup): Button {
   const data =
     then === null

@@ -15,7 +15,7 @@ import { hashOfView } from '../../core/live-messages.ts'
 import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
 import type { View } from '../../views/view.ts'
-import { assetKeyOf } from './assets.ts'
+import { assetKeyOfSymbol } from './assets.ts'
 import { nextStepAt } from './countdown.ts'
 import type { ShownTopup } from './view.ts'
 
@@ -41,7 +41,7 @@ export async function readTopup(
   const isOpen = status === 'draft' || status === 'submitted'
   return {
     topup,
-    asset: assetKeyOf(app, topup.asset),
+    asset: assetKeyOfSymbol(app, topup.asset),
     ...(isCredited ? await creditsAfter(ask, topup) : NO_CREDITS),
     isLate: isCredited && receipts.some(({ paidAt }) => paidAt > expiresAt),
     // While another payment is on its way, the remainder is not offered.

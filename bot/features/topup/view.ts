@@ -6,7 +6,7 @@ import { type Topup, TX_NOT_FOUND } from '#src/billing/topups/model.ts'
 import { payerProblem } from '#src/billing/topups/rules.ts'
 import { isOpenLink } from '#src/channels/wording.ts'
 import { formatPrice, shortAddress } from '#src/i18n/format.ts'
-import { builtKey, escapeHtml, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, escapeHtml, hasText, html, id, type Translate } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { clockTime } from '../../views/time.ts'
 import {
@@ -29,8 +29,8 @@ import {
   boughtLine,
   isWizardNext,
   nextRows,
-  orderedLines,
   paidLine,
+  slotOrderLines,
 } from './purchase-view.ts'
 
 /** A top-up with the further data that its screen shows. */
@@ -79,7 +79,7 @@ function quote(reader: Reader, { topup, isBack }: ShownTopup, now: Date): View {
   const lines = [
     `💳 ${payLine(t, topup)}`,
     priceLine(t, topup),
-    ...orderedLines(t, topup),
+    ...slotOrderLines(t, topup),
     t.html('bot:topup.locked', {
       time: clockTime(reader, topup.expiresAt),
       duration: leftText(t, topup, now),
@@ -179,7 +179,7 @@ function onItsWay({ t }: Reader, { topup, isBack }: ShownTopup): View {
         })}`
   const lines = [
     `💳 ${payLine(t, topup)}`,
-    ...orderedLines(t, topup),
+    ...slotOrderLines(t, topup),
     state,
     txHash === null ? undefined : t.html('bot:topup.transaction', { hash: hashText(txHash) }),
   ]
@@ -306,7 +306,7 @@ function failedText(t: Translate, reason: string | null): string {
 /** Known reasons as a sentence; other revert reasons verbatim. */
 function reasonText(t: Translate, reason: string | null) {
   const key = `pages:pay.reason.${payerProblem(reason ?? '') ?? reason}`
-  return hasText(key) ? t(builtKey(key)) : id(reason ?? '')
+  return hasText(key) ? t(checkedKey(key)) : id(reason ?? '')
 }
 
 /** Caption of the QR code with its data as text. */

@@ -20,7 +20,7 @@ import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
 import { changeWatch, withManaged } from './manage.ts'
 import { cardOf, showCard } from './screens.ts'
-import { isBacktestable, showOfferedValues } from './values.ts'
+import { isBacktestable, showValuesWithBacktests } from './values.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -80,7 +80,7 @@ onPress(composer, 'watch.try', (ctx, { id, field }) =>
   withManaged(ctx, id, async (watch, link) => {
     const owned = findField(watch.type, field)
     if (owned === undefined || !isBacktestable(owned)) return showCard(ctx, id)
-    await showOfferedValues(ctx, watch, owned, link)
+    await showValuesWithBacktests(ctx, watch, owned, link)
   }),
 )
 

@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
-import { builtKey, html, typed } from '#src/i18n/translate.ts'
+import { checkedKey, html, typed } from '#src/i18n/translate.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { getWatchType } from '#src/watches/types/index.ts'
@@ -127,7 +127,7 @@ function stateText(reader: Reader, watch: Watch, now: Date): string {
     })
   }
   const until = watch.mutedUntil === null ? '' : nearTime(reader, watch.mutedUntil, now)
-  return t.html(builtKey(`bot:state.${status}`), { until })
+  return t.html(checkedKey(`bot:state.${status}`), { until })
 }
 
 /**

@@ -27,8 +27,10 @@ const Handle = z
   .regex(/^\d+:\w+$/)
   .transform((text) => text.split(':'))
 
-/** Shows the offered values; their results are added when they are ready. */
-export async function showOfferedValues(
+/**
+ * Shows the values offered for a setting. The alerts that each would have sent are added when its backtest ends.
+ */
+export async function showValuesWithBacktests(
   ctx: BotContext,
   watch: Watch,
   owned: SettingWithOwner,

@@ -27,7 +27,7 @@ export async function runInRealTime(options: {
   const { schedule, writer, clock, signal, inTurn, onProblem } = options
   const goOn = async () => {
     const now = Math.floor(clock.now().getTime() / 1000) - BEHIND_SECONDS
-    await writer.look()
+    await writer.readHead()
     if (schedule.nextAt() < now - JUMP_SECONDS) schedule.resume(now)
     while (schedule.nextAt() <= now && !signal.aborted) await schedule.step(true)
     await writer.send(schedule.updates())

@@ -29,7 +29,7 @@ export interface BlockWriter {
   /** Number and time of the last block that this writer created or read. */
   readonly head: WriterHead
   /** Reads the head. */
-  look(): Promise<WriterHead>
+  readHead(): Promise<WriterHead>
   /** Stops automatic blocks, until `release`. */
   hold(): Promise<void>
   release(): Promise<void>
@@ -125,13 +125,13 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
     try {
       return Hashes.parse(await ask(calls))
     } catch (error) {
-      // After an error the nonces are read again.
+      // Which transactions were accepted is unknown, so the next send reads the nonces.
       nonces.clear()
       throw error
     }
   }
 
-  async function look(): Promise<WriterHead> {
+  async function readHead(): Promise<WriterHead> {
     const [answer] = await ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
     const { number, timestamp } = Block.parse(answer)
     head = { number: Number(number), timestamp: Number(timestamp) }
@@ -142,7 +142,7 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
     get head() {
       return head
     },
-    look,
+    readHead,
     ask,
     send,
     hold: async () => {
@@ -151,7 +151,7 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
           ? { method: 'evm_setAutomine', params: [false] }
           : { method: 'evm_setIntervalMining', params: [0] },
       ])
-      await look()
+      await readHead()
     },
     release: async () => {
       await ask([
@@ -171,7 +171,7 @@ export function createBlockWriter(devnet: WrittenChain): BlockWriter {
       await ask([
         { method: 'anvil_mine', params: [numberToHex(blocks), numberToHex(secondsApart)] },
       ])
-      await look()
+      await readHead()
     },
   }
 }

@@ -216,7 +216,7 @@ export function messageMenu(page, message) {
     if (sent === undefined) return []
     const run = () => {
       box.close()
-      void press(message, sent, page.viewer())
+      void press(message, sent, page.messageContext())
     }
     return [h('button', { type: 'button', onclick: run }, h('bdi', {}, text), h('code', {}, sent))]
   })
@@ -240,7 +240,7 @@ function dataField() {
     label: h('label', {}, 'Callback data, as a forged client could send it', input),
     /** @param {{ chatId: number, id: number }} message @param {ChatPageState} page */
     send(message, page) {
-      if (input.value !== '') void press(message, input.value, page.viewer())
+      if (input.value !== '') void press(message, input.value, page.messageContext())
     },
   }
 }

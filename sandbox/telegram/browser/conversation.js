@@ -54,18 +54,18 @@ export function conversation(page) {
       menu,
     )
     renderTopics(topics, chat, page)
-    renderPinned(pinned, chat, jump)
+    renderPinned(pinned, chat, scrollTo)
     put(list, rows(page, nodes))
     toEnd()
   }
   /** @param {number} id */
-  const jump = (id) => {
+  const scrollTo = (id) => {
     const target = list.querySelector(`[data-id="${id}"]`)
     target?.scrollIntoView({ block: 'center' })
     target?.classList.add('found')
     setTimeout(() => target?.classList.remove('found'), 1500)
   }
-  return { parts: [head, topics, pinned, scroll], update, jump }
+  return { parts: [head, topics, pinned, scroll], update, scrollTo }
 }
 
 const BOT_STATES = {
@@ -117,13 +117,13 @@ function renderTopics(place, chat, page) {
 /**
  * @param {HTMLElement} place
  * @param {ChatView} chat
- * @param {(id: number) => void} jump
+ * @param {(id: number) => void} scrollTo
  */
-function renderPinned(place, chat, jump) {
+function renderPinned(place, chat, scrollTo) {
   const message = messagesOf(chat.id).get(chat.pinned.at(-1) ?? 0)
   place.hidden = !message
   if (!message) return
-  place.onclick = () => jump(message.id)
+  place.onclick = () => scrollTo(message.id)
   place.replaceChildren(
     h('b', {}, '📌 Pinned'),
     h('span', { dir: 'auto' }, message.text || message.file?.kind || ''),
@@ -150,7 +150,7 @@ function rows(page, nodes) {
   if (messages.length === 0) return [emptyChat(page)]
   let day = ''
   return messages.flatMap((message) => {
-    const row = nodes.get(message) ?? bubble(message, page.viewer())
+    const row = nodes.get(message) ?? bubble(message, page.messageContext())
     nodes.set(message, row)
     const own = message.at.slice(0, 10)
     if (own === day) return [row]

@@ -1,7 +1,7 @@
 import { copy, h } from './dom.js'
 
 /** @import { Entity } from '../model.ts' */
-/** @import { Viewer } from '../chat-page-types.ts' */
+/** @import { MessageContext } from '../chat-page-types.ts' */
 
 /** @type {Readonly<Record<string, 'b' | 'i' | 'u' | 's'>>} */
 const TAG_OF = {
@@ -18,11 +18,11 @@ const BLOCKS = new Set(['pre', 'blockquote', 'expandable_blockquote'])
  *
  * @param {string} text
  * @param {readonly Entity[]} entities in order, outer ones first
- * @param {Viewer} reader
+ * @param {MessageContext} context
  * @returns {Node[]}
  */
-export function richText(text, entities, reader) {
-  return inside(text, 0, text.length, entities, reader)
+export function richText(text, entities, context) {
+  return inside(text, 0, text.length, entities, context)
 }
 
 /**
@@ -30,10 +30,10 @@ export function richText(text, entities, reader) {
  * @param {number} start
  * @param {number} end
  * @param {readonly Entity[]} entities
- * @param {Viewer} reader
+ * @param {MessageContext} context
  * @returns {Node[]}
  */
-function inside(text, start, end, entities, reader) {
+function inside(text, start, end, entities, context) {
   /** @type {Node[]} */
   const nodes = []
   let at = start
@@ -43,8 +43,8 @@ function inside(text, start, end, entities, reader) {
     const entityEnd = Math.min(entity.offset + entity.length, end)
     if (entity.offset > at) nodes.push(document.createTextNode(text.slice(at, entity.offset)))
     const nested = others.filter((other) => other.offset < entityEnd)
-    const content = inside(text, entity.offset, entityEnd, nested.map(cutAt(entityEnd)), reader)
-    nodes.push(wrap(entity, content, text.slice(entity.offset, entityEnd), reader))
+    const content = inside(text, entity.offset, entityEnd, nested.map(cutAt(entityEnd)), context)
+    nodes.push(wrap(entity, content, text.slice(entity.offset, entityEnd), context))
     // The part beyond this entity continues after it.
     rest = [
       ...nested
@@ -76,9 +76,9 @@ const cutBefore = (start) => (entity) => ({
  * @param {Entity} entity
  * @param {Node[]} content
  * @param {string} source
- * @param {Viewer} reader
+ * @param {MessageContext} context
  */
-function wrap(entity, content, source, reader) {
+function wrap(entity, content, source, context) {
   switch (entity.type) {
     case 'spoiler':
       return spoiler(content)
@@ -91,15 +91,15 @@ function wrap(entity, content, source, reader) {
     case 'pre':
       return block(entity, content, source)
     case 'text_link':
-      return link(entity.url ?? '', content, reader)
+      return link(entity.url ?? '', content, context)
     case 'url':
-      return link(/^https?:/i.test(source) ? source : `https://${source}`, content, reader)
+      return link(/^https?:/i.test(source) ? source : `https://${source}`, content, context)
     case 'email':
       return h('a', { href: `mailto:${source}` }, ...content)
     case 'bot_command':
       return h(
         'button',
-        { type: 'button', class: 'word', onclick: () => reader.say(source) },
+        { type: 'button', class: 'word', onclick: () => context.sendText(source) },
         ...content,
       )
     case 'mention':
@@ -107,7 +107,7 @@ function wrap(entity, content, source, reader) {
     case 'text_mention':
       return h('span', { class: 'word' }, ...content)
     case 'date_time':
-      return time(entity, source, reader.language)
+      return time(entity, source, context.language)
     default:
       return h(TAG_OF[entity.type] ?? 'span', {}, ...content)
   }
@@ -118,9 +118,9 @@ function wrap(entity, content, source, reader) {
  *
  * @param {string} url
  * @param {Node[]} content
- * @param {Viewer} reader
+ * @param {MessageContext} context
  */
-function link(url, content, reader) {
+function link(url, content, context) {
   const isWeb = /^https?:\/\//i.test(url)
   return h(
     'a',
@@ -131,7 +131,7 @@ function link(url, content, reader) {
       title: url,
       onclick: (event) => {
         event.preventDefault()
-        reader.open(url)
+        context.open(url)
       },
     },
     ...content,

@@ -2,7 +2,7 @@ import { copy, h, toast } from './dom.js'
 import { act } from './store.js'
 
 /** @import { InlineButton } from '../model.ts' */
-/** @import { MessageView, Viewer } from '../chat-page-types.ts' */
+/** @import { MessageView, MessageContext } from '../chat-page-types.ts' */
 
 /** Time after which the page reports a missing answer to a press. */
 const PATIENCE_MS = 15_000
@@ -18,9 +18,9 @@ const waiting = new Map()
  * The buttons below a message; undefined when it has none.
  *
  * @param {MessageView} message
- * @param {Viewer} view
+ * @param {MessageContext} context
  */
-export function keyboard(message, view) {
+export function keyboard(message, context) {
   if (message.keyboard.length > 0) {
     return h(
       'div',
@@ -29,7 +29,7 @@ export function keyboard(message, view) {
         h(
           'div',
           { class: 'button-row' },
-          ...row.map((button) => inlineButton(message, button, view)),
+          ...row.map((button) => inlineButton(message, button, context)),
         ),
       ),
     )
@@ -39,19 +39,19 @@ export function keyboard(message, view) {
     'div',
     { class: 'keyboard' },
     ...message.replyKeyboard.map((row) =>
-      h('div', { class: 'button-row' }, ...row.map((label) => replyButton(label, view))),
+      h('div', { class: 'button-row' }, ...row.map((label) => replyButton(label, context))),
     ),
   )
 }
 
 /**
  * @param {string} label
- * @param {Viewer} view
+ * @param {MessageContext} context
  */
-function replyButton(label, view) {
+function replyButton(label, context) {
   return h(
     'button',
-    { type: 'button', class: 'inline', onclick: () => view.say(label) },
+    { type: 'button', class: 'inline', onclick: () => context.sendText(label) },
     h('span', { class: 'label', dir: 'auto' }, label),
   )
 }
@@ -59,9 +59,9 @@ function replyButton(label, view) {
 /**
  * @param {MessageView} message
  * @param {InlineButton} button
- * @param {Viewer} view
+ * @param {MessageContext} context
  */
-function inlineButton(message, button, view) {
+function inlineButton(message, button, context) {
   const sign = signOf(button)
   const element = h(
     'button',
@@ -70,7 +70,7 @@ function inlineButton(message, button, view) {
       class: `inline ${button.style ?? ''}`,
       title: hint(button),
       disabled: button.disabled !== undefined,
-      onclick: () => run(message, button, view, element),
+      onclick: () => run(message, button, context, element),
     },
     h('span', { class: 'label', dir: 'auto' }, button.text),
     sign && h('span', { class: 'corner', 'aria-hidden': 'true' }, sign),
@@ -94,16 +94,17 @@ function hint(button) {
 /**
  * @param {MessageView} message
  * @param {InlineButton} button
- * @param {Viewer} view
+ * @param {MessageContext} context
  * @param {Element} element
  */
-function run(message, button, view, element) {
+function run(message, button, context, element) {
   const inline = button.switch_inline_query_current_chat ?? button.switch_inline_query
-  if (button.callback_data !== undefined) void press(message, button.callback_data, view, element)
-  else if (button.url) view.open(button.url)
-  else if (button.web_app) view.open(button.web_app.url)
+  if (button.callback_data !== undefined)
+    void press(message, button.callback_data, context, element)
+  else if (button.url) context.open(button.url)
+  else if (button.web_app) context.open(button.web_app.url)
   else if (button.copy_text) void copy(button.copy_text.text)
-  else if (inline !== undefined) view.typeInline(inline)
+  else if (inline !== undefined) context.typeInline(inline)
 }
 
 /**
@@ -111,17 +112,17 @@ function run(message, button, view, element) {
  *
  * @param {{ readonly chatId: number, readonly id: number }} message
  * @param {string} data
- * @param {Viewer} view
+ * @param {MessageContext} context
  * @param {Element} [element] shows that the answer is awaited
  */
-export async function press(message, data, view, element) {
+export async function press(message, data, context, element) {
   element?.classList.add('waiting')
   const sent = await act({
     act: 'press',
     chat: message.chatId,
     message: message.id,
     data,
-    from: view.me,
+    from: context.me,
   })
   if (!sent?.queryId) {
     element?.classList.remove('waiting')

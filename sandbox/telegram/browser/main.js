@@ -8,7 +8,7 @@ import { looks } from './looks.js'
 import { peopleColumn } from './people.js'
 import { act, follow, known } from './store.js'
 
-/** @import { AnswerView, ChatView, GroupChatView, ChatPageState, PageEvent, Viewer } from '../chat-page-types.ts' */
+/** @import { AnswerView, ChatView, GroupChatView, ChatPageState, PageEvent, MessageContext } from '../chat-page-types.ts' */
 
 /** Slightly longer than Telegram's typing indicator. */
 const TYPING_MS = 5050
@@ -66,7 +66,7 @@ const page = {
   reply: (message) => writing.reply(message),
   choose,
   open,
-  viewer,
+  messageContext,
 }
 
 const people = peopleColumn(choose)
@@ -87,8 +87,8 @@ function currentChat() {
   return chat
 }
 
-/** @returns {Viewer} */
-function viewer() {
+/** @returns {MessageContext} */
+function messageContext() {
   const chat = currentChat()
   const me = page.me()
   const reader = chat.type === 'private' ? chat.person : chat.members.find((one) => one.id === me)
@@ -97,9 +97,10 @@ function viewer() {
     isGroup: chat.type !== 'private',
     language: reader?.language ?? 'en',
     open,
-    jump: (id) => talk.jump(id),
-    menu: (message) => messageMenu(page, message),
-    say: (text) => void act({ act: 'send', chat: current, from: me, text, thread: page.thread() }),
+    scrollTo: (id) => talk.scrollTo(id),
+    openMenu: (message) => messageMenu(page, message),
+    sendText: (text) =>
+      void act({ act: 'send', chat: current, from: me, text, thread: page.thread() }),
     typeInline: (query) => writing.type(`@${known.bot.username} ${query}`),
   }
 }

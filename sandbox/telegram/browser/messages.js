@@ -3,15 +3,15 @@ import { richText } from './entities.js'
 import { keyboard } from './keyboard.js'
 import { known } from './store.js'
 
-/** @import { FileView, MessageView, ReplyView, Viewer } from '../chat-page-types.ts' */
+/** @import { FileView, MessageView, ReplyView, MessageContext } from '../chat-page-types.ts' */
 
 /**
  * One message as Telegram shows it.
  *
  * @param {MessageView} message
- * @param {Viewer} view
+ * @param {MessageContext} context
  */
-export function bubble(message, view) {
+export function bubble(message, context) {
   if (message.service) {
     return h(
       'div',
@@ -19,8 +19,8 @@ export function bubble(message, view) {
       h('span', { dir: 'auto' }, message.service),
     )
   }
-  const isMine = message.from === view.me
-  const buttons = keyboard(message, view)
+  const isMine = message.from === context.me
+  const buttons = keyboard(message, context)
   return h(
     'article',
     {
@@ -28,14 +28,14 @@ export function bubble(message, view) {
       'data-id': message.id,
       'aria-label': `${message.name}, ${clock(message.at)}`,
     },
-    view.isGroup && !isMine && avatar(message.name, message.from),
+    context.isGroup && !isMine && avatar(message.name, message.from),
     h(
       'div',
       { class: 'column' },
       h(
         'div',
         { class: `bubble${message.file?.kind === 'photo' ? ' photo' : ''}` },
-        ...content(message, view, isMine),
+        ...content(message, context, isMine),
       ),
       buttons,
     ),
@@ -46,7 +46,7 @@ export function bubble(message, view) {
         class: 'more',
         title: 'Reply, old buttons, callback data',
         'aria-label': 'More',
-        onclick: () => view.menu(message),
+        onclick: () => context.openMenu(message),
       },
       '⋯',
     ),
@@ -55,11 +55,11 @@ export function bubble(message, view) {
 
 /**
  * @param {MessageView} message
- * @param {Viewer} view
+ * @param {MessageContext} context
  * @param {boolean} isMine
  */
-function content(message, view, isMine) {
-  const author = view.isGroup && !isMine
+function content(message, context, isMine) {
+  const author = context.isGroup && !isMine
   return [
     author &&
       h(
@@ -69,10 +69,14 @@ function content(message, view, isMine) {
         message.anonymous && h('span', { class: 'role' }, 'anonymous administrator'),
       ),
     message.viaBot && h('div', { class: 'via' }, `via @${known.bot.username}`),
-    message.reply && replyLine(message.reply, view),
+    message.reply && replyLine(message.reply, context),
     message.file && attachment(message.file),
     message.text !== '' &&
-      h('div', { class: 'text', dir: 'auto' }, ...richText(message.text, message.entities, view)),
+      h(
+        'div',
+        { class: 'text', dir: 'auto' },
+        ...richText(message.text, message.entities, context),
+      ),
     h(
       'div',
       { class: 'meta' },
@@ -90,12 +94,12 @@ function content(message, view, isMine) {
 
 /**
  * @param {ReplyView} reply
- * @param {Viewer} view
+ * @param {MessageContext} context
  */
-function replyLine(reply, view) {
+function replyLine(reply, context) {
   return h(
     'button',
-    { type: 'button', class: 'reply-line', onclick: () => view.jump(reply.id) },
+    { type: 'button', class: 'reply-line', onclick: () => context.scrollTo(reply.id) },
     h('b', {}, h('bdi', {}, reply.name)),
     h('span', { dir: 'auto' }, reply.text),
   )

@@ -32,8 +32,8 @@ export const CHATS: readonly BotApiMethod[] = [
         throw badRequest('there are no administrators in the private chat')
       }
       const people = chat.members.filter(isAdministrator).map(memberWire)
-      return chat.bot === 'administrator'
-        ? [...people, botMemberWire(backend.bot, chat.bot)]
+      return chat.botStatus === 'administrator'
+        ? [...people, botMemberWire(backend.bot, chat.botStatus)]
         : people
     },
   },
@@ -87,7 +87,8 @@ export const CHATS: readonly BotApiMethod[] = [
     run(backend, args) {
       const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       if (chat.type === 'private' || !chat.isForum) throw badRequest('the chat is not a forum')
-      if (chat.bot !== 'administrator') throw badRequest('not enough rights to create a topic')
+      if (chat.botStatus !== 'administrator')
+        throw badRequest('not enough rights to create a topic')
       const name = textArgument(args, 'name').trim()
       if (name === '') throw badRequest('TOPIC_TITLE_EMPTY')
       if (name.length > TOPIC_NAME_LENGTH_MAX) throw badRequest('topic name is too long')
@@ -101,7 +102,7 @@ export const CHATS: readonly BotApiMethod[] = [
       const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
       if (chat.type === 'private')
         throw badRequest("chat member status can't be changed in private chats")
-      backend.chats.put({ ...chat, bot: 'left' })
+      backend.chats.put({ ...chat, botStatus: 'left' })
       return true
     },
   },
@@ -121,7 +122,7 @@ export function addTopic(backend: Backend, chat: GroupChat, name: string, from: 
 }
 
 function isBotMember(chat: GroupChat): boolean {
-  return chat.bot !== 'left' && chat.bot !== 'kicked'
+  return chat.botStatus !== 'left' && chat.botStatus !== 'kicked'
 }
 
 function readableChat(backend: Backend, args: Arguments): Chat {
@@ -130,7 +131,7 @@ function readableChat(backend: Backend, args: Arguments): Chat {
 
 function pinnableChat(backend: Backend, args: Arguments): Chat {
   const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
-  if (chat.type !== 'private' && chat.bot !== 'administrator') {
+  if (chat.type !== 'private' && chat.botStatus !== 'administrator') {
     throw badRequest('not enough rights to manage pinned messages in the chat')
   }
   return chat
@@ -138,7 +139,7 @@ function pinnableChat(backend: Backend, args: Arguments): Chat {
 
 function memberOrLeft(backend: Backend, chat: Chat, userId: number): Wire {
   if (userId === backend.bot.id) {
-    return botMemberWire(backend.bot, chat.type === 'private' ? 'member' : chat.bot)
+    return botMemberWire(backend.bot, chat.type === 'private' ? 'member' : chat.botStatus)
   }
   const person = backend.chats.findPerson(userId)
   if (!person) throw badRequest('PARTICIPANT_ID_INVALID')

@@ -155,7 +155,7 @@ export function sendToChat(
   const chat = accessibleChat(backend.chats, textArgument(args, 'chat_id'), 'write')
   const topic = readTopic(chat, integerArgument(args, 'message_thread_id'))
   const repliedTo = findReplied(backend, chat, reply)
-  if (chat.type !== 'private' && chat.bot === 'restricted') {
+  if (chat.type !== 'private' && chat.botStatus === 'restricted') {
     throw badRequest(`not enough rights to send ${kind} to the chat`)
   }
   checkKeyboardFits(markup.keyboard, chat.type)
@@ -226,7 +226,7 @@ function readTopic(chat: Chat, threadId: number): number | undefined {
   if (threadId <= 0) return undefined
   const topic = chat.type === 'private' ? undefined : findTopic(chat, threadId)
   if (!topic || chat.type === 'private') throw badRequest('message thread not found')
-  if (topic.closed && chat.bot !== 'administrator') throw badRequest('TOPIC_CLOSED')
+  if (topic.closed && chat.botStatus !== 'administrator') throw badRequest('TOPIC_CLOSED')
   return topic.id
 }
 

@@ -166,9 +166,9 @@ function refusedDeletion(
   message: ChatMessage,
 ): BotApiRefusal | undefined {
   const isOwn = message.from === backend.bot.id
-  const mayDelete = isOwn || chat.type === 'private' || chat.bot === 'administrator'
+  const mayDelete = isOwn || chat.type === 'private' || chat.botStatus === 'administrator'
   if (!mayDelete) return badRequest("message can't be deleted")
-  const isAdministrator = chat.type === 'supergroup' && chat.bot === 'administrator'
+  const isAdministrator = chat.type === 'supergroup' && chat.botStatus === 'administrator'
   const ageMs = backend.clock.now().getTime() - message.at.getTime()
   if (ageMs > DELETE_WINDOW_MS && !isAdministrator) {
     return badRequest("message can't be deleted for everyone")

@@ -1,6 +1,6 @@
 /** Offers that tell a payer the price of a call and how to get credits, in both versions of x402. */
 import { z } from 'zod'
-import { builtKey, translate } from '#src/i18n/translate.ts'
+import { checkedKey, translate } from '#src/i18n/translate.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { ZERO_ADDRESS } from '#src/kernel/units.ts'
 import {
@@ -78,7 +78,7 @@ export function resourceEntry(
   locale: Locale,
 ): ResourceEntry {
   const priceCredits = RESOURCE_PRICES_CREDITS[resource]
-  const description = translate(locale, builtKey(`operations:resource.${resource}`))
+  const description = translate(locale, checkedKey(`operations:resource.${resource}`))
   const common = {
     scheme: X402_SCHEME,
     network: place.chainName,

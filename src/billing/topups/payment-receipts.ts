@@ -28,18 +28,21 @@ export interface TopupPayments {
   readonly receipts: readonly PaymentReceipt[]
 }
 
-/** Reads the payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
-export async function getPayments(
+/** The same of one of the wallet's top-ups. @throws AppError not_found `not_found` */
+export async function getPaymentReceiptsOfWallet(
   deps: TopupDeps,
   caller: Caller,
   handle: Hash,
 ): Promise<TopupPayments> {
   await requireTopup(deps, caller, handle)
-  return await readTopupPayments(deps, handle)
+  return await getPaymentReceipts(deps, handle)
 }
 
-/** Reads the payments of a top-up. */
-export async function readTopupPayments(
+/**
+ * The credited payments of a top-up, from the database, and whether another is not settled yet. Does not check whose
+ * top-up it is.
+ */
+export async function getPaymentReceipts(
   { db }: { readonly db: Db },
   handle: Hash,
 ): Promise<TopupPayments> {

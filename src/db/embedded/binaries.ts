@@ -28,13 +28,13 @@ export async function findBinaries(
 ): Promise<Binaries> {
   const { folder, version } = await findPackage()
   const installed = join(folder, 'native')
-  const problem = await tryPrograms(account, installed)
+  const problem = await findProblem(account, installed)
   if (problem === undefined) return programsIn(installed)
   if (account === undefined) throw unusable(installed, problem)
   const copy = join(sharedDir, `postgresql-${version}`)
   if (await isMissing(copy)) await copyReadable(installed, copy)
   await assertOursAlone(copy)
-  const remaining = await tryPrograms(account, copy)
+  const remaining = await findProblem(account, copy)
   if (remaining !== undefined) {
     await rm(copy, { recursive: true, force: true })
     throw unusable(installed, remaining)
@@ -58,16 +58,17 @@ async function findPackage(): Promise<{ folder: string; version: string }> {
   }
 }
 
-function programsIn(native: string): Binaries {
-  return { initdb: join(native, 'bin/initdb'), postgres: join(native, 'bin/postgres') }
+function programsIn(folder: string): Binaries {
+  return { initdb: join(folder, 'bin/initdb'), postgres: join(folder, 'bin/postgres') }
 }
 
-async function tryPrograms(account: UnixAccount | undefined, native: string): Promise<unknown> {
+/** The error of running the programs; undefined if they run. */
+async function findProblem(account: UnixAccount | undefined, folder: string): Promise<unknown> {
   try {
-    const { initdb, postgres } = programsIn(native)
+    const { initdb, postgres } = programsIn(folder)
     await runAs(account, postgres, ['--version'])
     await runAs(account, initdb, ['--version'])
-    await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', join(native, 'share/postgresql')])
+    await runAs(account, '/bin/sh', ['-c', 'cd -- "$1"', 'sh', join(folder, 'share/postgresql')])
     return undefined
   } catch (error) {
     return error

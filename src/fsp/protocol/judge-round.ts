@@ -182,7 +182,7 @@ function judgeMismatch(
   const result = evidence.finalised[protocol]
   const judged = signed[protocol].get(index)
   if (result === undefined || judged === undefined) return UNKNOWN_VERDICT
-  if (judged.wrong !== undefined && (judged.valid === undefined || isTwice(judged))) {
+  if (judged.wrong !== undefined && (judged.valid === undefined || isOfOtherResult(judged))) {
     const { sent, reason, recovered } = judged.wrong
     return badVerdict({
       protocol: protocol === FTSO_PROTOCOL ? 'ftso' : 'fdc',
@@ -198,8 +198,8 @@ function judgeMismatch(
   return judged.valid === undefined ? UNKNOWN_VERDICT : GOOD_VERDICT
 }
 
-/** Whether the provider signed both the finalised result and another result. */
-function isTwice({ wrong }: JudgedSignatures): boolean {
+/** Whether the first signature that is not valid states another result. */
+function isOfOtherResult({ wrong }: JudgedSignatures): boolean {
   return wrong?.reason === 'different-result'
 }
 

@@ -48,27 +48,25 @@ export interface ProtocolBlockReader {
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
 }
 
-/**
- * Creates a block reader; it finds the contracts through the registry. Long because a block is assembled
- * from transactions, events and calls in one pass.
- */
+/** Creates a block reader; it finds the contracts through the registry. */
 export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
   const { endpoints, contracts } = source
   const readCalls = createCallReader(endpoints)
 
   return {
     async read(range, watched, signal) {
-      let places = await findPlaces(source, signal)
-      let span = await readWith(source, places, range, signal)
-      if (callsUnknown(span, places) && contracts.suspectMove()) {
-        const now = await findPlaces(source, signal)
-        if (now.called.size > places.called.size) span = await readWith(source, now, range, signal)
-        places = now
+      let known = await readProtocolContracts(source, signal)
+      let span = await readWith(source, known, range, signal)
+      if (hasCallOfUnknownContract(span, known) && contracts.suspectMove()) {
+        const current = await readProtocolContracts(source, signal)
+        if (current.called.size > known.called.size)
+          span = await readWith(source, current, range, signal)
+        known = current
       }
       const logsOf = Map.groupBy(span.logs, ({ blockNumber }) => Number(blockNumber))
       const seenIn = span.blocks.map((block) => ({
         ...block,
-        seen: transactionsTo(block.transactions, places.called),
+        seen: transactionsTo(block.transactions, known.called),
       }))
       const blockResults = await Promise.all(
         seenIn.map(async ({ ref, seen, isSure }): Promise<ProtocolBlock | AppError> => {
@@ -77,12 +75,7 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
             .safeParse(seen.filter(({ from }) => watched.has(from)).map(({ raw }) => raw))
           const events = readEvents(logsOf.get(ref.number) ?? [], seen)
           try {
-            const calls = await readCalls(
-              watchedTransactions.data ?? [],
-              ref,
-              places.called,
-              signal,
-            )
+            const calls = await readCalls(watchedTransactions.data ?? [], ref, known.called, signal)
             const failed = new Set<string>(calls.filter(({ ok }) => !ok).map(({ tx }) => tx))
             return {
               ref,
@@ -116,7 +109,7 @@ export function createBlockReader(source: ChainAccess): ProtocolBlockReader {
 /**
  * A transaction to one of the protocol's contracts. Not validated by a schema, because a block has hundreds.
  */
-interface Seen extends SubmissionTransaction {
+interface ProtocolTransaction extends SubmissionTransaction {
   readonly raw: unknown
   readonly isSubmission: boolean
   /** A fast update that Submission passes on, or one that was sent to the FastUpdater itself. */
@@ -126,8 +119,8 @@ interface Seen extends SubmissionTransaction {
 function transactionsTo(
   transactions: readonly unknown[],
   called: ReadonlyMap<string, string>,
-): Seen[] {
-  return transactions.flatMap((raw): Seen[] => {
+): ProtocolTransaction[] {
+  return transactions.flatMap((raw): ProtocolTransaction[] => {
     if (typeof raw !== 'object' || raw === null) return []
     const { hash, from, to, input } = raw as Record<string, unknown>
     if (typeof hash !== 'string' || typeof from !== 'string') return []
@@ -155,14 +148,17 @@ function transactionsTo(
 }
 
 /** Contracts of the protocol, former ones included. */
-interface Places {
+interface ProtocolContracts {
   /** Names of those whose calls are recorded, by address in lower case. */
   readonly called: ReadonlyMap<string, string>
   /** Those whose events are read. */
   readonly emitting: readonly Address[]
 }
 
-function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal): Promise<Places> {
+function readProtocolContracts(
+  { endpoints, contracts }: ChainAccess,
+  signal?: AbortSignal,
+): Promise<ProtocolContracts> {
   return endpoints.ask(async (client) => {
     const named = await Promise.all(
       CALLED.map(async (name) => [name, await contracts.all(client, name)] as const),
@@ -181,7 +177,7 @@ function findPlaces({ endpoints, contracts }: ChainAccess, signal?: AbortSignal)
 
 function readWith(
   source: ChainAccess,
-  { emitting }: Places,
+  { emitting }: ProtocolContracts,
   range: Parameters<ProtocolBlockReader['read']>[0],
   signal?: AbortSignal,
 ): Promise<Span> {
@@ -192,7 +188,7 @@ function readWith(
 }
 
 /** Whether a submit function of an unknown contract is called, as after a move of Submission. */
-function callsUnknown({ blocks }: Span, { called }: Places): boolean {
+function hasCallOfUnknownContract({ blocks }: Span, { called }: ProtocolContracts): boolean {
   return blocks.some(({ transactions }) =>
     transactions.some((raw) => {
       if (typeof raw !== 'object' || raw === null) return false
@@ -204,7 +200,10 @@ function callsUnknown({ blocks }: Span, { called }: Places): boolean {
 }
 
 /** The events of a block; undefined when one of them does not match its topic. */
-function readEvents(logs: readonly Log[], seen: readonly Seen[]): ProtocolEvents | undefined {
+function readEvents(
+  logs: readonly Log[],
+  seen: readonly ProtocolTransaction[],
+): ProtocolEvents | undefined {
   const updates = seen.flatMap(({ hash, from, input, fastUpdate }) =>
     fastUpdate === undefined
       ? []

@@ -1,7 +1,7 @@
 /** Operations as tools of the Model Context Protocol. */
 import type { Tool } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { builtKey, type Translate, translator } from '#src/i18n/translate.ts'
+import { checkedKey, type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { JsonObject } from '#src/kernel/units.ts'
@@ -96,8 +96,8 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
   const asks = mayNeedConfirmation(operation)
   const text = (description: string) => ({ type: 'string', description })
-  const title = t(builtKey(`operations:${id}.summary`))
-  const description = t(builtKey(`operations:${id}.description`))
+  const title = t(checkedKey(`operations:${id}.summary`))
+  const description = t(checkedKey(`operations:${id}.description`))
   const notes = asks ? [t('operations:mcp.asksFirst')] : []
   return {
     name: id,

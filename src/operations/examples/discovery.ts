@@ -1,7 +1,7 @@
 import { resourceEntry } from '#src/billing/metering/offers.ts'
 import * as prices from '#src/billing/price-list.ts'
 import { paymentAssetOf, symbolOf, unitsForCredits, usdRateOf } from '#src/billing/topups/rules.ts'
-import { builtKey, translate } from '#src/i18n/translate.ts'
+import { checkedKey, translate } from '#src/i18n/translate.ts'
 import { JsonObject } from '#src/kernel/units.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import type * as pricingOperations from '../pricing.ts'
@@ -138,5 +138,5 @@ function signal(): JsonObject {
 }
 
 function text(key: string): { readonly key: string; readonly def: string } {
-  return { key, def: translate('en', builtKey(key)) }
+  return { key, def: translate('en', checkedKey(key)) }
 }

@@ -67,8 +67,8 @@ export async function judgeQuietTargets(
   group: readonly DueTarget[],
 ): Promise<readonly DueTarget[]> {
   try {
-    const done = await judgeTogether(deps, type, group)
-    return group.filter(({ row }) => !done.has(row.id))
+    const judgedIds = await judgeTogether(deps, type, group)
+    return group.filter(({ row }) => !judgedIds.has(row.id))
   } catch (error) {
     // One of several slices may be lost: judged alone, the targets of the others still pass.
     if (isSharedFailure(error) && !(error instanceof FenceError)) throw error
@@ -98,9 +98,9 @@ async function judgeTogether(
       (id) => unreadable.add(id),
     )
     const byId = new Map(group.map((target) => [target.row.id, target]))
-    const turns = createEventLoopYield()
-    const done = new Set<number>()
-    const seen: ObservedTarget[] = []
+    const eventLoopYield = createEventLoopYield()
+    const judgedIds = new Set<number>()
+    const observedTargets: ObservedTarget[] = []
     const states: JudgedState[] = []
     for (const row of rows) {
       const due = byId.get(row.id)
@@ -112,15 +112,21 @@ async function judgeTogether(
         lastObservationOf(deps, type, row),
       )
       const targetWatches = watches.get(row.id) ?? []
-      const quiet = await foldQuiet(type, row.id, { ...due, observed }, targetWatches, turns)
+      const quiet = await foldQuiet(
+        type,
+        row.id,
+        { ...due, observed },
+        targetWatches,
+        eventLoopYield,
+      )
       if (quiet === undefined) continue
-      done.add(row.id)
+      judgedIds.add(row.id)
       states.push(...quiet.states)
-      if (quiet.seen !== undefined) seen.push(quiet.seen)
+      if (quiet.observedTarget !== undefined) observedTargets.push(quiet.observedTarget)
     }
     await saveStates(tx, states)
-    await saveObservations(tx, seen)
-    return done
+    await saveObservations(tx, observedTargets)
+    return judgedIds
   })
 }
 
@@ -131,20 +137,20 @@ interface JudgedState {
 
 /** A target whose watches stay quiet. */
 interface QuietTarget {
-  readonly seen: ObservedTarget | undefined
+  readonly observedTarget: ObservedTarget | undefined
   readonly states: readonly JudgedState[]
 }
 
-/** Folds the watches of a target; undefined if one fires or fails. `seen` is undefined without a new observation. */
+/** Folds the watches of a target; undefined if one fires or fails. `observedTarget` is undefined without a new observation. */
 async function foldQuiet(
   type: ChainWatchType,
   id: number,
   { request, observed }: DueTarget & { readonly observed: readonly Observed[] },
   watches: readonly EvaluatedWatch[],
-  turns: ReturnType<typeof createEventLoopYield>,
+  eventLoopYield: ReturnType<typeof createEventLoopYield>,
 ): Promise<QuietTarget | undefined> {
   const newest = observed.at(-1)
-  if (newest === undefined) return { seen: undefined, states: [] }
+  if (newest === undefined) return { observedTarget: undefined, states: [] }
   const fold = startFolding(type, request.target, observed)
   const sum = createPrefilterSummary(type, newest)
   let recheckAt: Date | null = null
@@ -156,7 +162,7 @@ async function foldQuiet(
       sum.add(outcome)
       recheckAt = earliest(recheckAt, outcome.recheckAt)
       for (const state of outcome.states) states.push({ watchId: watch.id, state })
-      await turns.passed(observed.length)
+      await eventLoopYield.passed(observed.length)
     }
   } catch {
     // Judged alone, the target finds the watch that fails, and puts it into quarantine.
@@ -164,7 +170,7 @@ async function foldQuiet(
   }
   const observation = z.encode(type.observation, newest)
   return {
-    seen: { id, observation, observedAt: newest.at, summary: sum.encoded(), recheckAt },
+    observedTarget: { id, observation, observedAt: newest.at, summary: sum.encoded(), recheckAt },
     states,
   }
 }

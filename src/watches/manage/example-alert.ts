@@ -6,10 +6,9 @@ import { isAtLeast, SEVERITIES, type Severity } from '#src/kernel/display-values
 import type { JsonObject } from '#src/kernel/units.ts'
 import { exampleSeverity } from '../evaluate/severity.ts'
 import { exampleData } from '../example-data.ts'
-import { completeSignals } from '../model.ts'
+import { completeSignals, SignalChoices } from '../model.ts'
 import * as store from '../store.ts'
 import { getWatchType, LEDGER_WATCH_TYPES } from '../types/index.ts'
-import { SignalChoices } from './watch-view.ts'
 
 /**
  * An example alert of the wallet's newest watch that notifies a recipient: of the watch's first enabled signal whose

@@ -15,7 +15,7 @@ import {
   toPage,
 } from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import type { NewWatch, Watch, WatchChanges } from '../model.ts'
+import { type NewWatch, SignalChoices, type Watch, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
 import { getWatchType } from '../types/index.ts'
@@ -31,7 +31,7 @@ import {
   resetBaseline,
   wakeLedgerJudge,
 } from './watch-changes.ts'
-import { SignalChoices, toWatch } from './watch-view.ts'
+import { toWatch } from './watch-view.ts'
 
 /** Name of this list in cursors: a cursor of another list is refused. */
 const LIST = 'watches'

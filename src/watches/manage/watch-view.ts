@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isFlare } from '#src/kernel/chains.ts'
-import { completeSignals, SignalChoice, SignalState, Watch } from '../model.ts'
+import { completeSignals, SignalChoices, SignalState, Watch } from '../model.ts'
 import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
 import type * as store from '../store.ts'
 import { getWatchType } from '../types/index.ts'
@@ -68,5 +68,4 @@ const StateRow = z
 
 // Built once, because building a schema is slower than using it.
 const StateRows = z.array(StateRow)
-export const SignalChoices = z.array(SignalChoice)
 const Chosen = Watch.pick({ minSeverity: true, status: true })

@@ -8,7 +8,7 @@ import {
   formatNumber,
   formatPercent,
 } from '#src/i18n/format.ts'
-import { builtKey, html, id, type Translate } from '#src/i18n/translate.ts'
+import { checkedKey, html, id, type Translate } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
@@ -199,7 +199,7 @@ export function ledgerPage(
     const values = {
       date: formatDate(createdAt, t.locale, timezone),
       delta: formatAmountOfCredits(t, deltaCredits),
-      what: t(builtKey(`bot:ledger.${type}`)),
+      what: t(checkedKey(`bot:ledger.${type}`)),
     }
     if (paid === undefined) return t.html('bot:ledger.line', values)
     return t.html('bot:ledger.linePaid', { ...values, paid })
