@@ -9,13 +9,13 @@ import {
 import { titleOnChain } from '#src/kernel/chains.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import { titleAfterWatchName } from '#src/kernel/title-after-watch-name.ts'
+import { type CardItem, groupItem, TITLE_MAX, transferItem } from './card-items.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
-import { failureIn, isHealthy, isStillCaused, openIn, sharedField, stateIn } from './group.ts'
+import { failureIn, isHealthy, isStillCaused, openIn, sharedField } from './group.ts'
 import { groupTimes, lostRounds, namedIn } from './group-times.ts'
-import { groupBody, groupHeading, groupItemTitle, groupLine } from './group-wording.ts'
+import { groupBody, groupHeading, groupLine } from './group-wording.ts'
 import { alertHeading } from './heading.ts'
 import {
-  asWritten,
   cut,
   glyphOf,
   hasEnded,
@@ -34,17 +34,6 @@ export const CARD_FIELDS_MAX = 6
 
 /** Colours of a message. */
 export type MessageTone = 'critical' | 'warning' | 'fine' | 'info'
-
-/** One message of a group or summary. */
-export interface CardItem {
-  /** Glyph, time (if shown) and title. */
-  readonly glyph: string
-  readonly time: string | undefined
-  readonly text: string
-  /** Values that are shown behind the title. */
-  readonly fields: readonly MessageField[]
-  readonly message: EnvelopeMessage
-}
 
 /** Content of a message of any kind for channels that people read: plain text, not yet cut to a limit. */
 export interface Card {
@@ -68,10 +57,6 @@ export interface Card {
 
 /** Maximum number of messages of a group or summary that are listed. */
 const ITEMS_MAX = 20
-const TITLE_MAX = 300
-
-/** Fields of a transfer that a list of transfers shows: the other account, and the transaction. */
-const TRANSFER_FIELDS: readonly string[] = ['receiver', 'sender', 'tx']
 
 const HEADING_OVER = 'messages:recovered.over'
 const HEADING_STILL_ACTIVE = 'messages:reminder.head'
@@ -192,35 +177,6 @@ function groupCard(
   }
 }
 
-function groupItem(envelope: Envelope, item: EnvelopeMessage, state: MessageState): CardItem {
-  const own = stateIn(state, item)
-  const title = groupItemTitle(
-    translator(envelope.locale),
-    item,
-    own,
-    own.recovery?.(envelope)?.title,
-  )
-  return {
-    glyph: glyphOf(item, own),
-    time: undefined,
-    text: cut(title, TITLE_MAX),
-    fields: [],
-    message: item,
-  }
-}
-
-/** One of several transfers, with its time, the other account and the transaction. */
-function transferItem(envelope: Envelope, item: EnvelopeMessage, shownAt: Date): CardItem {
-  const at = new Date(item.firedAt)
-  return {
-    glyph: glyphOf(item),
-    time: String(plainLineWriter(envelope).time(at, { shownAt, seconds: true })),
-    text: cut(item.title, TITLE_MAX),
-    fields: item.fields.filter(({ key }) => TRANSFER_FIELDS.includes(key)),
-    message: item,
-  }
-}
-
 /** Alerts of one minute, with their count. */
 function rollupCard(
   envelope: Envelope,
@@ -317,16 +273,6 @@ function listed(
     items: items.slice(0, ITEMS_MAX).map(write),
     more: rest > 0 ? t('messages:items.more', { count: rest }) : undefined,
   }
-}
-
-/** An item as one line of text. */
-export function itemLine(
-  { glyph, time, text, message }: CardItem,
-  locale: Envelope['locale'],
-): string {
-  const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
-  const start = time === undefined ? [] : [asWritten(locale, time)]
-  return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
 }
 
 const WATCHES_MAX = 5

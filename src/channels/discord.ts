@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { withoutDirections } from '#src/i18n/isolates.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import { CARD_FIELDS_MAX, type Card, type CardItem, cardOf, type MessageTone } from './card.ts'
+import { CARD_FIELDS_MAX, type Card, cardOf, type MessageTone } from './card.ts'
+import type { CardItem } from './card-items.ts'
 import {
   type Channel,
   type ChannelDefinition,

@@ -10,7 +10,8 @@ import {
   translator,
   typed,
 } from '#src/i18n/translate.ts'
-import { type Card, type CardItem, cardOf, itemLine } from './card.ts'
+import { type Card, cardOf } from './card.ts'
+import { type CardItem, itemLine } from './card-items.ts'
 import { type Envelope, isOneAlert, type MessageField } from './envelope.ts'
 import {
   type Facts,
