@@ -1,6 +1,7 @@
 /** Deferred deliveries: their states by alert, their times, and deferred notices. */
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
+import { AHEAD_SECONDS } from './model.ts'
 
 /** Delivery state of an alert for one recipient. */
 export interface DeferredDeliveries extends Record<string, unknown> {
@@ -44,9 +45,6 @@ export interface DeferredDelivery extends Record<string, unknown> {
   readonly firedAt: Date
   readonly envelope: unknown
 }
-
-/** Rows dated further in the future than this, in seconds, were written before the clock was set back. */
-const AHEAD_SECONDS = 120
 
 /**
  * Moves the times of deliveries that were deferred before the clock was set back, so that they are due now.

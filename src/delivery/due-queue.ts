@@ -9,7 +9,7 @@ import type { ChannelSendingState } from './sending-state.ts'
 
 /** What one claim has read of the queue. */
 export interface DueQueue {
-  /** The oldest deliveries of each urgency, and those behind a long row of deliveries to full destinations. */
+  /** The oldest deliveries of each urgency, and some that are due behind many deliveries to full destinations. */
   readonly front: readonly due.DueDelivery[]
   /** After a notification, in a crowded queue: the newest, one of each recipient that has none in `front`. */
   readonly newest: readonly due.DueDelivery[]

@@ -5,7 +5,7 @@ import type { Db } from '#src/db/connection.ts'
 import { SEVERITIES } from '#src/kernel/display-values.ts'
 import type { FullDestinations } from './concurrency-limiter.ts'
 import * as messages from './message-store.ts'
-import { LEASE_SECONDS } from './model.ts'
+import { AHEAD_SECONDS, LEASE_SECONDS } from './model.ts'
 import { RETRY_SECONDS } from './rules.ts'
 import { IS_RETRY, IS_UNFINISHED } from './tables.ts'
 
@@ -23,8 +23,6 @@ export const LONG_QUEUE_MIN = 10_000
 const LATE_SECONDS = 30
 /** A lease that ends later than this, in seconds from now, was written before the clock was set back. */
 const LEASE_SECONDS_MAX = LEASE_SECONDS + 120
-/** A time further in the future than this, in seconds, was written before the clock was set back. */
-const AHEAD_SECONDS = 120
 
 /** A due delivery, with the columns that the selection needs. */
 export interface DueDelivery extends Record<string, unknown> {
