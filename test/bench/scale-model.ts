@@ -11,19 +11,17 @@ export interface WorkLoad {
 /** Units that a statement of one process has with a full load, of metered calls: what `bench -- scale` prints. */
 const UNITS_OF_STATEMENT = 9
 
-/** A part that does not depend on the number of processes, and a part that grows with it. */
+/** A part that does not depend on the number of processes, and a part that is multiplied by `growth`. */
 interface Price {
   readonly fixed: CpuCost
   readonly growing: CpuCost
+  growth(processes: number): number
 }
 
-/** Of one second: a process that rests costs the same beside others. */
-const PER_PROCESS = (processes: number) => processes
-/**
- * Of one unit: processes that share a load make their own statements. With fewer units in each, they make more for a
- * unit, and at most one.
- */
-const PER_STATEMENT = (processes: number) => processes / (processes + UNITS_OF_STATEMENT - 1)
+/** The number of processes: one that rests costs the same beside others. */
+const perProcess = (processes: number) => processes
+/** Statements for a unit, at most one: processes that share a load make their own, with fewer units in each. */
+const perStatement = (processes: number) => processes / (processes + UNITS_OF_STATEMENT - 1)
 
 /** CPU time as a sum: a price of every second, and of every unit of work. */
 export interface CostModel {
@@ -34,29 +32,25 @@ export interface CostModel {
 /** Fits a model to the costs of one and of two processes, of the same load. */
 export function fitModel(one: UnitCosts, two: UnitCosts): CostModel {
   return {
-    second: fitPrice(one.idle, two.idle, PER_PROCESS),
-    units: record((unit) => fitPrice(one.units[unit], two.units[unit], PER_STATEMENT)),
+    second: fitPrice(one.idle, two.idle, perProcess),
+    units: record((unit) => fitPrice(one.units[unit], two.units[unit], perStatement)),
   }
 }
 
-function fitPrice(one: CpuCost, two: CpuCost, growth: (processes: number) => number): Price {
+function fitPrice(one: CpuCost, two: CpuCost, growth: Price['growth']): Price {
   const step = growth(2) - growth(1)
   const growing = combine(one, two, (less, more) => Math.max(0, more - less) / step)
-  return { growing, fixed: combine(one, growing, (all, part) => all - part * growth(1)) }
+  return { growing, fixed: combine(one, growing, (all, part) => all - part * growth(1)), growth }
 }
 
 /** CPU time of a load in milliseconds. */
 export function predict(model: CostModel, { processes, seconds, units }: WorkLoad): CpuCost {
-  const costOf = (price: Price, count: number, growth: (processes: number) => number) =>
-    combine(price.fixed, price.growing, (fixed, part) => (fixed + part * growth(processes)) * count)
+  const costOf = ({ fixed, growing, growth }: Price, count: number) =>
+    combine(fixed, growing, (base, part) => (base + part * growth(processes)) * count)
   return WORK_UNITS.reduce(
     (sum, unit) =>
-      combine(
-        sum,
-        costOf(model.units[unit], units[unit] ?? 0, PER_STATEMENT),
-        (all, cost) => all + cost,
-      ),
-    costOf(model.second, seconds, PER_PROCESS),
+      combine(sum, costOf(model.units[unit], units[unit] ?? 0), (all, cost) => all + cost),
+    costOf(model.second, seconds),
   )
 }
 
