@@ -5,7 +5,7 @@ import { REGISTRY } from '#src/jobs/index.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 import type { Measurement } from './report.ts'
 import { portsOf } from './scale-cpu.ts'
-import { addressOf, type ScaleWorld } from './scale-world.ts'
+import { addressOf, type ScaleWorld, untilEvaluated } from './scale-world.ts'
 import { waitUntil } from './wait-until.ts'
 
 const TAKEOVERS = 6
@@ -40,8 +40,7 @@ export async function benchTakeover(world: ScaleWorld): Promise<readonly Measure
       await leader.kill()
       const killedAt = performance.now()
       await world.devnet.mine(2, 1)
-      const position = Number(await world.devnet.client.getBlockNumber()) - 1
-      const evaluated = untilPosition(world, position).then(() => performance.now() - killedAt)
+      const evaluated = untilEvaluated(world).then(() => performance.now() - killedAt)
       const taken = await Promise.all(
         lost.map(async (lock) => {
           await untilTaken(world, lock)
@@ -111,14 +110,6 @@ async function untilTaken(
       select from pg_locks where locktype = 'advisory' and granted and objsubid = 1 and pid <> ${backend}
         and ((classid::bigint << 32) | objid::bigint)::text = ${key}`
     return rows.length > 0
-  })
-}
-
-async function untilPosition({ connection: { sql } }: ScaleWorld, position: number): Promise<void> {
-  await waitUntil(`block ${position} is evaluated`, async () => {
-    const [row] = await sql<{ block: string | null }[]>`
-      select min(block_number) as block from observation_cursors where type = 'wallet-balance'`
-    return Number(row?.block ?? 0) >= position
   })
 }
 
