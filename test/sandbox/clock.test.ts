@@ -13,6 +13,8 @@ import { startSandboxWorld } from '../support/sandbox-world.ts'
 /** A world whose clock jumps: what waits for its time happens, once. Each test continues from the previous one. */
 
 const DAY = DAY_MS / 1000
+/** Jumps up to three hours are played in full. */
+const SHORT_JUMP = 3 * 3600
 const SLOTS = 8
 const LOOK_MS = 200
 const LOOKS_BEFORE_SKIP = 8
@@ -96,8 +98,11 @@ async function isReady(): Promise<void> {
   await expect.poll(ask).toEqual({ status: 'ok', problems: [] })
 }
 
-const untilHour = (hour: number) => (now: Date) =>
-  Math.ceil((((hour * 3600 - now.getTime() / 1000) % DAY) + DAY) % DAY)
+/** Seconds to the next such hour, of the day after if it is near: all rounds of a short jump are played. */
+const untilHour = (hour: number) => (now: Date) => {
+  const seconds = Math.ceil((((hour * 3600 - now.getTime() / 1000) % DAY) + DAY) % DAY)
+  return seconds < SHORT_JUMP ? seconds + DAY : seconds
+}
 
 async function move(flr: bigint): Promise<void> {
   const { devnet } = world
