@@ -278,7 +278,7 @@ describe('while each endpoint', () => {
   })
 })
 
-/** Broken observations with a restart after every second; `npm run test:soak` plays the more. */
+/** Broken observations with a restart after every second; `npm run test:soak` plays more. */
 const TURNS = runs(3, 12)
 /** An error after which a request is not repeated. */
 const BROKEN = { code: -32000, message: 'internal error' }
