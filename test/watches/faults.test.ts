@@ -48,10 +48,7 @@ async function lookWhileOpen(): Promise<void> {
 /** One world for the tests of a group, each with a process that remembers nothing. */
 function allInOneWorld(names: readonly string[]): void {
   beforeAll(() => begin({}, names))
-  afterEach(async () => {
-    await world.renew()
-    world.restart()
-  })
+  afterEach(() => world.renew())
   afterAll(() => world.close())
 }
 

@@ -22,8 +22,6 @@ import { serviceOnly } from '../support/harness.ts'
 import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
 
-/** Time after which an endpoint that failed is asked again. */
-const REST_SECONDS = 31
 /** Start of the chain. */
 const AT = new Date('2026-11-20T12:00:00Z')
 
@@ -91,6 +89,14 @@ export async function watchWorld(
     clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
   }
 
+  function restart(): void {
+    const config = loadConfig(testEnvironment(environment))
+    const databaseUrl = only.database.nearUrl
+    const other = createApp(config, { databaseUrl, log: options.log ?? silentLogger, clock })
+    others.push(other)
+    running = other.app
+  }
+
   return {
     ...only,
     clock,
@@ -103,25 +109,19 @@ export async function watchWorld(
     /** The observing service. */
     running: () => running,
     /** Restarts the service: only stored state remains. */
-    restart: () => {
-      const config = loadConfig(testEnvironment(environment))
-      const databaseUrl = only.database.nearUrl
-      const other = createApp(config, { databaseUrl, log: options.log ?? silentLogger, clock })
-      others.push(other)
-      running = other.app
-    },
+    restart,
     /**
-     * Ends a test before another of the same world: no endpoint has a fault or rests after one, there are no watches,
-     * and the chain is as late as the clock.
+     * Ends a test before another of the same world: no endpoint has a fault, there are no watches, the chain is as late
+     * as the clock, and the service is restarted.
      */
     renew: async () => {
       await Promise.all([primary.up(), secondary.up()])
-      clock.advance(REST_SECONDS)
       const { body } = await alice.request('GET', '/watches')
       for (const { id } of body.data) await alice.request('DELETE', `/watches/${id}`)
       const { timestamp } = await devnet.client.getBlock()
       const late = Math.ceil(clock.now().getTime() / 1000) - Number(timestamp)
       if (late > 0) await devnet.increaseTime(late)
+      restart()
     },
     simulation: () => {
       if (simulation === undefined) throw new Error('this world has no simulated providers')
