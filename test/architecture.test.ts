@@ -53,6 +53,7 @@ const SKIPPING = [
   'src/auth/store.ts',
   'src/billing/metering/store.ts',
   'src/db/delete-batch.ts',
+  'src/db/due-rows.ts',
   'src/db/queue.ts',
   'src/db/slices.ts',
   'src/delivery/channel-outage-store.ts',

@@ -10,8 +10,8 @@ import type { Envelope } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { listDueIds, lockIfDue } from '#src/db/due-rows.ts'
 import { isolateEach } from '#src/db/isolate.ts'
-import { listDueIds, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
@@ -142,7 +142,7 @@ export async function sendThrottleSummaries(
 
 async function summarize(deps: NotifyDeps, tx: Db, due: store.DueSummary): Promise<void> {
   const now = deps.clock.now()
-  const [taken] = await lockDueRows(tx, store.DUE_THROTTLE_SUMMARIES, { now, among: [due] })
+  const [taken] = await lockIfDue(tx, store.DUE_THROTTLE_SUMMARIES, { now, among: [due] })
   if (taken === undefined) return
   const { watchId, recipientId, allowed, throttled } = taken
   const reader = (await recipients.readRecipientsById(tx, [recipientId])).get(recipientId)

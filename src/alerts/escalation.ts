@@ -1,7 +1,7 @@
 /** Sends alerts without a timely acknowledgement to further recipients. */
 import { outageStart } from '#src/channels/outage.ts'
 import type { Db } from '#src/db/connection.ts'
-import { lockDueRows } from '#src/db/queue.ts'
+import { lockIfDue } from '#src/db/due-rows.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
@@ -35,7 +35,7 @@ export async function sendDueEscalations(
   ids: readonly number[],
 ): Promise<number> {
   const now = deps.clock.now()
-  const rows = await lockDueRows(tx, escalationStore.DUE_ESCALATIONS, { now, among: toIdRows(ids) })
+  const rows = await lockIfDue(tx, escalationStore.DUE_ESCALATIONS, { now, among: toIdRows(ids) })
   const watchIds = [...new Set(rows.map(({ watchId }) => watchId))]
   const watches = await listForNotification(tx, watchIds)
   const steps = rows.map((row) => ({ row, step: stepOf(row, watches.get(row.watchId), now) }))

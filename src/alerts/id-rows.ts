@@ -3,7 +3,7 @@ export function idsOfRows(rows: readonly { readonly id: number }[]): readonly nu
   return rows.map(({ id }) => id)
 }
 
-/** Wraps ids in rows, as `lockDueRows` takes them. */
+/** Wraps ids in rows, as `lockIfDue` takes them. */
 export function toIdRows(ids: readonly number[]): readonly { readonly id: number }[] {
   return ids.map((id) => ({ id }))
 }

@@ -5,8 +5,8 @@
  */
 import { outageStart } from '#src/channels/outage.ts'
 import { type Db, transact } from '#src/db/connection.ts'
+import { listDueIds, lockIfDue } from '#src/db/due-rows.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
-import { listDueIds, lockDueRows } from '#src/db/queue.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
@@ -208,7 +208,7 @@ function readable(
  */
 async function remindDue(deps: Deps, tx: Db, ids: readonly number[]): Promise<number> {
   const now = deps.clock.now()
-  const all = await lockDueRows(tx, DUE_REMINDERS, { now, among: toIdRows(ids) })
+  const all = await lockIfDue(tx, DUE_REMINDERS, { now, among: toIdRows(ids) })
   const rows = readable(deps, await withCurrentFigures(tx, all))
   const watches = await listForNotification(
     tx,

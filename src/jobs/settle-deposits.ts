@@ -1,4 +1,4 @@
-import { settleDeposits as settle } from '#src/billing/topups/deposits.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import type { Job } from './define.ts'
 
 /**
@@ -8,5 +8,5 @@ export const settleDeposits: Job = {
   name: 'settle-deposits',
   role: 'watcher',
   everyMs: ({ evaluationIntervalMs }) => evaluationIntervalMs,
-  run: (app, signal) => settle(app, signal),
+  run: (app, signal) => settlePayments(app, signal),
 }

@@ -13,9 +13,9 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
+import type { LinkedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
-import type { LinkedRecipient } from '#src/recipients/linked.ts'
 
 /**
  * Display of each kind of notice: its emoji, its severity, and whether it concerns the safety of the

@@ -1,10 +1,11 @@
-/** Descriptions of the properties of events' `data`, by component of the schema and name of the property. */
+/** How the OpenAPI document describes events' `data`: the meaning of each property, and a list of all events. */
 import { z } from 'zod'
 import { checkedKey, hasText, type TextKey, type Translate } from '#src/i18n/translate.ts'
+import { listEventSources } from '#src/watches/events.ts'
 
 const CLAIM = 'operations:meaning.EvidenceClaim'
 
-/** Properties that have the same meaning as another value, with the key of that value's description. */
+/** Properties of an event's `data` that have the same meaning as another value, with the key of that value's description. */
 const SAME: Readonly<Record<string, TextKey>> = {
   provider: 'operations:field.providerIdentity',
   rewardEpochId: `${CLAIM}.rewardEpoch`,
@@ -75,4 +76,40 @@ function meaningOf(t: Translate, component: string, name: string): string | unde
   if (ownKey !== undefined) return t(checkedKey(ownKey))
   const sharedKey = names.map((name) => SAME[name]).find((key) => key !== undefined)
   return sharedKey && t(sharedKey)
+}
+
+/** Markdown list of all events, with the properties of each event's `data` and their JSON types. */
+export function describeEventData(): string {
+  const lines = listEventSources().map(({ event, signal }) => {
+    const {
+      $ref,
+      $defs = {},
+      ...rest
+    } = JsonShape.parse(z.toJSONSchema(signal.data, STORED_FORMAT))
+    const named = $ref === undefined ? rest : $defs[$ref.slice('#/$defs/'.length)]
+    const { properties = {} } = named ?? {}
+    const parts = Object.entries(properties).map(([name, shape]) => `${name} (${typesOf(shape)})`)
+    return `- \`${event}\`: ${parts.join(', ')}`
+  })
+  return lines.join('\n')
+}
+
+/** Options of `toJSONSchema`: describe what is stored and sent, which is the input side of codecs. */
+const STORED_FORMAT = { io: 'input', unrepresentable: 'any' } as const
+
+const AnyProperties = z.record(z.string(), z.unknown()).optional()
+
+const JsonShape = z.looseObject({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  const: z.unknown().optional(),
+  properties: AnyProperties,
+  anyOf: z.array(z.unknown()).optional(),
+  $ref: z.string().optional(),
+  $defs: z.record(z.string(), z.looseObject({ properties: AnyProperties })).optional(),
+})
+
+function typesOf(shape: unknown): string {
+  const { type, anyOf = [], const: only } = JsonShape.parse(shape)
+  const types = anyOf.flatMap((schema) => typesOf(schema).split(' or '))
+  return [...new Set(type === undefined ? types : [type].flat())].join(' or ') || typeof only
 }

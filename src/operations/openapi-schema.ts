@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { checkedKey, type Translate } from '#src/i18n/translate.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
-import { describeEventData } from '#src/watches/events.ts'
 import { acceptedCoinNames } from '#src/watches/types/own-coin.ts'
+import { describeEventData } from './openapi-events.ts'
 import { withMeanings } from './openapi-meanings.ts'
 
 const FIELD = 'operations:field.'

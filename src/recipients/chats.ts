@@ -12,12 +12,12 @@ import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
+import { type LinkListener, toLinked } from './added.ts'
 import { forgetCodes } from './connect-store.ts'
 import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { deleteDestination, requireCapacity } from './destination-change.ts'
 import { moveDestination, type SwitchedOffListener } from './destinations.ts'
 import * as links from './link-store.ts'
-import { type LinkListener, toLinked } from './linked.ts'
 import {
   isSilencedReason,
   type Recipient,

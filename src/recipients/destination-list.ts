@@ -11,8 +11,8 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
+import { isGroup, type LinkListener } from './added.ts'
 import { decryptDestination } from './destination-box.ts'
-import { isGroup, type LinkListener } from './linked.ts'
 import type { NewRecipient, Recipient, RecipientChanges } from './model.ts'
 import {
   changeFoundRecipient,

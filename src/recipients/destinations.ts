@@ -13,11 +13,11 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { creatorOf, isGroup, type LinkListener, toLinked } from './added.ts'
 import { planConfirmation } from './confirmations.ts'
 import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { applyDestinationChange, deleteDestination, requireChannel } from './destination-change.ts'
 import type { LastSuccesses } from './last-successes.ts'
-import { creatorOf, isGroup, type LinkListener, toLinked } from './linked.ts'
 import {
   type ChannelSetup,
   type ChannelState,

@@ -6,6 +6,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { PAGE_LIMIT_DEFAULT, type Page, readCursor, toPage } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
+import { creatorOf, type LinkListener, toLinked } from './added.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStoredDestination } from './destination-box.ts'
 import {
@@ -14,7 +15,6 @@ import {
   requireCapacity,
   requireChannel,
 } from './destination-change.ts'
-import { creatorOf, type LinkListener, toLinked } from './linked.ts'
 import type { NewRecipient, NotifiedRecipient, Recipient, RecipientChanges } from './model.ts'
 import * as rescheduling from './reschedule-store.ts'
 import { chooseRecipients, type NotificationRequest, type RecipientCandidate } from './rules.ts'

@@ -12,6 +12,7 @@ import { DAY_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
 import { botLink } from '#src/telegram/links.ts'
+import { creatorOf } from './added.ts'
 import {
   type ChatToLink,
   findLinked,
@@ -20,7 +21,6 @@ import {
   linkChat,
 } from './chats.ts'
 import * as links from './link-store.ts'
-import { creatorOf } from './linked.ts'
 import {
   LINK_MINUTES,
   type TelegramLink,

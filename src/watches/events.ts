@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'
 import {
   MONITORING_EVENTS,
@@ -95,6 +95,11 @@ function eventsOf({ events }: SignalDefinition): readonly string[] {
   return events.recovery === undefined ? events.alerts : [...events.alerts, events.recovery]
 }
 
+/** The sources of all events, in the order of the catalogue. */
+export function listEventSources(): readonly EventSource[] {
+  return [...SOURCES.values()]
+}
+
 /** The named schemas of `data`, each with the events that use it, in the order of the catalogue. */
 export function eventsByDataSchema(): ReadonlyMap<z.ZodType, readonly string[]> {
   const events = new Map<z.ZodType, string[]>()
@@ -102,36 +107,4 @@ export function eventsByDataSchema(): ReadonlyMap<z.ZodType, readonly string[]> 
     events.set(signal.data, [...(events.get(signal.data) ?? []), event])
   }
   return events
-}
-
-/** Describes `data` by event, in Markdown: each property with its JSON types. */
-export function describeEventData(): string {
-  const lines = [...SOURCES.values()].map(({ event, signal }) => {
-    const { $ref, $defs = {}, ...rest } = JsonShape.parse(z.toJSONSchema(signal.data, JSON_SIDE))
-    const named = $ref === undefined ? rest : $defs[$ref.slice('#/$defs/'.length)]
-    const { properties = {} } = named ?? {}
-    const parts = Object.entries(properties).map(([name, shape]) => `${name} (${typesOf(shape)})`)
-    return `- \`${event}\`: ${parts.join(', ')}`
-  })
-  return lines.join('\n')
-}
-
-/** Schemas describe the stored and sent format, which is the input of every codec. */
-const JSON_SIDE = { io: 'input', unrepresentable: 'any' } as const
-
-const Properties = z.record(z.string(), z.unknown()).optional()
-
-const JsonShape = z.looseObject({
-  type: z.union([z.string(), z.array(z.string())]).optional(),
-  const: z.unknown().optional(),
-  properties: Properties,
-  anyOf: z.array(z.unknown()).optional(),
-  $ref: z.string().optional(),
-  $defs: z.record(z.string(), z.looseObject({ properties: Properties })).optional(),
-})
-
-function typesOf(shape: unknown): string {
-  const { type, anyOf = [], const: only } = JsonShape.parse(shape)
-  const types = anyOf.flatMap((schema) => typesOf(schema).split(' or '))
-  return [...new Set(type === undefined ? types : [type].flat())].join(' or ') || typeof only
 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { lockDueRows } from '#src/db/queue.ts'
+import { lockIfDue } from '#src/db/due-rows.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EndedMute, WatchForNotification } from './notification-model.ts'
 import { watches } from './tables.ts'
@@ -45,7 +45,7 @@ export async function endMutes(
   watchIds: readonly number[],
   now: Date,
 ): Promise<EndedMute[]> {
-  const ended = await lockDueRows(tx, ENDED_MUTES, { now, among: watchIds.map((id) => ({ id })) })
+  const ended = await lockIfDue(tx, ENDED_MUTES, { now, among: watchIds.map((id) => ({ id })) })
   const ids = ended.map(({ id }) => id)
   await tx
     .update(watches)

@@ -1,6 +1,6 @@
 /** The state of a provider at the newest confirmed block. */
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { VotingAddresses } from '#src/fsp/indexer/provider-observation.ts'
+import type { VotingAddresses } from '#src/fsp/indexer/observation-model.ts'
 import { expectedEpochStart } from '#src/fsp/protocol/epochs.ts'
 import type { Address } from '#src/kernel/units.ts'
 

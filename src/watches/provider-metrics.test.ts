@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import { ROUND_CHECKS } from '#src/fsp/protocol/verdict.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import { Address } from '#src/kernel/units.ts'

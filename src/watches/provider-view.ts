@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { Address, Instant, Units } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'

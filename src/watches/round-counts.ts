@@ -1,4 +1,4 @@
-import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import {
   DUTIES,
   type DutyResult,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { buyer, draftOf, type PayWorld, payWorld, topupOf } from '../support/pay-world.ts'
@@ -56,7 +56,7 @@ async function lookUntilBalance(nth: number): Promise<void> {
     return units
   })
   await world.sync()
-  await settleDeposits(world.app, controller.signal).catch(() => undefined)
+  await settlePayments(world.app, controller.signal).catch(() => undefined)
   await world.rpc.up()
 }
 
@@ -121,7 +121,7 @@ test('blocks whose state is pruned are skipped with a log line, and their transf
   const log = { ...silentLogger, warn: (_: object, message: string) => lines.push(message) }
   world.rpc.failNext(1000, { code: -32000, message: 'missing trie node' }, 'eth_getBalance')
   await world.sync()
-  await settleDeposits({ ...world.app, log }, new AbortController().signal)
+  await settlePayments({ ...world.app, log }, new AbortController().signal)
   expect(lines.filter((line) => line.startsWith('state is pruned'))).toHaveLength(1)
   const { block, position, assumed } = await cursor()
   expect([block, assumed]).toEqual([position, true])
@@ -150,7 +150,7 @@ test('comparing begins at the oldest block with a state where that of the first 
     return logs
   })
   await world.sync()
-  await settleDeposits({ ...world.app, log }, controller.signal).catch(() => undefined)
+  await settlePayments({ ...world.app, log }, controller.signal).catch(() => undefined)
   expect((await cursor())['block']).toBe(position + 1)
   expect(lines).toEqual([expect.stringContaining('state is pruned')])
   await world.rpc.up()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { fitWalletsWithChangedSlots } from '#src/watches/manage/slots.ts'
@@ -63,7 +63,7 @@ test('payments that cannot be settled delay no others, also not behind a full pa
   await world.pay(poor)
   await world.pay(good)
   await world.sync()
-  await settleDeposits(failingFor(alice.caller.wallet), signal)
+  await settlePayments(failingFor(alice.caller.wallet), signal)
   const [open] = await world.sql`select * from topup_payments where handle = ${poor.handle}`
   // A page of payments like the one that fails, all seen before the good one.
   for (let n = 0; n < 120; n += 1) {
@@ -76,7 +76,7 @@ test('payments that cannot be settled delay no others, also not behind a full pa
   const before = await ledgerOf(bob)
   await world.devnet.mine(2, 1)
   await world.sync()
-  await settleDeposits(failingFor(alice.caller.wallet), signal)
+  await settlePayments(failingFor(alice.caller.wallet), signal)
   expect((await ledgerOf(bob)).balance - before.balance).toBe(10_000)
   expect((await topupOf(alice, poor)).status).toBe('confirming')
   expect(quarantined('payment')).toBeGreaterThanOrEqual(100)

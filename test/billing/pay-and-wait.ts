@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
 import { createPaymentOptions } from '#src/billing/topups/payment-options.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { confirmTopup } from '#src/billing/topups/service.ts'
 import { createChain } from '#src/chain/client.ts'
 import { connect } from '#src/db/connection.ts'
@@ -72,7 +72,7 @@ await db.execute('select 1')
 process.stdout.write('connected\n')
 const [text] = await once(process.stdin, 'data')
 const { wallet, handle, txHash }: Order = JSON.parse(String(text))
-if (wallet === undefined) await settleDeposits(deps, new AbortController().signal)
+if (wallet === undefined) await settlePayments(deps, new AbortController().signal)
 else {
   const caller = { wallet: storedAddress(wallet), scopes: ['write'], via: 'http' } as const
   await confirmTopup(deps, caller, { handle, txHash, locale: 'en' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { pruneTopups } from '#src/billing/topups/retention.ts'
 import { listWaitingSubmissions } from '#src/billing/topups/store.ts'
 import { buyer, draftOf, ledgerOf, type PayWorld, payWorld } from '../support/pay-world.ts'
@@ -65,7 +65,7 @@ test('unknown transactions delay no payment', async () => {
   await world.sync()
   const asked = world.rpc.count('eth_getTransactionByHash')
   const before = await ledgerOf(bob)
-  await settleDeposits(world.app, new AbortController().signal)
+  await settlePayments(world.app, new AbortController().signal)
   expect((await ledgerOf(bob)).balance - before.balance).toBe(10_000)
   expect(world.rpc.count('eth_getTransactionByHash')).toBe(asked)
 })

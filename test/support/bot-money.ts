@@ -2,8 +2,8 @@ import { updateLiveMessages } from '#bot/core/live-messages.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
-import { settleDeposits } from '#src/billing/topups/deposits.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
+import { settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { acceptTerms } from '#src/operations/account.ts'
 import { findOpenTopup } from '#src/operations/chat-status.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
@@ -72,13 +72,13 @@ export async function moneyWorld(over: Readonly<Record<string, string>> = {}) {
     /** Searches for payments once. */
     look: async () => {
       await sync()
-      await settleDeposits(app, signal)
+      await settlePayments(app, signal)
     },
     /** Creates blocks until the newest payment is deep enough, and looks for payments. */
     confirmAll: async () => {
       await devnet.mine(2, 1)
       await sync()
-      await settleDeposits(app, signal)
+      await settlePayments(app, signal)
     },
     /** Advances all clocks. */
     pass: async (seconds: number) => {

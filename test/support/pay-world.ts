@@ -1,7 +1,7 @@
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { startDevnet } from '#sandbox/devnet.ts'
 import { startXrpl } from '#sandbox/xrpl.ts'
-import { followSubmittedTransactions, settleDeposits } from '#src/billing/topups/deposits.ts'
+import { followSubmittedTransactions, settlePayments } from '#src/billing/topups/payment-passes.ts'
 import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Topup, TopupDraft } from '../generated/api.ts'
@@ -64,7 +64,7 @@ export async function payWorld(
   async function settle(): Promise<void> {
     await sync()
     try {
-      await settleDeposits(only.app, signal)
+      await settlePayments(only.app, signal)
     } finally {
       await followSubmittedTransactions(only.app, signal)
     }

@@ -1,5 +1,5 @@
 import type { Address } from '#src/kernel/units.ts'
-import type { TransactionPart } from './provider-observation.ts'
+import type { TransactionPart } from './observation-model.ts'
 
 /** Owners of accounts. */
 export interface AccountOwners {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Address } from '#src/kernel/units.ts'
-import { LongUpdate, TransactionPart } from './provider-observation.ts'
+import { LongUpdate, TransactionPart } from './observation-model.ts'
 
 /** A refused fast update for more feeds than the FastUpdater accepts. */
 const Refusal = LongUpdate.omit({ feedCount: true, isAccepted: true }).extend({

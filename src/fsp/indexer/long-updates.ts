@@ -10,7 +10,7 @@ import {
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
-import type { LongUpdate } from './provider-observation.ts'
+import type { LongUpdate } from './observation-model.ts'
 
 /** Number of signers that are recovered before control returns to the event loop: about five milliseconds of work. */
 const SIGNERS_PER_TURN = 16

@@ -12,7 +12,7 @@ import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
-import type { ProviderObservation, TransactionPart } from './provider-observation.ts'
+import type { ProviderObservation, TransactionPart } from './observation-model.ts'
 import type { UnclaimedRewards } from './rewards.ts'
 import type { RoundRecord } from './round-record.ts'
 import {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { ProviderObservation } from './provider-observation.ts'
+import type { ProviderObservation } from './observation-model.ts'
 import { createRoundIndexer, type RoundIndexer } from './round-indexer.ts'
 import { checksInRecord, RoundRecord } from './round-record.ts'
 import type { RoundSource } from './round-session.ts'

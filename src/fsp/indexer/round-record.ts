@@ -16,7 +16,7 @@ import {
   type StoredCheck,
   TransactionPart,
   VotingAddresses,
-} from './provider-observation.ts'
+} from './observation-model.ts'
 
 /**
  * A provider's round in its stored form: one letter per check, and the values of bad checks. The fields

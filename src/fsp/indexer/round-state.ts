@@ -6,7 +6,7 @@ import type { AccountOwners } from './account-owners.ts'
 import { functionNameOf, isBenignFailure } from './called-functions.ts'
 import type { CarriedState } from './carried-state.ts'
 import { recordUpdateLength } from './long-updates.ts'
-import { TransactionPart } from './provider-observation.ts'
+import { TransactionPart } from './observation-model.ts'
 
 /** An account that sent fast updates within this time counts as the provider's. */
 const SENDER_SECONDS = DAY_SECONDS

@@ -1,6 +1,6 @@
 import { parseEther } from 'viem/utils'
 import { z } from 'zod'
-import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'

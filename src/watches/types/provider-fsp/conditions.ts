@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Instant, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { LongUpdate, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import { chanceOfSilence, isSilenceImprobable } from '#src/fsp/protocol/silence.ts'
 import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, Instant, type JsonObject } from '#src/kernel/units.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkOf, ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { checkOf, ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { defineWatchType } from '../../define.ts'
 import {

@@ -1,5 +1,5 @@
 /** Examples of alerts about a data provider. Pure. */
-import type { ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import type { ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { Address, JsonObject } from '#src/kernel/units.ts'
 import type { ProviderTarget } from '../provider-target.ts'
 

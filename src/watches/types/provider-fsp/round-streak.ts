@@ -3,7 +3,7 @@ import {
   checkOf,
   type ProviderObservation,
   type StoredCheck,
-} from '#src/fsp/indexer/provider-observation.ts'
+} from '#src/fsp/indexer/observation-model.ts'
 import { ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import type { DisplayValues, Presentation, Severity } from '#src/kernel/display-values.ts'
 import type { SignalGroup } from '#src/kernel/signal-group.ts'

@@ -5,7 +5,7 @@ import type {
   ProviderObservation,
   StoredCheck,
   TransactionPart,
-} from '#src/fsp/indexer/provider-observation.ts'
+} from '#src/fsp/indexer/observation-model.ts'
 import { type CheckVerdict, ROUND_CHECKS, type RoundCheck } from '#src/fsp/protocol/verdict.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'

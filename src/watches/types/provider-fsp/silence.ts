@@ -1,5 +1,5 @@
 /** Rounds in which a provider sent nothing at all. Pure. */
-import { checkOf, type ProviderObservation } from '#src/fsp/indexer/provider-observation.ts'
+import { checkOf, type ProviderObservation } from '#src/fsp/indexer/observation-model.ts'
 import type { RoundCheck } from '#src/fsp/protocol/verdict.ts'
 
 /** Duties of every voting round. */

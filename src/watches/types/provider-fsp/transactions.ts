@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/provider-observation.ts'
+import type { ProviderObservation, TransactionPart } from '#src/fsp/indexer/observation-model.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
 import { Address, Hash, type JsonObject } from '#src/kernel/units.ts'
 import { defineSignal, type Evaluation } from '../../signal.ts'

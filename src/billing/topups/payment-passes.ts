@@ -38,7 +38,7 @@ const XRPL_CLOCK_TOLERANCE_MS = 600_000
  *
  * @throws the first failure, after every step has run
  */
-export async function settleDeposits(deps: FollowDeps, signal: AbortSignal): Promise<void> {
+export async function settlePayments(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (const turn of [beginComparing, readFlare, readGaps, readXrpl, settlePages, compareBalance]) {
     if (signal.aborted) break
