@@ -18,8 +18,8 @@ export interface ControlPanelState {
   readonly alerted: boolean
 }
 
-/** Input of a new watch. */
-export interface NewWatch {
+/** What a watch of Alice is made from. */
+export interface AliceWatch {
   readonly type: string
   readonly label: string
   readonly target: Readonly<Record<string, string>>
@@ -42,7 +42,7 @@ export interface ControlPanel {
    *
    * @returns false if it existed before
    */
-  watch(watch: NewWatch): Promise<boolean>
+  watch(watch: AliceWatch): Promise<boolean>
   /** Adds her mailbox, which asks for consent, and a webhook, whose secret the receiver learns. */
   setUpMailAndHook(): Promise<void>
   /** Accepts the terms and creates a top-up. */

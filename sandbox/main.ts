@@ -16,7 +16,8 @@ const USAGE = `Usage: main.ts [tour] [--port <number>]
 
   (nothing)   starts a whole world on this machine and says where everything is
   tour        goes through such a world from beginning to end and says how it went
-  --port      of the sandbox's pages: 8090, or any free port if that is taken
+  --port      of the sandbox's pages: 8090, or any free port if that is taken;
+              the tour always takes a free port
 `
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -111,11 +112,12 @@ function readArguments():
       allowPositionals: true,
       options: { port: { type: 'string' } },
     })
-    const [what, ...more] = positionals
+    const [command, ...others] = positionals
     const port = values.port === undefined ? undefined : Number(values.port)
     const isPort = port === undefined || (Number.isInteger(port) && port >= 0 && port < 65536)
-    if ((what !== undefined && what !== 'tour') || more.length > 0 || !isPort) return undefined
-    return { isTour: what === 'tour', port }
+    if ((command !== undefined && command !== 'tour') || others.length > 0 || !isPort)
+      return undefined
+    return { isTour: command === 'tour', port }
   } catch {
     return undefined
   }

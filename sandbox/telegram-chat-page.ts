@@ -3,7 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { contentPolicy } from './content-policy.ts'
 import { serveTopic } from './live.ts'
-import { ChatAction, performChatAction } from './telegram/chat-page-actions.ts'
+import { ChatPageAction, performChatPageAction } from './telegram/chat-page-actions.ts'
 import { changeData, createReplacedButtons, pageSnapshot } from './telegram/chat-page-data.ts'
 import type { TelegramApi } from './telegram-api.ts'
 
@@ -93,10 +93,10 @@ export function chatPages(api: TelegramApi, options: ChatPageOptions = {}): Fast
         .send(Buffer.from(file.bytes))
     })
     app.post('/chat/act', async (request, reply) => {
-      const act = ChatAction.safeParse(request.body)
+      const act = ChatPageAction.safeParse(request.body)
       if (!act.success) return reply.code(400).send({ error: z.prettifyError(act.error) })
       try {
-        return performChatAction(api, act.data)
+        return performChatPageAction(api, act.data)
       } catch (problem) {
         const error = problem instanceof Error ? problem.message : 'that did not work'
         return reply.code(400).send({ error })

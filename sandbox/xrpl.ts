@@ -70,12 +70,12 @@ const Request = z.object({
 })
 
 interface Faults {
-  hanging: boolean
+  isHanging: boolean
   delayMs: number
   lag: number
   isSynced: boolean
   pageSize: number
-  readonly refusals: { readonly fault: ErrorToken | { readonly status: number }; left: number }[]
+  readonly failures: { readonly fault: ErrorToken | { readonly status: number }; left: number }[]
 }
 
 /**
@@ -104,7 +104,7 @@ export async function startXrpl({
       const body = await text(request)
       const { method } = Request.safeParse(jsonOf(body)).data ?? {}
       if (method !== undefined) counts.set(method, (counts.get(method) ?? 0) + 1)
-      if (faults.hanging) return
+      if (faults.isHanging) return
       if (faults.delayMs > 0) {
         await sleep(faults.delayMs, undefined, { signal: stopping.signal })
       }
@@ -148,12 +148,12 @@ export async function startXrpl({
 
 function noFaults(): Faults {
   return {
-    hanging: false,
+    isHanging: false,
     delayMs: 0,
     lag: 0,
     isSynced: true,
     pageSize: PAGE_SIZE_MAX,
-    refusals: [],
+    failures: [],
   }
 }
 
@@ -171,10 +171,10 @@ function controls(faults: Faults): Controls {
       faults.isSynced = isSynced
     },
     failNext: (times, fault) => {
-      faults.refusals.push({ fault, left: times })
+      faults.failures.push({ fault, left: times })
     },
     hang: () => {
-      faults.hanging = true
+      faults.isHanging = true
     },
     delay: (ms) => {
       faults.delayMs = ms
@@ -187,10 +187,10 @@ interface Answer {
   readonly body: string
 }
 
-function answerTo(view: ServerView, { refusals }: Faults, body: string): Answer {
-  const refusal = refusals.find(({ left }) => left > 0)
-  if (refusal !== undefined) refusal.left -= 1
-  const fault = refusal?.fault
+function answerTo(view: ServerView, { failures }: Faults, body: string): Answer {
+  const failure = failures.find(({ left }) => left > 0)
+  if (failure !== undefined) failure.left -= 1
+  const fault = failure?.fault
   if (typeof fault === 'object') return { status: fault.status, body: 'Server is overloaded\r\n' }
 
   const json = jsonOf(body)

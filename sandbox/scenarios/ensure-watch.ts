@@ -1,4 +1,4 @@
-import type { ControlPanel, NewWatch } from '../control-panel.ts'
+import type { AliceWatch, ControlPanel } from '../control-panel.ts'
 import { CHAT, INDEX, type Scenario } from './define.ts'
 
 /** A scenario that creates watches for Alice, unless they exist. */
@@ -8,7 +8,7 @@ export function ensureWatch(
     watches,
     ...shown
   }: Pick<Scenario, 'id' | 'label' | 'expected'> & {
-    readonly watches: readonly NewWatch[]
+    readonly watches: readonly AliceWatch[]
   },
 ): Scenario {
   return {

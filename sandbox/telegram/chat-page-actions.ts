@@ -8,7 +8,7 @@ const Words = z.string().trim().min(1).max(4096)
 const Payload = z.string().regex(/^[\w-]{0,64}$/)
 
 /** An action of a person on the chat page. */
-export const ChatAction = z.discriminatedUnion('act', [
+export const ChatPageAction = z.discriminatedUnion('act', [
   z.strictObject({
     act: z.literal('send'),
     chat: ChatId,
@@ -66,14 +66,14 @@ export const ChatAction = z.discriminatedUnion('act', [
     chat: ChatId,
   }),
 ])
-export type ChatAction = z.output<typeof ChatAction>
+export type ChatPageAction = z.output<typeof ChatPageAction>
 
 /**
  * Runs an action and returns data for the page: the id of a press or of a new chat.
  *
  * @throws Error in readable words when it is impossible
  */
-export function performChatAction(api: TelegramApi, act: ChatAction): ActResult {
+export function performChatPageAction(api: TelegramApi, act: ChatPageAction): ActResult {
   switch (act.act) {
     case 'send':
       api.send(act.chat, act.text, place(act))
@@ -134,7 +134,7 @@ export function performChatAction(api: TelegramApi, act: ChatAction): ActResult 
   }
 }
 
-function place(act: Extract<ChatAction, { act: 'send' | 'media' }>) {
+function place(act: Extract<ChatPageAction, { act: 'send' | 'media' }>) {
   return {
     ...(act.from === undefined ? {} : { from: act.from }),
     ...(act.thread === undefined ? {} : { threadId: act.thread }),

@@ -30,8 +30,8 @@ export interface NewPerson {
   readonly started?: boolean
 }
 
-/** A new group. People are identified by id; the first administrator is the owner. */
-export interface NewGroup {
+/** Group of the local Telegram, as tests and scenarios create it. People are identified by id; the first administrator is the owner. */
+export interface NewGroupChat {
   readonly title: string
   readonly members: readonly number[]
   readonly admins?: readonly number[]
@@ -46,7 +46,7 @@ export interface NewGroup {
 export interface People {
   /** Creates a person with the private chat with the bot, which has the same id. */
   person(input: NewPerson): PrivateChat
-  group(input: NewGroup): GroupChat
+  group(input: NewGroupChat): GroupChat
   chats(): readonly Chat[]
   /**
    * Finds a chat.

@@ -13,14 +13,14 @@ export interface IssuedAmount {
 export interface Deposit {
   /** The destination tag; none by default. */
   readonly tag?: number | undefined
-  /** Delivered amount. */
+  /** Delivered amount in drops. */
   readonly drops: bigint
   /** Stated amount of a partial payment (`tfPartialPayment`); `drops` is the delivered one. */
-  readonly partialOfDrops?: bigint
-  /** Delivered instead of XRP. */
+  readonly statedDrops?: bigint
+  /** Delivered instead of XRP; `drops` then does not count. */
   readonly issued?: IssuedAmount
-  /** Kind of the transaction; a payment by default. */
-  readonly by?: 'EscrowFinish' | 'PaymentChannelClaim'
+  /** Type of the transaction; a payment by default. */
+  readonly transactionType?: 'EscrowFinish' | 'PaymentChannelClaim'
   /** Sender; made up by default. */
   readonly from?: string
   /** Result code, such as `tecPATH_PARTIAL`; `tesSUCCESS` by default. */

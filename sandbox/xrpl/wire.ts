@@ -68,12 +68,12 @@ function fieldsOf(
   destination: string,
   apiVersion: number,
 ): JsonObject {
-  const isPartial = deposit.partialOfDrops !== undefined
-  if (deposit.by !== undefined) {
+  const isPartial = deposit.statedDrops !== undefined
+  if (deposit.transactionType !== undefined) {
     const head = { Account: from, Fee: '12', Flags: 0, Sequence: sequence, SigningPubKey: '' }
-    return { ...head, TransactionType: deposit.by }
+    return { ...head, TransactionType: deposit.transactionType }
   }
-  const amount = deposit.issued ?? (deposit.partialOfDrops ?? deposit.drops).toString()
+  const amount = deposit.issued ?? (deposit.statedDrops ?? deposit.drops).toString()
   const sendMax = { currency: 'USD', issuer: from, value: '1000' }
   return {
     Account: from,
@@ -94,8 +94,11 @@ function fieldsOf(
  * Changes by an escrow or a channel: the account's balance rises, and the entry that held the amount is
  * deleted.
  */
-function affectedNodes({ by, drops, tag }: Deposit, destination: string): JsonObject[] {
-  if (by === undefined) return []
+function affectedNodes(
+  { transactionType, drops, tag }: Deposit,
+  destination: string,
+): JsonObject[] {
+  if (transactionType === undefined) return []
   const before = 10_000_000n
   const fields = { Account: destination, Balance: (before + drops).toString() }
   return [
@@ -108,7 +111,7 @@ function affectedNodes({ by, drops, tag }: Deposit, destination: string): JsonOb
     },
     {
       DeletedNode: {
-        LedgerEntryType: by === 'EscrowFinish' ? 'Escrow' : 'PayChannel',
+        LedgerEntryType: transactionType === 'EscrowFinish' ? 'Escrow' : 'PayChannel',
         FinalFields: {
           Destination: destination,
           Amount: drops.toString(),
@@ -125,12 +128,13 @@ function metaOf(
 ): JsonObject {
   const result = deposit.result ?? 'tesSUCCESS'
   const delivered = deposit.issued ?? deposit.drops.toString()
-  const isPartial = deposit.partialOfDrops !== undefined
+  const isPartial = deposit.statedDrops !== undefined
   return {
     AffectedNodes: affectedNodes(deposit, destination),
     ...(result === 'tesSUCCESS' && isPartial && { DeliveredAmount: delivered }),
     TransactionIndex: index,
     TransactionResult: result,
-    ...(result === 'tesSUCCESS' && deposit.by === undefined && { delivered_amount: delivered }),
+    ...(result === 'tesSUCCESS' &&
+      deposit.transactionType === undefined && { delivered_amount: delivered }),
   }
 }

@@ -185,8 +185,8 @@ test('XRP by escrow or channel and other currencies are recorded as unmatched, w
   const before = await credits()
   const issued = { currency: 'USD', issuer: 'rhub8VRN55s94qWKDv6jmDy1pUykJzF3wq', value: '12.5' }
   const { xrpl } = world
-  const escrow = xrpl.deposit({ by: 'EscrowFinish', tag, drops: 5_000_000n }).hash
-  const channel = xrpl.deposit({ by: 'PaymentChannelClaim', drops: 6_000_000n }).hash
+  const escrow = xrpl.deposit({ transactionType: 'EscrowFinish', tag, drops: 5_000_000n }).hash
+  const channel = xrpl.deposit({ transactionType: 'PaymentChannelClaim', drops: 6_000_000n }).hash
   const usd = xrpl.deposit({ tag, drops: 0n, issued }).hash
   await world.settle()
   const rows = await unmatched(world)

@@ -351,7 +351,7 @@ describe('an XRP deposit', () => {
   test('is credited by the delivered amount, not by the `Amount` of the transaction', async () => {
     const draft = await draftOf(alice, { asset: 'XRP' })
     const tag = draft.destinationTag ?? undefined
-    world.xrpl.deposit({ tag, drops: 40_000n, partialOfDrops: 999_000_000n })
+    world.xrpl.deposit({ tag, drops: 40_000n, statedDrops: 999_000_000n })
     expect(await gained(() => world.settle())).toBe(100)
   })
 

@@ -80,7 +80,7 @@ describe('deposits', () => {
   })
 
   test('of a partial payment have the delivered amount', async () => {
-    server.deposit({ tag: 1, drops: 5n, partialOfDrops: 1_000_000_000n })
+    server.deposit({ tag: 1, drops: 5n, statedDrops: 1_000_000_000n })
     const { payments } = await xrpl.deposits(undefined)
     expect(payments.map(({ amountUnits }) => amountUnits)).toEqual([5n])
   })
@@ -116,7 +116,7 @@ describe('deposits', () => {
     'EscrowFinish',
     'PaymentChannelClaim',
   ] as const)('are what %s brings too, apart from payments', async (by) => {
-    const { hash } = server.deposit({ by, tag: 7, drops: 25_000_000n })
+    const { hash } = server.deposit({ transactionType: by, tag: 7, drops: 25_000_000n })
     expect((await xrpl.deposits(undefined)).payments).toMatchObject([
       { txHash: hash, logIndex: -1, tag: 7, asset: 'XRP', amountUnits: 25_000_000n },
     ])
@@ -192,7 +192,7 @@ describe('deposits', () => {
 
 describe('a transaction', () => {
   test('has its payments', async () => {
-    const { hash, ledgerIndex } = server.deposit({ tag: 9, drops: 4n, partialOfDrops: 50n })
+    const { hash, ledgerIndex } = server.deposit({ tag: 9, drops: 4n, statedDrops: 50n })
     const facts = await xrpl.transaction(hash.toLowerCase())
     expect(facts).toMatchObject({
       status: 'mined',
@@ -245,7 +245,7 @@ describe('a transaction', () => {
 test('the balance is that of the newest validated ledger', async () => {
   expect(await xrpl.balanceUnits()).toBe(10_000_000n)
   server.submit({ drops: 5n })
-  server.deposit({ drops: 6n, partialOfDrops: 100n })
+  server.deposit({ drops: 6n, statedDrops: 100n })
   server.deposit({ drops: 100n, result: 'tecPATH_PARTIAL' })
   server.deposit({ drops: 100n, issued: ISSUED })
   expect(await xrpl.balanceUnits()).toBe(10_000_011n)
@@ -253,7 +253,7 @@ test('the balance is that of the newest validated ledger', async () => {
 
 describe('a server of the first version of the interface', () => {
   test('can be read, although it identifies ledgers by number only', async () => {
-    server.deposit({ tag: 3, drops: 8n, partialOfDrops: 90n })
+    server.deposit({ tag: 3, drops: 8n, statedDrops: 90n })
     const old = await startVersionOne(server.url)
     const reader = createXrpl({ url: old.url, address: server.address, log })
     const { payments, upTo } = await xrpl.deposits(undefined)

@@ -20,7 +20,7 @@ describe('account_tx', () => {
     const { hash, ledgerIndex } = server.deposit({
       tag: 7,
       drops: 5n,
-      partialOfDrops: 90n,
+      statedDrops: 90n,
       from: OTHER,
     })
     const answer = await call('account_tx', { account, api_version: 2 })
@@ -60,7 +60,7 @@ describe('account_tx', () => {
   })
 
   test('of version 1 has everything in the transaction, the named Amount too', async () => {
-    const { hash, ledgerIndex } = server.deposit({ drops: 5n, partialOfDrops: 90n })
+    const { hash, ledgerIndex } = server.deposit({ drops: 5n, statedDrops: 90n })
     const answer = await call('account_tx', { account })
     expect(answer['transactions']).toEqual([
       {
