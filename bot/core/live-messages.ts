@@ -138,7 +138,7 @@ async function checkSubject(notifier: CheckDeps, row: LiveRow): Promise<CheckRes
     timezone: link.timezone,
     isGroup: known.kind !== 'private',
     bot: username,
-    isFree: !app.billing.enabled,
+    isBillingOff: !app.billing.enabled,
   }
   return await check(notifier, row, { reader, known, link, ask: askAs(app, known, link) })
 }

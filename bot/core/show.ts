@@ -278,12 +278,14 @@ export async function rewrite(ctx: BotContext, messageId: number, view: View): P
 async function edit(ctx: BotContext, messageId: number, view: View): Promise<boolean> {
   await release(ctx, messageId)
   const posted = await post(ctx.api, { ...postOf(ctx, view), messageId })
-  if (posted.kind === 'unchanged') explainUnchanged(ctx, messageId, view)
+  if (posted.kind === 'unchanged') answerUnchanged(ctx, messageId, view)
   return posted.kind !== 'gone'
 }
 
-/** Answers the press on a message that already shows the screen: the person would see no effect. */
-export function explainUnchanged(ctx: BotContext, messageId: number, { toast }: View): void {
+/**
+ * Answers a press whose message already shows the screen with a toast, because otherwise the person would see no effect.
+ */
+export function answerUnchanged(ctx: BotContext, messageId: number, { toast }: View): void {
   if (ctx.callbackQuery?.message?.message_id !== messageId) return
   ctx.answerAtEnd(toast ?? ctx.t('bot:toast.unchanged'))
 }

@@ -22,15 +22,16 @@ export function destinationName(
 }
 
 /**
- * Whether a chat shows a destination: one that only receives shows no other than itself.
+ * Whether the readers of a chat may see a destination: with the scope `write` all, otherwise only the chat itself.
  *
- * @param scopes of the person in the chat, or of the chat's link where nobody in particular reads
- * @param hereId id of the destination that is the chat
+ * @param rights `scopes`: of the person in the chat, or of the chat's link where nobody in particular reads; `hereId`: id
+ * of the destination that is the chat
  */
-export function isShownTo(
-  { scopes, hereId }: { readonly scopes: readonly Scope[]; readonly hereId: number },
+export function canSeeDestination(
+  rights: { readonly scopes: readonly Scope[]; readonly hereId: number },
   id: number,
 ): boolean {
+  const { scopes, hereId } = rights
   return scopes.includes('write') || id === hereId
 }
 

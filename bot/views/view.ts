@@ -26,7 +26,7 @@ export interface Reader {
   /** The bot's username, without `@`. */
   readonly bot: string
   /** Whether billing is disabled: screens then show neither credits nor slots. */
-  readonly isFree?: boolean
+  readonly isBillingOff?: boolean
 }
 
 /** A button handled by the bot. */

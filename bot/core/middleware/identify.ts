@@ -85,9 +85,9 @@ function readerOf(
 ): Pick<BotState, 't' | 'reader'> {
   const t = translator(locale)
   const isGroup = kind !== 'private'
-  const isFree = !app.billing.enabled
+  const isBillingOff = !app.billing.enabled
   const timezone = links[0]?.timezone ?? 'UTC'
-  return { t, reader: { t, timezone, isGroup, bot, isFree } }
+  return { t, reader: { t, timezone, isGroup, bot, isBillingOff } }
 }
 
 /**

@@ -12,7 +12,7 @@ import { escapeHtml, id, type Translate, typed } from '#src/i18n/translate.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import { canBeProven } from '#src/watches/events.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
-import { failureText, isShownTo } from '../../views/destination.ts'
+import { canSeeDestination, failureText } from '../../views/destination.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
@@ -119,11 +119,11 @@ export function deliveriesCard(
   reader: Reader,
   { alert }: AlertCard,
   names: ReadonlyMap<number, string>,
-  options: { readonly now: Date; readonly rights: Parameters<typeof isShownTo>[0] },
+  options: { readonly now: Date; readonly rights: Parameters<typeof canSeeDestination>[0] },
 ): View {
   const { t } = reader
   const { now, rights } = options
-  const shown = alert.deliveries.filter(({ recipientId }) => isShownTo(rights, recipientId))
+  const shown = alert.deliveries.filter(({ recipientId }) => canSeeDestination(rights, recipientId))
   const lines = [
     t.html('bot:deliveries.title', { number: id(`#${alert.id}`) }),
     `${alertGlyph(alert)} ${escapeHtml(shownTitle(t, alert))}`,

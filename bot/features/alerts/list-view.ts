@@ -99,7 +99,7 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
   const title = escapeHtml(
-    cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
+    cut(titleAfterWatchName(line.watchLabel, titleForReader(reader, line)), TITLE_MAX),
   )
   const values = {
     time: nearTime(reader, line.startedAt, now),
@@ -119,8 +119,8 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   return [start, text, ...acknowledged(reader, line)].join(' ')
 }
 
-/** Title of an alert in one line; in a group the type of watch if details are private. */
-export function alertTitle({ t, isGroup }: Reader, { type, title }: AlertLine): string {
+/** The stored title of an alert; in a group, for types with private details, the name of the watch type instead. */
+export function titleForReader({ t, isGroup }: Reader, { type, title }: AlertLine): string {
   return isGroup && isPrivateType(type) ? typeName(t, type) : title
 }
 

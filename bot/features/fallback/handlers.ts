@@ -52,7 +52,7 @@ inPrivate.on('message:text', async (ctx) => {
   const isLinked = links.length > 0
   const address = readAddress(text)
   if (text.startsWith('/')) {
-    await send(ctx, notUnderstood(reader, { why: 'text', isLinked }))
+    await send(ctx, notUnderstood(reader, { why: 'unknown-text', isLinked }))
   } else if (address.ok || address.reason !== 'no_address') {
     await answerLookUp(ctx, text)
   } else if (
@@ -63,7 +63,7 @@ inPrivate.on('message:text', async (ctx) => {
   ) {
     const draft = isLinked ? await waitingDraft(ctx) : undefined
     const resume = draft && { rev: draft.rev, type: draft.values.type }
-    await send(ctx, notUnderstood(reader, { why: 'text', isLinked, resume }))
+    await send(ctx, notUnderstood(reader, { why: 'unknown-text', isLinked, resume }))
   }
 })
 

@@ -8,7 +8,7 @@ import { resumeButton } from '../start/resume-view.ts'
 export function notUnderstood(
   { t }: Reader,
   options: {
-    readonly why: 'text' | 'media' | AddressProblem
+    readonly why: 'unknown-text' | 'media' | AddressProblem
     readonly isLinked: boolean
     /** A watch that the person was creating. */
     readonly resume?: { readonly rev: number; readonly type: string } | undefined
@@ -16,7 +16,7 @@ export function notUnderstood(
 ): View {
   const { why, isLinked, resume } = options
   const text =
-    why === 'text'
+    why === 'unknown-text'
       ? t.html(isLinked ? 'bot:unknown.text' : 'bot:unknown.unlinked')
       : why === 'media'
         ? t.html('bot:unknown.media')

@@ -58,10 +58,10 @@ export interface HelpOptions {
 
 /** Start of the help, with a menu of its pages. */
 export function helpMenu(
-  { t, isFree }: Reader,
+  { t, isBillingOff }: Reader,
   { pages: url, ...rights }: ChatRights & Pick<HelpOptions, 'pages'>,
 ): View {
-  const pages = HELP_PAGES.filter((page) => page !== 'credits' || isFree !== true)
+  const pages = HELP_PAGES.filter((page) => page !== 'credits' || isBillingOff !== true)
   const buttons = pages.map((page) => act(titleOf(t, page), packed('help', { topic: page })))
   return screen(
     [t.html('bot:help.title'), '', introduction(t, rights), '', t.html('bot:start.safety')],
@@ -123,17 +123,20 @@ function bodyOf(
   page: HelpPage,
   { commands, pages }: HelpOptions,
 ): readonly string[] {
-  const { t, isFree } = reader
+  const { t, isBillingOff } = reader
   switch (page) {
     case 'first':
-      if (isFree === true) return [t.html('bot:help.firstFree')]
+      if (isBillingOff === true) return [t.html('bot:help.firstFree')]
       return [
         t.html('bot:help.first', {
           duration: formatDuration(TRIAL_DAYS * DAY_SECONDS, t.locale, 'long'),
         }),
       ]
     case 'types':
-      return [...typeLines(reader), ...(isFree === true ? [] : ['', t.html('bot:help.types')])]
+      return [
+        ...typeLines(reader),
+        ...(isBillingOff === true ? [] : ['', t.html('bot:help.types')]),
+      ]
     case 'alerts':
       return [
         escapeHtml(alertLegend(t)),

@@ -14,7 +14,7 @@ import { type LookUpRights, lookUpCard, lookUpChoice } from './view.ts'
 const composer = new Composer<BotContext>()
 
 onPress(composer, 'look.up', { unlinked: true }, async (ctx, { address }) => {
-  const view = viewOf(ctx, address, await find(ctx, address))
+  const view = viewOf(ctx, address, await findByText(ctx, address))
   if (view !== undefined) await show(ctx, view)
 })
 
@@ -26,7 +26,7 @@ onPress(composer, 'look.up', { unlinked: true }, async (ctx, { address }) => {
 export async function offerLookUp(ctx: BotContext, text: string): Promise<boolean> {
   const name = text.trim()
   if (!readAddress(text).ok && name.length < NAME_MIN) return false
-  const view = viewOf(ctx, name, await find(ctx, name))
+  const view = viewOf(ctx, name, await findByText(ctx, name))
   if (view === undefined) return false
   await send(ctx, view)
   return true
@@ -37,11 +37,11 @@ export async function answerLookUp(ctx: BotContext, text: string): Promise<void>
   const address = readAddress(text)
   const problem = address.ok || address.reason === 'no_address' ? undefined : address
   if (problem === undefined && (await offerLookUp(ctx, text))) return
-  const why = problem ?? 'text'
+  const why = problem ?? 'unknown-text'
   await send(ctx, notUnderstood(ctx.reader, { why, isLinked: ctx.links.length > 0 }))
 }
 
-function find(ctx: BotContext, text: string): Promise<LookUpAnswer> {
+function findByText(ctx: BotContext, text: string): Promise<LookUpAnswer> {
   const query = { text: text.slice(0, TEXT_LENGTH_MAX) }
   return ctx.call(lookUp, { query, limitKey: `telegram ${ctx.knownChat.id}` })
 }
@@ -53,7 +53,7 @@ function viewOf(ctx: BotContext, input: string, answer: LookUpAnswer): View | un
   return lookUpCard(reader, answer, rightsOf(ctx))
 }
 
-/** What the chat may do about what a look-up finds. */
+/** Rights that decide which buttons a look-up's card has. */
 export function rightsOf({ links }: BotContext): LookUpRights {
   const [link] = links
   if (link === undefined) return 'unlinked'

@@ -9,7 +9,7 @@ import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, labelWithName, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { STATUS_GLYPHS } from '../../views/watch-state.ts'
-import { alertTitle } from '../alerts/list-view.ts'
+import { titleForReader } from '../alerts/list-view.ts'
 
 /** Muted chat, watches and alerts. */
 export interface ActiveMutes {
@@ -53,7 +53,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...shownAlerts.map((line) =>
       t.html('bot:muted.alert', {
         label: typed(line.watchLabel),
-        title: cut(titleAfterWatchName(line.watchLabel, alertTitle(reader, line)), TITLE_MAX),
+        title: cut(titleAfterWatchName(line.watchLabel, titleForReader(reader, line)), TITLE_MAX),
       }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
@@ -94,7 +94,7 @@ function endWatch({ id, label }: Watch) {
 }
 
 function endAlert(reader: Reader, line: AlertLine) {
-  const label = short(alertTitle(reader, line))
+  const label = short(titleForReader(reader, line))
   return { label, data: packed('mute.off', { kind: 'a', id: line.id }) }
 }
 

@@ -125,7 +125,7 @@ export function summaryStep(
     notifies.length === 0
       ? `⚠️ ${t.html('bot:new.tellsNobody')}`
       : t.html('bot:watch.tells', { names: nameList(notifies, t.locale) }),
-    reader.isFree === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
+    reader.isBillingOff === true ? undefined : t.html('bot:new.uses', { available: slots.free }),
     week && weekLine(t, week),
   ]
   const severity = t(`bot:button.from.${values.minSeverity}`)

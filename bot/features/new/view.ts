@@ -37,8 +37,8 @@ export function typeNamed(t: Translate, text: string): string | undefined {
 }
 
 /** Watch types that are offered to a reader; types about credits are omitted if billing is off. */
-function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
-  if (isFree !== true) return GUIDED_TYPES
+function typesFor({ isBillingOff }: Pick<Reader, 'isBillingOff'>): readonly string[] {
+  if (isBillingOff !== true) return GUIDED_TYPES
   const isFreeType = new Set(
     REGISTRY.filter(({ reads }) => reads === 'chain').map(({ name }) => name),
   )
@@ -47,7 +47,7 @@ function typesFor({ isFree }: Pick<Reader, 'isFree'>): readonly string[] {
 
 /** One button for each type that can be created. */
 export function typeButtons(
-  reader: Pick<Reader, 't' | 'isFree'>,
+  reader: Pick<Reader, 't' | 'isBillingOff'>,
   most: number = GUIDED_TYPES.length,
 ): readonly Button[] {
   const { t } = reader
@@ -61,7 +61,7 @@ function newType(type: string): string {
 }
 
 /** Description of each type, one line per type. */
-export function typeLines(reader: Pick<Reader, 't' | 'isFree'>): readonly string[] {
+export function typeLines(reader: Pick<Reader, 't' | 'isBillingOff'>): readonly string[] {
   const { t } = reader
   return typesFor(reader).map(
     (type) =>
@@ -84,11 +84,11 @@ export function typeChoice(
     readonly notice?: string
   },
 ): View {
-  const { t, isFree } = reader
+  const { t, isBillingOff } = reader
   const { slots, resume, notice } = options
   const lines = [
     notice,
-    isFree === true
+    isBillingOff === true
       ? undefined
       : t.html('bot:new.title', { available: slots.free, total: slots.total }),
     t.html('bot:new.what'),

@@ -3,7 +3,7 @@ import type { App } from '#src/operations/define.ts'
 import { drawPng } from '#src/pictures/png.ts'
 import { describe, settledAs } from '#src/telegram/errors.ts'
 import type { BotContext } from '../../core/context.ts'
-import { explainUnchanged, keyboard, leave, removeMessage, storeCurrent } from '../../core/show.ts'
+import { answerUnchanged, keyboard, leave, removeMessage, storeCurrent } from '../../core/show.ts'
 import type { Task } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
 
@@ -70,7 +70,7 @@ async function replacePicture(
     const settled = settledAs(error)
     if (settled === undefined) throw error
     if (settled === 'gone') return undefined
-    explainUnchanged(ctx, messageId, view)
+    answerUnchanged(ctx, messageId, view)
   }
   return messageId
 }

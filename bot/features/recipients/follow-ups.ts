@@ -191,7 +191,7 @@ async function readerOf(
     t: translator(chat?.locale ?? 'en'),
     timezone: link?.timezone ?? 'UTC',
     isGroup: false,
-    isFree: !app.billing.enabled,
+    isBillingOff: !app.billing.enabled,
     bot: username,
   }
 }

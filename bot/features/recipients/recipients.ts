@@ -8,7 +8,11 @@ import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { nextAllowedAt } from '../../core/error-sentences.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
-import { destinationName, isShownTo, type StatusWithReason } from '../../views/destination.ts'
+import {
+  canSeeDestination,
+  destinationName,
+  type StatusWithReason,
+} from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { offOutcome, outcomeLine, type TestOutcome } from '../watches/test-view.ts'
 import { recipientCard } from './card-view.ts'
@@ -26,7 +30,7 @@ export interface FoundRecipient {
 
 /** Whether the person may see a destination in this chat. */
 export function isShown({ caller, recipientId }: Membership, id: number): boolean {
-  return isShownTo({ scopes: caller.scopes, hereId: recipientId }, id)
+  return canSeeDestination({ scopes: caller.scopes, hereId: recipientId }, id)
 }
 
 /**

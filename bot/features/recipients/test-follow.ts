@@ -35,7 +35,10 @@ const SCREENS = {
 
 type Kind = keyof typeof SCREENS
 
-/** Sends a test and shows the outcome; if the test is on its way, the message follows it. */
+/**
+ * Sends a test and shows the outcome. In a private chat, a job then changes the message until a queued test has arrived
+ * or failed.
+ */
 export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kind): Promise<void> {
   const { destination, link } = found
   const since = ctx.app.clock.now()
@@ -48,7 +51,7 @@ export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kin
   await followTests(ctx.app, message, { kind, id: destination.id, wallet: link.wallet, since })
 }
 
-/** Checks of the messages that follow the test of a recipient. */
+/** For each kind of live message about a recipient's test: how the job draws it again. */
 export const RECIPIENT_TEST_CHECKS: LiveChecks = Object.fromEntries(
   Object.entries(SCREENS).map(([kind, screen]: [string, Screen]) => [
     kind,

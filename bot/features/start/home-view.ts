@@ -50,7 +50,7 @@ export function home(
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
     ...watchSummaryLines(reader, watches, now),
     mutedLine(reader, mutedUntil, now),
-    ...(reader.isFree === true
+    ...(reader.isBillingOff === true
       ? []
       : fundsLines(
           reader,
@@ -91,7 +91,11 @@ function fundsLines(
   return [`${credits} · ${needs}`, slots]
 }
 
-function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly Button[]): Rows {
+function managerRows(
+  { t, isBillingOff }: Reader,
+  watchesAny: boolean,
+  last: readonly Button[],
+): Rows {
   const newWatch = act(t('bot:button.newWatch'), packed('new.start'), 'primary')
   const watches = act(t('bot:button.watches'), packed('watch.list', { page: 1 }))
   const alerts = act(t('bot:button.alerts'), listData(USUAL_FILTER))
@@ -100,7 +104,7 @@ function managerRows({ t, isFree }: Reader, watchesAny: boolean, last: readonly 
     : [newWatch, watches]
   const others = [
     act(t('bot:button.status'), packed('status')),
-    ...(isFree === true
+    ...(isBillingOff === true
       ? []
       : [act(t('bot:button.topUp'), packed('topup')), act(t('bot:button.slots'), packed('slots'))]),
     act(t('bot:button.recipients'), packed('rec.list')),

@@ -3,7 +3,7 @@ import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { getTip } from '#src/operations/chat-status.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { InvokeOperation } from '../../core/context.ts'
-import { isShownTo } from '../../views/destination.ts'
+import { canSeeDestination } from '../../views/destination.ts'
 import { readAllWatches, readFunds } from '../../views/wallet.ts'
 import type { Overview } from './view.ts'
 
@@ -27,6 +27,6 @@ export async function readOverview(
     isGroup ? undefined : readFunds(ask),
     isGroup ? [] : ask(listDestinations, {}),
   ])
-  const destinations = all.filter(({ id }) => isShownTo({ scopes, hereId }, id))
+  const destinations = all.filter(({ id }) => canSeeDestination({ scopes, hereId }, id))
   return { wallet, watches, tip, funds, destinations, hereId, mutedUntil }
 }

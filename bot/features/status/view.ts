@@ -64,7 +64,7 @@ export function statusScreen(
     ...watchSummaryLines(reader, watches, now),
     mutedLine(reader, overview.mutedUntil, now),
     headLine(reader, overview),
-    funds && reader.isFree !== true
+    funds && reader.isBillingOff !== true
       ? [
           `💳 ${escapeHtml(creditsWithUsd(t, funds.balanceCredits))}`,
           slotsText(t, funds.slots),

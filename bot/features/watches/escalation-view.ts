@@ -5,20 +5,20 @@ import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { allPeople, personLine, personName, type WatchPeople } from './people-view.ts'
+import { allChoices, personLine, personName, type WalletRecipients } from './people-view.ts'
 
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
-/** Maximum number of recipients on the screen; callers of the API can name others. */
-const PEOPLE_MAX = 8
+/** Maximum number of recipients on the screen. Further ones can only be named through the API. */
+const RECIPIENTS_SHOWN_MAX = 8
 
 /**
  * Screen of a watch's escalation: the wait, and the further recipients of unacknowledged alerts.
  */
-export function escalationScreen(reader: Reader, watch: Watch, people: WatchPeople): View {
+export function escalationScreen(reader: Reader, watch: Watch, people: WalletRecipients): View {
   const { t } = reader
   const { id, label, escalateAfterMinutes, escalateTo } = watch
-  const shown = allPeople(people).slice(0, PEOPLE_MAX)
+  const shown = allChoices(people).slice(0, RECIPIENTS_SHOWN_MAX)
   const isTicked = (recipient: number | undefined) =>
     recipient !== undefined && escalateTo.includes(recipient)
   const isOn = escalateAfterMinutes !== null

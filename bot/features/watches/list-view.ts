@@ -78,11 +78,11 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
 }
 
 function titleLines(
-  { t, isFree }: Reader,
+  { t, isBillingOff }: Reader,
   total: number,
   slots: SlotUse | undefined,
 ): readonly (string | undefined)[] {
-  if (slots === undefined || isFree === true) return [t.html('bot:watches.title', { total })]
+  if (slots === undefined || isBillingOff === true) return [t.html('bot:watches.title', { total })]
   const { used, waiting } = slots
   return [
     t.html('bot:watches.titleSlots', { used, slots: slots.total }),

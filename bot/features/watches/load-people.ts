@@ -1,10 +1,10 @@
 import { listChannels } from '#src/operations/channels.ts'
 import { listRecipients } from '#src/operations/recipients.ts'
 import type { ChatState, Membership } from '../../core/context.ts'
-import type { WatchPeople } from './people-view.ts'
+import type { WalletRecipients } from './people-view.ts'
 
 /** All possible recipients of a link's wallet. */
-export async function peopleOf(ctx: ChatState, link: Membership): Promise<WatchPeople> {
+export async function peopleOf(ctx: ChatState, link: Membership): Promise<WalletRecipients> {
   const [recipients, channels] = await Promise.all([
     ctx.call(listRecipients, { query: { limit: PAGE_LIMIT } }, link),
     ctx.call(listChannels, {}, link),

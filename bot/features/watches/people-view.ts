@@ -19,7 +19,7 @@ import { backToCard } from './edit-view.ts'
 import { escalationButton } from './escalation-button.ts'
 
 /** All recipients of a wallet. */
-export interface WatchPeople {
+export interface WalletRecipients {
   readonly recipients: readonly Recipient[]
   /** The wallet's channels, used by watches that name no recipient. */
   readonly channels: readonly ChannelState[]
@@ -39,7 +39,7 @@ export interface RecipientChoice {
 }
 
 /** The default recipients of the wallet's watches: this chat first, the wallet's own destinations last. */
-function defaultsOf(people: WatchPeople): readonly RecipientChoice[] {
+function defaultsOf(people: WalletRecipients): readonly RecipientChoice[] {
   const own = people.channels.flatMap((state): RecipientChoice[] =>
     state.configured && state.kind === 'input' && state.status !== null
       ? [
@@ -61,7 +61,7 @@ function defaultsOf(people: WatchPeople): readonly RecipientChoice[] {
 /** The recipients that a watch notifies: those it names that still exist, or else the default recipients. */
 export function notifiedBy(
   recipientIds: readonly number[] | null,
-  people: WatchPeople,
+  people: WalletRecipients,
 ): readonly RecipientChoice[] {
   const named = namedBy(recipientIds, people)
   return named.length > 0 ? named : defaultsOf(people)
@@ -69,7 +69,7 @@ export function notifiedBy(
 
 function namedBy(
   recipientIds: readonly number[] | null,
-  people: WatchPeople,
+  people: WalletRecipients,
 ): readonly RecipientChoice[] {
   const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
   return hereFirst(named.map((recipient) => toPerson(recipient, people)))
@@ -77,13 +77,13 @@ function namedBy(
 
 function toPerson(
   { id, channel, name, status, statusReason }: Recipient,
-  { hereId }: WatchPeople,
+  { hereId }: WalletRecipients,
 ): RecipientChoice {
   return { id, channel, name, status, statusReason, isHere: id === hereId }
 }
 
 /** Recipients of the wallet that watches can name, this chat first. */
-export function allPeople(people: WatchPeople): readonly RecipientChoice[] {
+export function allChoices(people: WalletRecipients): readonly RecipientChoice[] {
   return hereFirst(people.recipients.map((recipient) => toPerson(recipient, people)))
 }
 
@@ -114,12 +114,12 @@ interface PeopleOptions {
 export function watchPeople(
   reader: Reader,
   watch: Watch,
-  people: WatchPeople,
+  people: WalletRecipients,
   options: PeopleOptions,
 ): View {
   const { t } = reader
   const notified = notifiedBy(watch.recipientIds, people)
-  const all = allPeople(people)
+  const all = allChoices(people)
   const pages = Math.max(1, Math.ceil(all.length / PEOPLE_PER_PAGE))
   const page = Math.min(options.page, pages)
   const shown = all.slice((page - 1) * PEOPLE_PER_PAGE, page * PEOPLE_PER_PAGE)
