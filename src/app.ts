@@ -52,7 +52,7 @@ import { createNotices } from '#src/notices/service.ts'
 import { REGISTRY as OPERATIONS } from '#src/operations/index.ts'
 import { createLimits } from '#src/operations/limits.ts'
 import { registerPages } from '#src/pages/index.ts'
-import { countLimited } from '#src/telegram/api.ts'
+import { onLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
@@ -91,7 +91,7 @@ const ANSWER_MS = 10_000
 /** Pool for requests of all front doors: those that wait for a connection are refused soon. */
 const REQUESTS_POOL = { max: 10, waitMs: 5000, lockMs: 3000, answerMs: ANSWER_MS }
 /** Limits of calls to the chain by all front doors. */
-const REQUESTS_ASK = { atOnce: 16, waitingMax: 200, waitMs: 5000 }
+const REQUESTS_ASK = { runningMax: 16, waitingMax: 200, waitMs: 5000 }
 /** Pool of jobs and delivery. */
 const JOBS_POOL = { max: 10 }
 /** Pool of claims of deliveries: two statements of a channel at once. */
@@ -313,7 +313,7 @@ function telegramAccess(
   if (token === undefined) return undefined
   const api = new Api(token, { apiRoot, timeoutSeconds: TELEGRAM_TIMEOUT_SECONDS })
   return {
-    api: countLimited(api, deps.meters.countTelegramLimit),
+    api: onLimited(api, deps.meters.countTelegramLimit),
     pace: createSharedPace(deps.db, Number.parseInt(token, 10), deps.limits),
   }
 }

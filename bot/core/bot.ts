@@ -3,7 +3,7 @@ import type { Message, Update } from 'grammy/types'
 import type { TelegramPace } from '#src/channels/telegram-pace.ts'
 import { translator } from '#src/i18n/translate.ts'
 import type { App } from '#src/operations/define.ts'
-import { API_TIMEOUT_SECONDS, type ApiAccess, countLimited } from '#src/telegram/api.ts'
+import { API_TIMEOUT_SECONDS, type ApiAccess, onLimited } from '#src/telegram/api.ts'
 import { describe } from '#src/telegram/errors.ts'
 import { post } from '#src/telegram/send.ts'
 import { apology } from '../views/refusals.ts'
@@ -38,7 +38,7 @@ export function createBot({ app, parts, patienceMs, ...access }: BotOptions): Bo
   const client = { apiRoot: access.apiRoot, timeoutSeconds: API_TIMEOUT_SECONDS }
   const bot = new Bot<BotContext>(access.token, { client })
   // The rate limiter wraps the counter, so only Telegram's own 429s are counted, not local ones.
-  paceCalls(countLimited(bot.api, app.meters.countTelegramLimit), access.pace)
+  paceCalls(onLimited(bot.api, app.meters.countTelegramLimit), access.pace)
   bot.use(answering(app, patienceMs), flood(app), inlineQueries(app), identify(app), errors, guard)
   bot.use(questions(() => features.flatMap((feature) => feature.questions ?? [])))
   for (const { composer } of features) bot.use(composer)

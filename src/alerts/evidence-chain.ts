@@ -46,7 +46,7 @@ export interface EvidenceChain {
 /** Maximum time of one reading, including the wait for a turn. A reading makes about thirty requests. */
 const READ_MS = 20_000
 /** Limits of concurrent and of waiting readings. */
-const TURNS = { atOnce: 4, waitingMax: 40 } as const
+const TURNS = { runningMax: 4, waitingMax: 40 } as const
 /** Time for which a reading is cached. */
 const FRESH_MS = 10 * MINUTE_MS
 /** Time for which a reading without its last block is cached; an endpoint may have that block soon. */

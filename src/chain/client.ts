@@ -58,7 +58,7 @@ const STANDSTILL_MS = 10_000
  * Limits of signature checks: anybody can cause a contract to be called, and the contract decides how long
  * that takes.
  */
-const VERIFICATIONS = { atOnce: 3, waitingMax: 12 } as const
+const VERIFICATIONS = { runningMax: 3, waitingMax: 12 } as const
 /** Maximum number of cached tokens, because anybody can request any address. */
 const REMEMBERED_TOKENS_MAX = 10_000
 

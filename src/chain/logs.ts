@@ -118,7 +118,8 @@ function grow(step: Step): void {
 }
 
 /**
- * Reduces the step after a refusal; false when the error has another cause, or the step is already small.
+ * Reduces the step after a refusal. Returns whether a smaller request should be sent: false if the error has another
+ * cause, or the request covered at most `STEP_MIN` blocks and the endpoint names no smaller maximum.
  */
 function shrink(step: Step, error: unknown, blocks: number): boolean {
   const answer = rpcErrorOf(error)

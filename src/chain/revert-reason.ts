@@ -55,7 +55,7 @@ function selectorOf(data: Hex): Hex | null {
   return size(data) < 4 ? null : slice(data, 0, 4)
 }
 
-/** Revert reason of a failed transaction, if it is available and has a name; null otherwise. */
+/** Revert reason in words: a text or the name of a known error. Null without one, also for a bare selector. */
 export async function readRevertReason(
   client: RpcClient,
   transaction: ReplayInput,

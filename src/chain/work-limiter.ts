@@ -17,7 +17,8 @@ const RETRY_AFTER_SECONDS = 5
 
 /** Limits of running and of waiting work. */
 export interface WorkLimits {
-  readonly atOnce: number
+  /** Maximum number of calls of `take` whose work runs at the same time. */
+  readonly runningMax: number
   /** Maximum number of waiting callers; further ones are refused. */
   readonly waitingMax: number
   /** Longest wait in milliseconds, after which the work is refused; unlimited by default. */
@@ -55,7 +56,7 @@ export function createWorkLimiter(limits: WorkLimits): WorkLimiter {
   return {
     async take(work, signal) {
       signal?.throwIfAborted()
-      if (busy < limits.atOnce) busy += 1
+      if (busy < limits.runningMax) busy += 1
       else {
         if (waiting.length >= limits.waitingMax) throw refusal()
         // The finishing work passes its slot on, so `busy` stays unchanged.

@@ -39,7 +39,7 @@ export async function readLedgerRange(
   const { info } = await rpc.ask(call, signal)
   const [, oldest, end = oldest] = /(\d+)(?:-(\d+))?$/.exec(info.complete_ledgers) ?? []
   if (oldest === undefined || info.validated_ledger === undefined) {
-    throw rpc.unusable('the server is not synced to the network')
+    throw rpc.reportUnusable('the server is not synced to the network')
   }
   return { oldest: Number(oldest), newest: Math.min(Number(end), info.validated_ledger.seq) }
 }
@@ -65,7 +65,7 @@ export async function readTransactions(
     const call = { method: 'account_tx', parameters, schema: LedgersPage }
     const answer = await rpc.find(call, 'actNotFound', signal)
     if (answer === undefined) return { transactions: [], upTo }
-    if (answer.ledger_index_min > from) throw rpc.unusable(`the server lacks ledger ${from}`)
+    if (answer.ledger_index_min > from) throw rpc.reportUnusable(`the server lacks ledger ${from}`)
     upTo = Math.min(upTo, answer.ledger_index_max)
     found.push(...validatedOf(rpc, answer))
     marker = answer.marker
@@ -82,7 +82,7 @@ export async function readTransactions(
 function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly ValidatedTransaction[] {
   return transactions.map((transaction) => {
     if (transaction === 'waiting')
-      throw rpc.unusable('the server returned a transaction that is not validated')
+      throw rpc.reportUnusable('the server returned a transaction that is not validated')
     return transaction
   })
 }

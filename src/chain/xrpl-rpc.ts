@@ -26,8 +26,8 @@ export interface XrplRpc {
     absent: string,
     signal: AbortSignal | undefined,
   ): Promise<T | undefined>
-  /** Returns the error to throw for a well-formed response that is unusable, and logs that the server fails. */
-  unusable(reason: string): AppError
+  /** Logs that the server fails, and returns the error to throw, for a response that parses but cannot be used. */
+  reportUnusable(reason: string): AppError
 }
 
 /** Settings of the client. */
@@ -101,7 +101,7 @@ export function createXrplRpc({ url, log, timeoutMs }: XrplRpcOptions): XrplRpc 
       return answer
     },
     find,
-    unusable: failed,
+    reportUnusable: failed,
   }
 }
 

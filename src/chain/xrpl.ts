@@ -89,7 +89,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       const from = since === undefined ? ledgers.oldest : since + 1
       if (from < ledgers.oldest) {
         log.error({ since, oldest: ledgers.oldest }, 'xrp ledger server lacks ledgers')
-        throw rpc.unusable(`the server lacks ledgers after ${since}`)
+        throw rpc.reportUnusable(`the server lacks ledgers after ${since}`)
       }
       const range = { from, to: ledgers.newest }
       const { transactions, upTo } = await readTransactions(rpc, address, range, signal)

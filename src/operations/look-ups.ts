@@ -5,11 +5,11 @@ import * as names from '#src/watches/provider-names.ts'
 import { defineChatOperation } from './define.ts'
 
 /** All providers with a public name, sorted by name; empty if no names are published. */
-export const listProviders = defineChatOperation({
-  id: 'listProviders',
+export const listNamedProviders = defineChatOperation({
+  id: 'listNamedProviders',
   scope: 'read',
   output: z.object({ data: z.array(names.NamedProvider) }),
-  handle: async ({ app }) => ({ data: await names.listProviders(app) }),
+  handle: async ({ app }) => ({ data: await names.listNamedProviders(app) }),
 })
 
 /** Providers by part of their name or by identity address; at most six. */
@@ -36,7 +36,7 @@ export const lookUpAddress = defineChatOperation({
   scope: 'none',
   rate: 'public',
   query: z.strictObject({ address: Address }),
-  handle: ({ app, query }) => app.lookUps.at(query.address),
+  handle: ({ app, query }) => app.lookUps.atAddress(query.address),
 })
 
 /** Every provider; needs no sign-in. */
@@ -44,5 +44,5 @@ export const listEveryProvider = defineChatOperation({
   id: 'listEveryProvider',
   scope: 'none',
   rate: 'public',
-  handle: ({ app }) => app.lookUps.list(),
+  handle: ({ app }) => app.lookUps.listAll(),
 })

@@ -15,7 +15,7 @@ import type { FoundProvider } from './provider-view.ts'
 /** Time for which everybody may cache a file: a voting round takes 90 seconds. */
 const FRESH_SECONDS = 60
 /** Limits of rendering, which takes a fraction of a second of a thread. */
-const RENDERING = { atOnce: 1, waitingMax: 20, waitMs: 5000 } as const
+const RENDERING = { runningMax: 1, waitingMax: 20, waitMs: 5000 } as const
 /** Maximum number of cached PNGs, of about 60 KB each, and the time for which a PNG is cached. */
 const CACHED_MAX = 100
 const KEPT_MS = 10 * MINUTE_MS

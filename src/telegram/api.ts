@@ -17,11 +17,11 @@ export function createApi({ token, apiRoot }: ApiAccess, timeoutSeconds: number)
   return new Api(token, { apiRoot, timeoutSeconds })
 }
 
-/** Calls `limited` for each response 429. */
-export function countLimited(api: Api, limited: () => void): Api {
+/** Makes `api` call `listener` for each response 429. Returns the same `api`. */
+export function onLimited(api: Api, listener: () => void): Api {
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal)
-    if (!answer.ok && answer.error_code === 429) limited()
+    if (!answer.ok && answer.error_code === 429) listener()
     return answer
   })
   return api

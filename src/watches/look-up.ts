@@ -57,12 +57,12 @@ export interface LookUps {
    * The provider or account at an address.
    * @throws errors of the database
    */
-  at(address: Address): Promise<AddressAnswer>
+  atAddress(address: Address): Promise<AddressAnswer>
   /**
    * Every provider of the last rounds, the signing policy and the published names.
    * @throws errors of the database
    */
-  list(): Promise<readonly ListedProvider[]>
+  listAll(): Promise<readonly ListedProvider[]>
 }
 
 interface Deps {
@@ -79,7 +79,7 @@ const ANSWER_MS = 4000
 /** Maximum time for which an answer waits for the price of the coin. */
 const PRICE_MS = 1500
 /** Limits of concurrent and of waiting look-ups. Each makes a few requests one after another. */
-const TURNS = { atOnce: 6, waitingMax: 60 } as const
+const TURNS = { runningMax: 6, waitingMax: 60 } as const
 /** Time for which an answer is cached. */
 const FRESH_MS = 30_000
 /** Time for which an answer without data of the chain is cached. */
@@ -118,8 +118,8 @@ export function createLookUps(deps: Deps, { cachedMax = CACHED_ANSWERS_MAX } = {
     freshMs: () => MINUTE_MS,
   })
   return {
-    at: lookUp,
-    list: () =>
+    atAddress: lookUp,
+    listAll: () =>
       lists.get('list', async () =>
         listEveryProvider(deps, await named.facts.providerNames(), AbortSignal.timeout(ANSWER_MS)),
       ),

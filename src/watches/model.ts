@@ -141,7 +141,7 @@ export const Watch = z
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>
 
-/** A watch as an evaluation needs it, with encoded settings. */
+/** A watch as an evaluation needs it, with the settings as stored, which the watch type's schema decodes. */
 export interface EvaluatedWatch {
   readonly id: number
   readonly wallet: Address

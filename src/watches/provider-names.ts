@@ -12,7 +12,7 @@ export const ProviderSearch = z.strictObject({ text: z.string().max(200) })
 const FOUND_MAX = 6
 
 /** All providers with a public name, sorted by name. Empty if no names are published. */
-export async function listProviders({
+export async function listNamedProviders({
   facts,
 }: {
   readonly facts: WatchTypeFacts

@@ -30,17 +30,17 @@ export async function* readTargetPages(
 }
 
 /**
- * The targets of a type in these slices that a watch joined since their last observation, `limit` at a
- * time.
+ * The targets of a type in these slices whose watches must be judged even without a change, `limit` at a time (see
+ * `listTargetsToJudge`).
  */
-export async function* readStaleTargetPages(
+export async function* readPagesToJudge(
   db: Db,
   type: string,
   slices: readonly number[],
   limit: number,
 ): AsyncGenerator<readonly store.TargetRow[]> {
   for (let after = 0; ; ) {
-    const rows = await store.listStaleTargets(db, type, slices, { after, limit })
+    const rows = await store.listTargetsToJudge(db, type, slices, { after, limit })
     const last = rows.at(-1)
     if (last === undefined) return
     after = last.id

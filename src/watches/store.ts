@@ -126,10 +126,10 @@ export async function joinTarget(
 ): Promise<number> {
   const [target] = await db
     .insert(targets)
-    .values({ ...input, watchCount: 1, stale: true })
+    .values({ ...input, watchCount: 1, mustJudge: true })
     .onConflictDoUpdate({
       target: [targets.type, targets.key],
-      set: { watchCount: sql`${targets.watchCount} + 1`, stale: true },
+      set: { watchCount: sql`${targets.watchCount} + 1`, mustJudge: true },
     })
     .returning({ id: targets.id })
   if (target === undefined) throw new Error('a target was neither found nor created')
@@ -186,8 +186,8 @@ export async function updateTarget(
 }
 
 /** Marks the watch's target so that it is judged at the next observation even without a change. */
-export async function markTargetStale(db: Db, targetId: number): Promise<void> {
-  await db.update(targets).set({ stale: true }).where(eq(targets.id, targetId))
+export async function markTargetToJudge(db: Db, targetId: number): Promise<void> {
+  await db.update(targets).set({ mustJudge: true }).where(eq(targets.id, targetId))
 }
 
 /** Wakes the job that judges the wallet's ledger, as new ledger entries do. */

@@ -47,7 +47,7 @@ export const targets = pgTable(
      * Whether a watch joined or changed since the last observation; then the target is evaluated even
      * without a change.
      */
-    stale: boolean('stale').notNull(),
+    mustJudge: boolean('stale').notNull(),
     /** Time since which the chain gave no answer for this target. */
     noDataSince: timestamp('no_data_since', { withTimezone: true }),
   },

@@ -15,7 +15,8 @@ export interface TargetRow {
   readonly keySettings: unknown
   readonly observation: unknown
   readonly summary: unknown
-  readonly stale: boolean
+  /** Whether its watches must be judged even without a change. */
+  readonly mustJudge: boolean
   readonly recheckAt: Date | null
   readonly noDataSince: Date | null
   readonly watchCount: number
@@ -30,14 +31,14 @@ export const TARGET_COLUMNS = {
   keySettings: targets.keySettings,
   observation: targets.observation,
   summary: targets.summary,
-  stale: targets.stale,
+  mustJudge: targets.mustJudge,
   recheckAt: targets.recheckAt,
   noDataSince: targets.noDataSince,
   watchCount: targets.watchCount,
 }
 
 const columns = sql`
-  id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale,
+  id, ${sliceOfKey} as slice, key, target, lens as "keySettings", observation, summary, stale as "mustJudge",
   recheck_at as "recheckAt", no_data_since as "noDataSince", watch_count as "watchCount"`
 
 /** Last target of a slice that was read; 0 before the first. */
@@ -65,9 +66,10 @@ export async function listTargets(
 }
 
 /**
- * Watched targets of a type in these slices that a watch joined since their last observation, ordered by id.
+ * Watched targets of a type in these slices whose watches must be judged even without a change, because one joined or
+ * changed since the last observation. Ordered by id.
  */
-export function listStaleTargets(
+export function listTargetsToJudge(
   db: Db,
   type: string,
   slices: readonly number[],
@@ -79,7 +81,7 @@ export function listStaleTargets(
     .where(
       and(
         eq(targets.type, type),
-        eq(targets.stale, true),
+        eq(targets.mustJudge, true),
         isIn(slices),
         gt(targets.id, page.after),
         gt(targets.watchCount, 0),
@@ -133,7 +135,7 @@ export async function saveObservation(
 ): Promise<void> {
   await db
     .update(targets)
-    .set({ summary: null, recheckAt: null, ...seen, stale: false, noDataSince: null })
+    .set({ summary: null, recheckAt: null, ...seen, mustJudge: false, noDataSince: null })
     .where(eq(targets.id, id))
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { listen } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
-import { ROUND_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
+import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 
@@ -161,7 +161,7 @@ function answersOf(block: ProtocolBlock): Answers {
 }
 
 function logOf(eventName: string, address: Hex, args: Readonly<Record<string, unknown>>) {
-  const abi: Abi = ROUND_EVENTS_ABI
+  const abi: Abi = PROTOCOL_EVENTS_ABI
   const event = abi.find(
     (item): item is AbiEvent => item.type === 'event' && item.name === eventName,
   )

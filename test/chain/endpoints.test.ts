@@ -321,7 +321,7 @@ describe('the newest block', () => {
 describe('the chain for requests of anonymous callers', () => {
   test('refuses requests above its limit at once, and leaves the watcher’s chain alone', async () => {
     const rpcUrls = [primary.url, secondary.url]
-    const limits = { atOnce: 1, waitingMax: 1 }
+    const limits = { runningMax: 1, waitingMax: 1 }
     const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
     const watcher = chainOf(...rpcUrls)
     primary.failNext(99, { status: 429 })

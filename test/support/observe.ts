@@ -1,11 +1,11 @@
 import { everySlice } from '#src/db/slices.ts'
-import { observeSlices, type PassDeps } from '#src/watches/observe/observe.ts'
+import { type ObservePassDeps, observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
-export type ObserveDeps = Omit<PassDeps, 'slices'> & TipDeps
+export type ObserveDeps = Omit<ObservePassDeps, 'slices'> & TipDeps
 
 /**
  * Observes the chain once, as the only process: publishes the newest block, observes every target, and then fires

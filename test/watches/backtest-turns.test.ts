@@ -55,8 +55,8 @@ test('a wallet that starts fifty backtests at once gets ten, and another wallet 
 
 test('each key runs one piece of work at a time; its next one joins the common queue, behind other keys, when the key is free', async () => {
   const turns = createKeyedLimiter({
-    each: { atOnce: 1, waitingMax: 5 },
-    all: { atOnce: 2, waitingMax: 5 },
+    each: { runningMax: 1, waitingMax: 5 },
+    all: { runningMax: 2, waitingMax: 5 },
   })
   const started: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()

@@ -8,7 +8,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { Label } from '#src/kernel/label.ts'
 import { readAddress } from '#src/kernel/typed-address.ts'
 import { Address } from '#src/kernel/units.ts'
-import { listProviders } from '#src/operations/look-ups.ts'
+import { listNamedProviders } from '#src/operations/look-ups.ts'
 import { listFeeds, resolveTarget } from '#src/operations/previews.ts'
 import type { TargetField } from '#src/watches/form.ts'
 import type { Watch } from '#src/watches/model.ts'
@@ -112,7 +112,7 @@ function addressIn(watch: Watch, { kind, key }: TargetField) {
 export async function listedNames(ctx: ChatState, draft: Draft): Promise<readonly Candidate[]> {
   const field = fieldOf(draft)
   if (field?.kind === 'provider') {
-    const { data } = await ctx.call(listProviders)
+    const { data } = await ctx.call(listNamedProviders)
     return data.map(({ provider, name }) => ({ name, target: { [field.key]: provider } }))
   }
   if (field?.kind !== 'feed') return []
@@ -136,7 +136,10 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
   return [...offered, { value: TYPED_TOKEN, label: shortAddress(chosen), isChosen: true }]
 }
 
-/** The main part of a target, without other data; undefined if it is missing, or the type has no target. */
+/**
+ * The property of the target that the draft asks for, such as `address`; undefined if it is missing or the type has no
+ * target.
+ */
 export function targetOf(
   draft: Draft,
   target: Readonly<Record<string, unknown>>,
@@ -149,7 +152,7 @@ export function targetOf(
 /**
  * Resolves a typed or chosen target.
  *
- * @param input a text, or the main part of the target
+ * @param input a text, or the property of the target that the draft asks for
  */
 export async function readTarget(
   ctx: BotContext,

@@ -1,3 +1,4 @@
+/** Makes the parts of a provider's observation at the end of a round. */
 import type { BlockRef } from '#src/chain/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
@@ -185,7 +186,7 @@ export function watchedPartsOf(
   }
 }
 
-/** The stored addresses of a member of a policy. */
+/** The voting addresses of a member, as an observation holds them. */
 function addressesOf({ submit, submitSignatures, signingPolicy }: PolicyProvider) {
   return { submit, submitSignatures, signingPolicy }
 }

@@ -39,8 +39,8 @@ export function pricedFeedIndices(medians: readonly (number | undefined)[]): rea
 }
 
 /**
- * The number of feeds of a round: the number of values in the reveals that have the most weight together. Of two
- * numbers with equal weight the larger one counts. Undefined without a reveal that matches its commit.
+ * The number of feeds of a round. Each reveal votes, with its provider's weight, for its number of values; the number
+ * with the most weight wins, the larger one at a tie. Undefined without a reveal that matches its commit.
  */
 export function countFeeds(
   matched: RoundContext['matched'],

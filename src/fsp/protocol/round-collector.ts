@@ -22,7 +22,7 @@ export interface RoundBlock {
   readonly finalised: readonly RoundResult[]
   /** Data of the FDC's attestation requests. */
   readonly requests: readonly string[]
-  /** False if the content of the block could not be proven. Its rounds are not judged then. */
+  /** False if the content of the block could not be proven; its rounds are not judged then. Undefined counts as true. */
   readonly isSure?: boolean
 }
 
@@ -63,7 +63,7 @@ export function createRoundCollector(
   const notJudged = new Set<number>()
 
   /** Marks rounds in which no block came for more than STANDSTILL_SECONDS. */
-  function recordGap(until: number): void {
+  function markStandstill(until: number): void {
     if (until - lastAt <= STANDSTILL_SECONDS) return
     for (let round = roundAt(clock, lastAt) - 1; round <= roundAt(clock, until); round += 1) {
       const { start, complete } = roundWindowsOf(clock, round)
@@ -72,7 +72,7 @@ export function createRoundCollector(
     }
   }
 
-  function roundOf(round: number): OpenRound | undefined {
+  function findOrOpenRound(round: number): OpenRound | undefined {
     const known = open.get(round)
     if (known !== undefined) return known
     if (first === undefined || round < first || round <= completeUpTo) return undefined
@@ -91,33 +91,34 @@ export function createRoundCollector(
         latest = current
         completeUpTo = current
       }
-      recordGap(block.at)
+      markStandstill(block.at)
       lastAt = block.at
       const complete: RoundEvidence[] = []
       while (roundWindowsOf(clock, completeUpTo + 1).complete <= block.at) {
-        const evidence = roundOf(completeUpTo + 1)
+        const evidence = findOrOpenRound(completeUpTo + 1)
         completeUpTo += 1
         if (evidence !== undefined && !notJudged.has(completeUpTo))
           complete.push(toRoundEvidence(evidence))
         open.delete(completeUpTo)
         notJudged.delete(completeUpTo)
       }
-      for (; latest < current; latest += 1) roundOf(latest + 1)
+      // Opens rounds without submissions, too.
+      for (; latest < current; latest += 1) findOrOpenRound(latest + 1)
       // The block may contain reveals and signatures of the previous round, so neither round is judged.
       if (block.isSure === false)
         for (const round of [current - 1, current]) {
           if (round > completeUpTo) notJudged.add(round)
         }
       for (const transaction of block.submissions) {
-        addSubmission(clock, roundOf, transaction, block.at)
+        addSubmission(clock, findOrOpenRound, transaction, block.at)
       }
       for (const result of block.finalised) {
         if (result.protocol !== FTSO_PROTOCOL && result.protocol !== FDC_PROTOCOL) continue
-        const evidence = roundOf(result.round)
+        const evidence = findOrOpenRound(result.round)
         if (evidence === undefined) continue
         evidence.finalised[result.protocol] ??= { ...result, at: block.at }
       }
-      roundOf(current)?.requests.push(...block.requests)
+      findOrOpenRound(current)?.requests.push(...block.requests)
       return complete
     },
   }

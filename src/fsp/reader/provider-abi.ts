@@ -60,8 +60,11 @@ export const BALANCE_ABI = parseAbi([
   'function getEthBalance(address account) view returns (uint256)',
 ])
 
-/** Events of a round, and of claims. */
-export const ROUND_EVENTS_ABI = parseAbi([
+/**
+ * Events of the protocol that are read from blocks: registrations, finalizations, attestation requests, fast updates,
+ * claims.
+ */
+export const PROTOCOL_EVENTS_ABI = parseAbi([
   'struct PublicKey { bytes32 x; bytes32 y; }',
   'struct Signature { uint8 v; bytes32 r; bytes32 s; }',
   'event VoterRegistered(address indexed voter, uint32 indexed rewardEpochId, address indexed signingPolicyAddress, address submitAddress, address submitSignaturesAddress, PublicKey publicKey, uint256 registrationWeight, Signature signature)',

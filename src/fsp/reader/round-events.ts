@@ -4,7 +4,7 @@ import type { Log } from '#src/chain/logs.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 import { decodeUpdate, feedsCovered, type SignedUpdate } from '../protocol/fast-update.ts'
 import type { RoundBlock } from '../protocol/round-collector.ts'
-import { ROUND_EVENTS_ABI } from './provider-abi.ts'
+import { PROTOCOL_EVENTS_ABI } from './provider-abi.ts'
 
 /** A claimed reward of a provider itself. */
 export interface RewardClaim {
@@ -105,7 +105,7 @@ export function protocolEventsIn(
   const decoded = logs.flatMap((log) => {
     const [topic, ...rest] = log.topics
     if (topic === undefined) return []
-    const abi: Abi = ROUND_EVENTS_ABI
+    const abi: Abi = PROTOCOL_EVENTS_ABI
     return [{ log, event: decodeEventLog({ abi, topics: [topic, ...rest], data: log.data }) }]
   })
   return {

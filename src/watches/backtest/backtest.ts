@@ -46,7 +46,7 @@ const WAITING_MAX = 9
  */
 const TURNS = {
   each: {
-    atOnce: 1,
+    runningMax: 1,
     waitingMax: WAITING_MAX,
     waitMs: 10_000,
     refusal: () =>
@@ -55,7 +55,7 @@ const TURNS = {
         values: { count: WAITING_MAX + 1 },
       }),
   },
-  all: { atOnce: 2, waitingMax: 20, waitMs: 10_000 },
+  all: { runningMax: 2, waitingMax: 20, waitMs: 10_000 },
 } as const
 const RETRY_AFTER_SECONDS = 5
 

@@ -95,7 +95,7 @@ async function selectDueTargets(
   { db, clock }: Pick<JudgeLedgersDeps, 'db' | 'clock'>,
   targets: readonly store.TargetRow[],
 ): Promise<readonly LedgerTarget[]> {
-  const known = targets.map(({ id, slice, key, stale, observation }) => {
+  const known = targets.map(({ id, slice, key, mustJudge, observation }) => {
     // A target whose observation cannot be parsed is selected; judging it fails for its own wallet only.
     const last = observation === null ? undefined : CreditsObservation.safeParse(observation)
     const isUnreadable = last?.success === false
@@ -103,14 +103,16 @@ async function selectDueTargets(
       id,
       slice,
       wallet: walletOfTargetKey(key),
-      stale: stale || isUnreadable,
+      mustJudge: mustJudge || isUnreadable,
       position: last?.data?.entry ?? 0,
     }
   })
   const moved = new Set(await listWalletsWithNewEntries(db, known))
   const ids = known.map(({ id }) => id)
   const cooled = new Set(await store.listTargetsWithEndedCooldown(db, ids, clock.now()))
-  return known.filter(({ id, stale, wallet }) => stale || moved.has(wallet) || cooled.has(id))
+  return known.filter(
+    ({ id, mustJudge, wallet }) => mustJudge || moved.has(wallet) || cooled.has(id),
+  )
 }
 
 interface LedgerTarget {
@@ -161,7 +163,7 @@ async function judge(
     const now = deps.clock.now()
     fold.repeatUntil(new Date(now.getTime() + 1))
     const place = fold.last() ?? (await readBalance(tx, wallet))
-    if (target.stale || before === undefined) fold.add(place, now)
+    if (target.mustJudge || before === undefined) fold.add(place, now)
     await saveStates(tx, fold.states())
     await deps.recordAlerts(tx, fold.takeCandidates())
     const last = fold.last()

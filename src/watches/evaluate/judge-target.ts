@@ -81,7 +81,7 @@ export function newObservations(
   }
   if (before !== null && newest.position < before.position) return []
   const isDue = row.recheckAt !== null && row.recheckAt <= newest.at
-  if (row.stale || isDue || row.noDataSince !== null || before === null) return [newest]
+  if (row.mustJudge || isDue || row.noDataSince !== null || before === null) return [newest]
   return isQuiet(type, row, before, newest) ? [] : [newest]
 }
 

@@ -35,7 +35,7 @@ function dueTarget(id: number, watchCount: number): DueTarget {
     recheckAt: null,
   }
   const row: TargetRow = {
-    ...{ id, slice: 0, key: `${id}`, stale: false, noDataSince: null, watchCount, ...stored },
+    ...{ id, slice: 0, key: `${id}`, mustJudge: false, noDataSince: null, watchCount, ...stored },
   }
   const target = { provider: PROVIDER }
   return {

@@ -43,7 +43,7 @@ export async function fitWatchesToSlots(
   const suspended = await slotStore.suspendBeyondCapacity(tx, wallet, capacity, at)
   const resumed = await slotStore.resumeWithinCapacity(tx, wallet, capacity, at)
   for (const { id, targetId } of resumed.toSorted((a, b) => a.targetId - b.targetId)) {
-    await store.markTargetStale(tx, targetId)
+    await store.markTargetToJudge(tx, targetId)
     await store.deleteStatesWithoutEpisode(tx, id)
   }
   if (resumed.length > 0) await store.notifyLedgerJudge(tx, wallet)

@@ -71,7 +71,7 @@ export async function requestObservation(
   const { target, targetId } = row
   const keySettings = keySettingsOf(type, z.decode(type.settings, settings))
   if (keySettings === undefined) {
-    await store.markTargetStale(tx, targetId)
+    await store.markTargetToJudge(tx, targetId)
     return targetId
   }
   const key = targetKey(type, target, wallet, keySettings)
@@ -115,5 +115,5 @@ export async function resetBaseline(
     const ids = switchedOn.map(({ id }) => id)
     await store.deleteStatesWithoutEpisode(tx, row.id, ids)
   }
-  if (isResumed || switchedOn.length > 0) await store.markTargetStale(tx, row.targetId)
+  if (isResumed || switchedOn.length > 0) await store.markTargetToJudge(tx, row.targetId)
 }

@@ -18,7 +18,7 @@ import {
 import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
 import type { WatchTypeFacts } from '../facts.ts'
 import { failingSince } from '../outage/monitoring.ts'
-import { readStaleTargetPages, readTargetPages } from '../slice-pages.ts'
+import { readPagesToJudge, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 import {
@@ -42,14 +42,15 @@ interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly progress: PassProgress
 }
 
-export interface PassDeps extends Omit<ObserveDeps, 'progress'> {
+/** What a pass needs from its caller. */
+export interface ObservePassDeps extends Omit<ObserveDeps, 'progress'> {
   /** The slices of this process. */
   readonly slices: Slices
 }
 
 /**
  * Runs one pass over the slices of this process, up to the published block: observes every distinct target
- * of every chain type once, and judges its watches only if the observation changed or a watch joined.
+ * of every chain type once, and judges its watches only if the observation changed, or a watch joined or changed.
  *
  * Each target's states, alerts and last observation are written in one transaction, so nothing is lost or repeated if
  * the process stops at any point, or another process takes over a slice meanwhile. If the targets of a type cannot be
@@ -59,7 +60,7 @@ export interface PassDeps extends Omit<ObserveDeps, 'progress'> {
  *
  * @throws AppError upstream when no target could be read; database errors
  */
-export async function observeSlices(passDeps: PassDeps, signal: AbortSignal): Promise<void> {
+export async function observeSlices(passDeps: ObservePassDeps, signal: AbortSignal): Promise<void> {
   const slices = passDeps.slices.hold()
   const progress = createPassProgress({ db: passDeps.db, slices })
   const tip = await store.findPublishedBlock(passDeps.db)
@@ -176,8 +177,8 @@ async function observeSpans(
     const isWaiting = after === tip.number || (batches === 0 && !isDue(type, cursor, tip))
     const upTo = isWaiting ? tip : await endOfBatch(chain, type, after, tip, signal)
     if (upTo === undefined) return
-    // Between two intervals only newly watched targets are observed.
-    const list = isWaiting ? readStaleTargetPages : readTargetPages
+    // Between two intervals only targets with new or changed watches are observed.
+    const list = isWaiting ? readPagesToJudge : readTargetPages
     for await (const targets of list(db, type.name, slices, TARGETS_PER_REQUEST)) {
       await progress.writeSoon()
       await observeTargets(deps, type, targets, { after, upTo }, signal)
