@@ -36,7 +36,7 @@ const VOTING: ReadonlySet<string> = new Set([
 type Rule = (cause: ActiveAlertRef, consequence: ActiveAlertRef) => boolean
 
 const noVoting: Rule = (cause, consequence) =>
-  isOneOf(VOTING, consequence) && isSameProvider(cause, consequence)
+  isOneOf(VOTING, consequence) && concernSameProvider(cause, consequence)
 
 const RULES: Readonly<Record<string, Rule>> = {
   'fsp.monitoring': (cause, consequence) =>
@@ -45,7 +45,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'provider.unregistered': noVoting,
   'fsp.reveal-offence': (cause, consequence) =>
     consequence.signal === 'ftso-reveal' &&
-    isSameProvider(cause, consequence) &&
+    concernSameProvider(cause, consequence) &&
     haveCommonRound(cause.data, consequence.data),
 }
 
@@ -68,11 +68,12 @@ function isOneOf(signals: ReadonlySet<string>, { signal }: ActiveAlertRef): bool
   return signal !== null && signals.has(signal)
 }
 
-function isSameProvider(activeAlertRef: ActiveAlertRef, other: ActiveAlertRef): boolean {
-  const provider = providerOf(activeAlertRef)
+/** Whether both are of one watch, or have the same `provider` in their data. */
+function concernSameProvider(cause: ActiveAlertRef, consequence: ActiveAlertRef): boolean {
+  const provider = providerOf(cause)
   return (
-    activeAlertRef.watchId === other.watchId ||
-    (provider !== undefined && provider === providerOf(other))
+    cause.watchId === consequence.watchId ||
+    (provider !== undefined && provider === providerOf(consequence))
   )
 }
 

@@ -17,7 +17,7 @@ interface GroupTimes {
 export function groupTimes(envelope: Envelope, state: MessageState): GroupTimes {
   const items = itemsOf(envelope)
   if (openIn(envelope, state).length === 0 || hasEnded(state)) {
-    const ended = isHealthy(items, state) ? decisive(items) : endable(items)
+    const ended = isHealthy(items, state) ? dutiesOrAll(items) : recoverableOrAll(items)
     const to = state.closedAt === undefined ? lastEnd(ended, state) : undefined
     return { from: firstStart(ended), to }
   }
@@ -38,23 +38,20 @@ export function namedIn(envelope: Envelope, state: MessageState): EnvelopeMessag
 
 /** Number of voting rounds lost in the outage, as its recoveries state them; undefined while unknown. */
 export function lostRounds(envelope: Envelope, state: MessageState): number | undefined {
-  const rounds = decisive(itemsOf(envelope)).flatMap(
+  const rounds = dutiesOrAll(itemsOf(envelope)).flatMap(
     (item) => stateIn(state, item).recovery?.(envelope)?.rounds ?? [],
   )
   return rounds.length === 0 ? undefined : Math.max(...rounds)
 }
 
-/**
- * The alerts of an outage of voting rounds: those about its duties, if there are any. Other signals, such as low
- * balances, begin and end at other times.
- */
-function decisive(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
+/** Alerts about duties, or all if there are none: low balances and the like end at other times. */
+function dutiesOrAll(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
   const duties = items.filter(({ event }) => isFailedDuty(event.replace(/\.recovered$/, '')))
   return duties.length > 0 ? duties : items
 }
 
-/** Without events that nothing ends, if there is anything else. */
-function endable(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
+/** Alerts that can recover, and recoveries; all if there are none. */
+function recoverableOrAll(items: readonly EnvelopeMessage[]): readonly EnvelopeMessage[] {
   const ended = items.filter(({ isRecovery, canRecover }) => isRecovery || canRecover)
   return ended.length > 0 ? ended : items
 }
@@ -63,7 +60,7 @@ function firstStart(items: readonly EnvelopeMessage[]): Date {
   return new Date(Math.min(...items.map(startMs)))
 }
 
-/** Start of the time in which all of these duties failed, by the last alert about each. */
+/** Time from which all duties failed: the latest start. Of several alerts about a duty the last one counts. */
 function lastStart(duties: readonly EnvelopeMessage[]): Date {
   const starts = new Map(duties.map((item) => [item.event, startMs(item)]))
   return new Date(Math.max(...starts.values()))

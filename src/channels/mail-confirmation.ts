@@ -18,11 +18,11 @@ export interface ConfirmationRequest {
   readonly timezone: string
 }
 
-/** The e-mail that asks for consent: the question, the button, the expiry, and the wallet that asked. */
+/** The e-mail that asks for consent: the question, the button, the expiry, and the wallet that requested it. */
 export function confirmationMail(mail: ConfirmationRequest): MailContent {
   const { locale, timezone } = mail
   const t = translator(locale)
-  const pieces = mailWriter(locale)
+  const writer = mailWriter(locale)
   const values = {
     question: { address: typed(mail.address) },
     askedBy: {
@@ -33,17 +33,17 @@ export function confirmationMail(mail: ConfirmationRequest): MailContent {
   }
   const subject = t('mail:confirm.subject', { wallet: values.askedBy.wallet })
   const askedBy = t('mail:confirm.askedBy', values.askedBy)
-  const html = pieces.page({
+  const html = writer.page({
     title: subject,
     preheader: askedBy,
     asideHtml: '',
     contentHtml: [
-      pieces.heading(t('mail:confirm.question', values.question)),
-      pieces.paragraph(escapeHtml(askedBy)),
-      pieces.button(t('mail:confirm.button'), mail.url),
-      pieces.muted(t.html('mail:confirm.until', values.until)),
+      writer.heading(t('mail:confirm.question', values.question)),
+      writer.paragraph(escapeHtml(askedBy)),
+      writer.button(t('mail:confirm.button'), mail.url),
+      writer.muted(t.html('mail:confirm.until', values.until)),
     ],
-    footerHtml: [pieces.muted(t.html('mail:confirm.footer'))],
+    footerHtml: [writer.muted(t.html('mail:confirm.footer'))],
   })
   const text = mailText([
     t('mail:confirm.question', values.question),

@@ -161,6 +161,9 @@ function bareHost(hostname: string): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
+/**
+ * Reason of a failed request, as stored with the delivery. The order matters: timeouts also have codes `UND_ERR_…`.
+ */
 function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'timeout'
   if (error instanceof errors.HTTPParserError) return 'bad_answer'

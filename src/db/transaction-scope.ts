@@ -17,7 +17,7 @@ export function transactionEndSignal(): AbortSignal | undefined {
 /** State of a running transaction. */
 interface TransactionScope {
   /** Set when the work has ended. Calls that are still running no longer belong to the transaction. */
-  over: boolean
+  isOver: boolean
   /** Reason why the transaction must not be committed, whatever the result of its work. */
   violation: Error | undefined
   /** Functions to call when the transaction is committed. */
@@ -35,25 +35,26 @@ const transactions = new AsyncLocalStorage<TransactionScope>()
 export async function runInTransactionScope<T>(
   work: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly effects: readonly (() => void)[] }> {
-  const scope: TransactionScope = { over: false, violation: undefined, effects: [] }
+  const scope: TransactionScope = { isOver: false, violation: undefined, effects: [] }
   try {
     const result = await transactions.run(scope, work)
     if (scope.violation !== undefined) throw scope.violation
     return { result, effects: scope.effects }
   } finally {
-    scope.over = true
+    scope.isOver = true
   }
 }
 
 /**
  * Calls `effect` when the current transaction is committed; never if the transaction is rolled back, and at
- * once outside of transactions. An effect that must not be lost must be a row of the transaction instead.
+ * once outside of transactions. Write what must not be lost as a row in the transaction: effects are lost if the process
+ * stops after the commit.
  *
  * @param effect must not throw
  */
 export function afterCommit(effect: () => void): void {
   const scope = transactions.getStore()
-  if (scope === undefined || scope.over) effect()
+  if (scope === undefined || scope.isOver) effect()
   else scope.effects.push(effect)
 }
 
@@ -72,7 +73,7 @@ export async function runInSavepointScope<T>(work: () => Promise<T>): Promise<T>
 /** Makes the current transaction fail. @returns the error; undefined outside of transactions */
 export function forbidInTransaction(what: string): Error | undefined {
   const scope = transactions.getStore()
-  if (scope === undefined || scope.over) return undefined
+  if (scope === undefined || scope.isOver) return undefined
   scope.violation ??= new Error(`inside a database transaction: ${what}`)
   return scope.violation
 }

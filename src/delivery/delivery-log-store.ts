@@ -28,19 +28,22 @@ export async function listDeliveryLog(
   page: { readonly until: Date | undefined; readonly skip: number; readonly limit: number },
 ): Promise<DeliveryLogRow[]> {
   const { until, skip, limit } = page
-  // The condition is omitted instead of comparing with null, so that PostgreSQL's cached plan starts at the
-  // instant.
-  const isOnPage = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
+  // A condition that also allows null would make PostgreSQL's cached plan read all newer deliveries first. So there is
+  // none without an instant.
+  const untilCondition = until === undefined ? sql`` : sql`and d.created_at <= ${until}`
   return await db.execute<DeliveryLogRow>(sql`
     select d.id, d.envelope->'message'->>'title' as title, d.test, d.created_at as "createdAt",
       ${DELIVERY_STATE_COLUMNS}
     from deliveries d ${DELIVERY_STATE_JOIN}
-    where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId} ${isOnPage}
+    where d.wallet = ${of.wallet} and d.recipient_id = ${of.recipientId} ${untilCondition}
     order by d.created_at desc, d.id
     limit ${limit} offset ${skip}`)
 }
 
-/** Time of the newest test of a watch, or of no watch, that a recipient got or will get; undefined before an instant. */
+/**
+ * Time of a recipient's newest test after `since` that did not fail; undefined if there is none. `watchId` null: tests
+ * that are about no watch.
+ */
 export async function findLastTest(
   db: Db,
   of: { readonly wallet: string; readonly recipientId: number; readonly watchId: number | null },

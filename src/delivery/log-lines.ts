@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { SendTask, SendTaskResult } from './send-task.ts'
 
 /** Fields that name a delivery, or an alert in a message that is only changed. */
-interface About extends Record<string, unknown> {
+interface DeliveryLogFields extends Record<string, unknown> {
   readonly deliveryId: string | undefined
   readonly alertId?: number
 }
@@ -19,11 +19,14 @@ export function logFieldsOfEach({
   stored,
   channel,
   recipientId,
-}: SendTask): readonly About[] {
+}: SendTask): readonly DeliveryLogFields[] {
   const common = { channel, recipientId }
   if (rows.length > 0) {
     return rows.map(({ id: deliveryId, alertId, attempts: attempt }) => ({
-      ...{ deliveryId, ...(alertId !== null && { alertId }), attempt, ...common },
+      deliveryId,
+      ...(alertId !== null && { alertId }),
+      attempt,
+      ...common,
     }))
   }
   const deliveryId = change?.id

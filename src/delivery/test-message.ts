@@ -139,7 +139,9 @@ function testDelivery(
       deliveryId: id,
       ...about,
       data: { ...data, test: true },
-      ...{ locale, timezone, message },
+      locale,
+      timezone,
+      message,
     },
     createdAt: now,
     status: 'pending',
@@ -147,9 +149,9 @@ function testDelivery(
 }
 
 /**
- * Title and body of a test. For people they are those of the alert, which the channel marks as a test. Programs may
- * ignore the test flag, so their title and body say it. The reader of a mailbox, who may be another person, is told
- * first whose test it is.
+ * Title and body of a test. People get the texts of the alert; the channel marks the test. Programs may ignore the
+ * flag, so their texts say it. A channel with consent (mail) may belong to somebody else, so its body begins with the
+ * wallet that sent the test.
  */
 function markedTexts(
   { channel, wallet, locale }: DecryptedDestination,

@@ -29,7 +29,7 @@ export interface BotWork {
   showBacktests(signal: AbortSignal): Promise<void>
 }
 
-/** Dependencies of jobs: those of the verbs (`App`), and more. */
+/** Dependencies of jobs: `App`, which verbs get, and what only jobs need. */
 export interface JobApp extends App {
   /** Maximum time between two polls of the chain's tip, and between two runs of jobs that follow the chain. */
   readonly evaluationIntervalMs: number

@@ -22,6 +22,9 @@ export const ERROR_STATUS = {
 
 export type ErrorKind = keyof typeof ERROR_STATUS
 
+/** HTTP status of an error. */
+export type ErrorStatus = (typeof ERROR_STATUS)[ErrorKind]
+
 type TitleKey<Key> = Key extends `${infer Code}.title` ? Code : never
 
 /** Every error code. Derived from the English texts, so a code without a text does not compile. */

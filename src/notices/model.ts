@@ -13,7 +13,7 @@ import type {
 import type { FailedRenewal, PaidRenewal } from '#src/billing/subscriptions/renewal.ts'
 import type { CreditedPayment } from '#src/billing/topups/payments.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
-import type { LinkedRecipient } from '#src/recipients/added.ts'
+import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 
@@ -77,7 +77,7 @@ export type Notice =
     >)
   | ({ readonly kind: 'refused' } & Pick<RefusedRecipient, 'name' | 'target'>)
   | { readonly kind: 'topic-gone' }
-  | ({ readonly kind: 'linked' } & LinkedRecipient)
+  | ({ readonly kind: 'linked' } & AddedRecipient)
   | ({ readonly kind: 'credited'; readonly symbol: string } & Pick<
       CreditedPayment,
       'asset' | 'amountUnits' | 'credits' | 'bonusCredits' | 'balanceCredits' | 'purchase'

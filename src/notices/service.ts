@@ -16,7 +16,7 @@ import { titleOnChain } from '#src/kernel/chains.ts'
 import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
-import type { LinkedRecipient } from '#src/recipients/added.ts'
+import type { AddedRecipient } from '#src/recipients/added.ts'
 import type { RefusedRecipient } from '#src/recipients/consent.ts'
 import type { StoppedDestination } from '#src/recipients/destinations.ts'
 import { listNoticeRecipients, type NoticeRecipient } from '#src/recipients/notice-recipients.ts'
@@ -57,7 +57,7 @@ export interface Notices {
   fitted(tx: Db, fitted: FittedWatches): Promise<void>
   credited(tx: Db, payment: CreditedPayment): Promise<void>
   /** A destination was added. Sent to the wallet's other recipients, except the person who added it. */
-  linked(tx: Db, recipient: LinkedRecipient): Promise<void>
+  linked(tx: Db, recipient: AddedRecipient): Promise<void>
   /** Destinations were switched off. Sent to the wallet's other recipients. */
   switchedOff(tx: Db, stopped: readonly StoppedDestination[]): Promise<void>
   /** The reader of a mailbox refused e-mails, and the recipient was deleted. */

@@ -28,8 +28,8 @@ export async function insertHour(
 }
 
 /**
- * Deletes the counts of hours outside a period. No sum needs the earlier hours any more; a clock that was ahead has
- * counted the later hours too early.
+ * Deletes the counts of hours outside a period. Later hours were counted by a process whose clock was ahead; earlier
+ * hours belong to no sum any more.
  */
 export async function deleteHoursOutside(
   db: Db,

@@ -1,9 +1,9 @@
 /** How the OpenAPI document describes errors: one response for each status, which operations reference. */
 import { z } from 'zod'
 import type { Translate } from '#src/i18n/translate.ts'
-import type { ErrorCode } from '#src/kernel/errors.ts'
+import type { ErrorCode, ErrorStatus } from '#src/kernel/errors.ts'
 import type { AnyOperation } from './define.ts'
-import { type ProblemStatus, problemExample } from './examples/problems.ts'
+import { problemExample } from './examples/problems.ts'
 
 const PROBLEM_TYPE = 'application/problem+json'
 
@@ -40,12 +40,12 @@ export function problemReferences(operation: AnyOperation): Record<string, unkno
   )
 }
 
-function problemStatuses(operation: AnyOperation): readonly ProblemStatus[] {
+function problemStatuses(operation: AnyOperation): readonly ErrorStatus[] {
   const { scope, params, namesRow, idempotent, method } = operation
   const isChange = method !== 'GET'
   const isSigned = scope !== 'none'
   const isExchange = operation.rate === 'token'
-  const table: readonly (readonly [ProblemStatus, unknown])[] = [
+  const table: readonly (readonly [ErrorStatus, unknown])[] = [
     // Every operation refuses unknown query parameters.
     [400, true],
     [401, isSigned || isExchange],
@@ -93,7 +93,7 @@ export function errorCodes(operation: AnyOperation): readonly ErrorCode[] {
   return [...general, ...(operation.errors ?? [])]
 }
 
-function problemName(status: ProblemStatus): string {
+function problemName(status: ErrorStatus): string {
   return `Problem${status}`
 }
 

@@ -106,7 +106,7 @@ export async function pricingDocument(
 ): Promise<PricingDocument> {
   const { billing } = app
   const states = await app.paymentOptions.list()
-  const place = { publicUrl: app.publicUrl, chainId: app.chainId, ...billing }
+  const context = { publicUrl: app.publicUrl, chainId: app.chainId, ...billing }
   return {
     docs: '/docs',
     enabled: billing.enabled,
@@ -119,7 +119,7 @@ export async function pricingDocument(
       url: billing.resources.includes(resource)
         ? `${app.publicUrl}${prices.resourcePath(resource)}`
         : null,
-      ...resourceEntry(resource, place, states, 'en'),
+      ...resourceEntry(resource, context, states, 'en'),
     })),
     assets: states
       .filter(({ asset }) => asset.way === 'router')

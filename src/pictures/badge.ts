@@ -11,10 +11,15 @@ const PADDING = 8
 /** Average width of a letter at a size of 11. */
 const LETTER = 6.6
 /** Share of rounds with problems up to which the badge is amber. */
-const SOME_SHARE = 0.1
+const FEW_SHARE_MAX = 0.1
 const NAME_BACK = '#2B3440'
 /** Background colours; white letters on them have a contrast of at least 4.5 to 1. */
-const COLOURS = { fine: '#1B7F4F', some: '#8A4B00', many: '#B3261E', unknown: '#566070' } as const
+const COLOURS = {
+  fine: '#1B7F4F',
+  fewBad: '#8A4B00',
+  manyBad: '#B3261E',
+  unknown: '#566070',
+} as const
 
 /**
  * Draws the name, and how many of the last twenty rounds had no problem. Apart from the name it contains no words,
@@ -24,8 +29,15 @@ export function drawBadge(view: ProviderView, name: string | undefined): string 
   const { seen, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))
   const left = drawableName(name) ?? shortAddress(view.provider)
   const right = seen === 0 ? '–' : `${seen - bad}/${seen}`
+  // Without a problem the badge is grey until twenty rounds were seen.
   const colour =
-    bad === 0 ? (seen === ROUNDS ? 'fine' : 'unknown') : bad / seen <= SOME_SHARE ? 'some' : 'many'
+    bad === 0
+      ? seen === ROUNDS
+        ? 'fine'
+        : 'unknown'
+      : bad / seen <= FEW_SHARE_MAX
+        ? 'fewBad'
+        : 'manyBad'
   const label = escapeHtml(`${left}: ${right}`)
   const [leftWidth, rightWidth] = [boxWidth(left), boxWidth(right)]
   const width = leftWidth + rightWidth

@@ -10,7 +10,7 @@ import type { RecipientStatus } from './model.ts'
 import type { RecipientRow } from './store.ts'
 
 /** A new destination of a wallet. */
-export interface LinkedRecipient {
+export interface AddedRecipient {
   readonly id: number
   readonly wallet: Address
   readonly channel: ChannelKey
@@ -22,21 +22,23 @@ export interface LinkedRecipient {
   readonly chat: { readonly scopes: readonly Scope[]; readonly isGroup: boolean } | null
   /** Label of the API token that created it. */
   readonly madeBy: string | null
-  /** The Telegram account that created it in a chat; null if it was not created in one. */
+  /** The Telegram account of the person who added it in a chat; otherwise null. */
   readonly accountId: number | null
   readonly at: Date
 }
 
-/** Notifies the wallet's other recipients, in the transaction that adds the destination. */
-export interface LinkListener {
-  linked(tx: Db, recipient: LinkedRecipient): Promise<void>
+/**
+ * Notifies the wallet's other recipients, except the person who added it, in the transaction that adds the destination.
+ */
+export interface AddedListener {
+  linked(tx: Db, recipient: AddedRecipient): Promise<void>
 }
 
 /** Describes a new row and its creator. */
-export function toLinked(
+export function toAdded(
   row: RecipientRow,
-  { madeBy, accountId }: Pick<LinkedRecipient, 'madeBy' | 'accountId'>,
-): LinkedRecipient {
+  { madeBy, accountId }: Pick<AddedRecipient, 'madeBy' | 'accountId'>,
+): AddedRecipient {
   const { id, wallet, channel, name, target, status, chatId, chatScopes, createdAt: at } = row
   const chat = chatId === null ? null : { scopes: chatScopes ?? [], isGroup: isGroup(row) }
   return { id, wallet, channel, name, target, status, chat, madeBy, accountId, at }
@@ -51,7 +53,7 @@ export function isGroup({ chatId }: Pick<RecipientRow, 'chatId'>): boolean {
 export async function creatorOf(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
-): Promise<Pick<LinkedRecipient, 'madeBy' | 'accountId'>> {
+): Promise<Pick<AddedRecipient, 'madeBy' | 'accountId'>> {
   const accountId = caller.telegramUserId ?? null
   if (caller.tokenId === undefined) return { madeBy: null, accountId }
   const { data } = await listTokens(deps, caller)

@@ -12,7 +12,7 @@ import { cleanOutsideText } from '#src/kernel/outside-text.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isGroupId } from '#src/telegram/chat-id.ts'
-import { type LinkListener, toLinked } from './added.ts'
+import { type AddedListener, toAdded } from './added.ts'
 import { forgetCodes } from './connect-store.ts'
 import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { deleteDestination, requireCapacity } from './destination-change.ts'
@@ -40,7 +40,7 @@ interface SealingDeps extends Deps {
 
 /** Dependencies of linking a chat. */
 export interface LinkingDeps extends SealingDeps {
-  readonly notices: LinkListener
+  readonly notices: AddedListener
 }
 
 /** A chat to link, and the person who confirmed it there. */
@@ -125,7 +125,7 @@ export async function linkChat(
   })
   await deps.notices.linked(
     deps.db,
-    toLinked(row, { madeBy: link.madeBy ?? null, accountId: link.by.id }),
+    toAdded(row, { madeBy: link.madeBy ?? null, accountId: link.by.id }),
   )
   return { recipient: toRecipient(row), wallet, scopes, again: false }
 }

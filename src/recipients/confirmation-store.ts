@@ -136,7 +136,7 @@ export async function markConfirmationSent(db: Db, id: number, sentAt: Date): Pr
 }
 
 /** Deletes e-mails that were due before `before` and are not waiting. */
-export async function deleteOldMails(db: Db, before: Date): Promise<void> {
+export async function deleteOldConfirmationMails(db: Db, before: Date): Promise<void> {
   await db
     .delete(confirmationMails)
     .where(and(lt(confirmationMails.dueAt, before), isNull(confirmationMails.nextAttemptAt)))

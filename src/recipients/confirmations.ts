@@ -232,6 +232,6 @@ export async function pruneConfirmations(deps: {
   readonly clock: Clock
 }): Promise<void> {
   const now = deps.clock.now()
-  await mails.deleteOldMails(deps.db, new Date(now.getTime() - KEPT_MS))
+  await mails.deleteOldConfirmationMails(deps.db, new Date(now.getTime() - KEPT_MS))
   await mails.deleteOldRefusals(deps.db, refusedSince(now))
 }

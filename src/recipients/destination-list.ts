@@ -11,7 +11,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
-import { isGroup, type LinkListener } from './added.ts'
+import { type AddedListener, isGroup } from './added.ts'
 import { decryptDestination } from './destination-box.ts'
 import type { NewRecipient, Recipient, RecipientChanges } from './model.ts'
 import {
@@ -53,7 +53,7 @@ interface Deps {
 }
 
 interface AddingDeps extends Deps {
-  readonly notices: LinkListener
+  readonly notices: AddedListener
   readonly quarantine: Quarantine
 }
 

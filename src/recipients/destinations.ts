@@ -13,7 +13,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { creatorOf, isGroup, type LinkListener, toLinked } from './added.ts'
+import { type AddedListener, creatorOf, isGroup, toAdded } from './added.ts'
 import { planConfirmation } from './confirmations.ts'
 import { decryptDestination, toStoredDestination } from './destination-box.ts'
 import { applyDestinationChange, deleteDestination, requireChannel } from './destination-change.ts'
@@ -36,7 +36,7 @@ interface Deps {
   readonly clock: Clock
   readonly box: SecretBox
   readonly channels: Channels
-  readonly notices: LinkListener
+  readonly notices: AddedListener
 }
 
 /**
@@ -96,7 +96,7 @@ export async function configureChannel(
       updatedAt: now,
     })
     if (CHANNELS[key].needsConsent) await planConfirmation(tx, row, made.destination, now)
-    await deps.notices.linked(tx, toLinked(row, await creatorOf({ ...deps, db: tx }, caller)))
+    await deps.notices.linked(tx, toAdded(row, await creatorOf({ ...deps, db: tx }, caller)))
     return toChannelState(deps.channels, key, row, made.secret)
   })
 }

@@ -6,7 +6,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { PAGE_LIMIT_DEFAULT, type Page, readCursor, toPage } from '#src/kernel/pagination.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import { creatorOf, type LinkListener, toLinked } from './added.ts'
+import { type AddedListener, creatorOf, toAdded } from './added.ts'
 import { planConfirmation } from './confirmations.ts'
 import { toStoredDestination } from './destination-box.ts'
 import {
@@ -38,7 +38,7 @@ interface Deps {
 }
 
 interface CreatingDeps extends Deps {
-  readonly notices: LinkListener
+  readonly notices: AddedListener
 }
 
 /**
@@ -167,7 +167,7 @@ export async function createRecipient(
       updatedAt: now,
     })
     if (CHANNELS[key].needsConsent) await planConfirmation(tx, created, made.destination, now)
-    await deps.notices.linked(tx, toLinked(created, await creatorOf({ ...deps, db: tx }, caller)))
+    await deps.notices.linked(tx, toAdded(created, await creatorOf({ ...deps, db: tx }, caller)))
     return created
   })
   return toRecipient(row, made.secret)

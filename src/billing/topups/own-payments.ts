@@ -6,7 +6,7 @@ import { listQuotesWithPayments, type QuoteWithPayment } from './store.ts'
 
 /** Money that left a watched account. */
 export interface OutgoingMove {
-  /** Wallet whose top-ups count: the owner of the watch. */
+  /** Owner of the watch; only top-ups of this wallet are compared. */
   readonly wallet: Address
   /** A token contract, or FLR. */
   readonly asset: string
@@ -18,10 +18,10 @@ export interface OutgoingMove {
 
 /** Time after the end of a quote in which a payment for the quote is still expected. */
 const LATE_MS = HOUR_MS
-/** Difference between the clocks of host and chain. */
-const SKEW_MS = 5 * MINUTE_MS
+/** Largest difference between the clocks of host and chain that is tolerated. */
+const CLOCK_SKEW_MAX_MS = 5 * MINUTE_MS
 
-/** Whether each of these moves pays a top-up of its wallet. */
+/** For each move, whether it pays a top-up of its wallet. */
 export async function areOwnPayments(
   db: Db,
   moves: readonly OutgoingMove[],
@@ -44,7 +44,7 @@ export function paysFor(move: OutgoingMove, quote: QuoteWithPayment): boolean {
   if (quote.payment !== null && isPayment(move, quote, quote.payment)) return true
   const at = move.at.getTime()
   const wasOpen =
-    quote.createdAt.getTime() <= at + SKEW_MS && at <= quote.expiresAt.getTime() + LATE_MS
+    quote.createdAt.getTime() <= at + CLOCK_SKEW_MAX_MS && at <= quote.expiresAt.getTime() + LATE_MS
   if (!wasOpen || move.asset !== (quote.token ?? 'FLR')) return false
   return quote.token === null ? isToAddress(move, quote) : move.units === quote.amountUnits
 }

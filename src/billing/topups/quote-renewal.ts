@@ -27,8 +27,8 @@ export async function renewTopup(
   const { handle, locale } = request
   const topup = await store.findTopup(deps.db, handle)
   if (topup === undefined) return undefined
-  const renewed = await findRenewed(deps, topup, locale)
-  if (renewed !== undefined) return renewed
+  const replacement = await findReplacement(deps, topup, locale)
+  if (replacement !== undefined) return replacement
   // A quote is immutable, so it is read before its row is locked.
   const asset = request.asset ?? symbolOf(topup.asset, deps.billing.serviceTokenSymbol)
   const input = { asset, credits: topup.credits }
@@ -38,8 +38,8 @@ export async function renewTopup(
     const inside = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)
     if (row === undefined) return undefined
-    const made = await findRenewed(inside, row, locale)
-    if (made !== undefined) return made
+    const replacement = await findReplacement(inside, row, locale)
+    if (replacement !== undefined) return replacement
     return await createTopup(inside, caller, { input, locale, renews: handle, assetState })
   })
 }
@@ -50,19 +50,20 @@ export async function renewTopup(
  *
  * @throws AppError conflict `topup_state` when the quote has no replacement and cannot be renewed
  */
-async function findRenewed(
+async function findReplacement(
   deps: TopupDeps,
   row: store.TopupRow,
   locale: Locale,
 ): Promise<Topup | undefined> {
   const handle = z.decode(Hash, row.handle)
-  const made = await store.findRenewal(deps.db, handle)
-  if (made !== undefined) {
-    return await findLinkedTopup(deps, { handle: z.decode(Hash, made.handle), locale })
+  const replacement = await store.findRenewal(deps.db, handle)
+  if (replacement !== undefined) {
+    return await findLinkedTopup(deps, { handle: z.decode(Hash, replacement.handle), locale })
   }
   const topup = await findLinkedTopup(deps, { handle, locale })
-  const isExpiredUnpaid = topup && hasNoCountedPayment(topup) && topup.expiresAt <= deps.clock.now()
-  if (!isExpiredUnpaid || (await countRenewals(deps.db, row)) >= RENEWALS_MAX) {
+  const isExpiredUncredited =
+    topup && hasNoCountedPayment(topup) && topup.expiresAt <= deps.clock.now()
+  if (!isExpiredUncredited || (await countRenewals(deps.db, row)) >= RENEWALS_MAX) {
     const members = { topupStatus: topup?.status, reason: topup?.reason }
     throw new AppError('conflict', 'topup_state', { members })
   }

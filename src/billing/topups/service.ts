@@ -275,7 +275,7 @@ async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise
   const isOthers = known.some(({ handle }) => handle !== null && handle !== topup.handle)
   if (isOthers && ours.length === 0) throw new AppError('conflict', 'tx_already_used')
   const now = clock.now()
-  await store.renewSubmission(db, { handle: topup.handle, txHash }, now)
+  await store.retrySubmission(db, { handle: topup.handle, txHash }, now)
   const isFollowed = await followTransaction(deps, topup, { txHash, submittedAt: now })
   if (!isFollowed) throw new AppError('conflict', 'tx_already_used')
 }

@@ -255,7 +255,7 @@ export async function deleteUnpaidQuotes(db: Db, instant: Date): Promise<void> {
 }
 
 /** Makes the service look again for a submitted transaction that it had given up. */
-export async function renewSubmission(
+export async function retrySubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,
   at: Date,
@@ -266,7 +266,7 @@ export async function renewSubmission(
     .where(and(sameSubmission(of), eq(topupSubmissions.state, 'dropped')))
 }
 
-/** Deletes a submitted transaction whose payments are stored. */
+/** Deletes a submitted transaction whose payments are stored, or that pays another top-up. */
 export async function deleteSubmission(
   db: Db,
   of: Pick<SubmissionRow, 'handle' | 'txHash'>,

@@ -43,22 +43,22 @@ export function topupOutcomeOf(
   now: Date,
 ): TopupOutcome {
   const best = RANKING.find((state) => attempts.some((attempt) => attempt.state === state))
-  const alike = attempts.filter(({ state }) => state === best)
-  const amounts = alike.flatMap(({ amountUnits }) => amountUnits ?? [])
-  const isOpen = best === undefined || best === 'unknown'
-  const named = isOpen ? alike.at(-1) : alike[0]
+  const inBestState = attempts.filter(({ state }) => state === best)
+  const amounts = inBestState.flatMap(({ amountUnits }) => amountUnits ?? [])
+  const hasNoKnownAttempt = best === undefined || best === 'unknown'
+  const shown = hasNoKnownAttempt ? inBestState.at(-1) : inBestState[0]
   return {
-    status: isOpen ? (now < expiresAt ? 'draft' : 'expired') : best,
-    txHash: named?.txHash ?? null,
-    confirmations: named?.confirmations ?? 0,
+    status: hasNoKnownAttempt ? (now < expiresAt ? 'draft' : 'expired') : best,
+    txHash: shown?.txHash ?? null,
+    confirmations: shown?.confirmations ?? 0,
     paidUnits: amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount, 0n),
-    creditedCredits: alike.reduce((sum, { credits }) => sum + credits, 0),
-    reason: named?.reason ?? null,
+    creditedCredits: inBestState.reduce((sum, { credits }) => sum + credits, 0),
+    reason: shown?.reason ?? null,
   }
 }
 
 /**
- * Outcome of one submitted transaction. If it is unknown and other transactions pay the top-up, the result
+ * Outcome of one submitted transaction. If it was not found and other transactions pay the top-up, the result
  * is the state of the top-up, with the reason of the submitted transaction.
  *
  * @param attempts all of the top-up, oldest first
@@ -69,8 +69,8 @@ export function transactionOutcomeOf(
   now: Date,
 ): TopupOutcome {
   const attemptsOfTransaction = attempts.filter((attempt) => attempt.txHash === txHash)
-  const named = topupOutcomeOf(attemptsOfTransaction, { expiresAt }, now)
-  if (attemptsOfTransaction.some(({ state }) => state !== 'unknown')) return named
+  const outcome = topupOutcomeOf(attemptsOfTransaction, { expiresAt }, now)
+  if (attemptsOfTransaction.some(({ state }) => state !== 'unknown')) return outcome
   const whole = topupOutcomeOf(attempts, { expiresAt }, now)
-  return PAYING.has(whole.status) ? { ...whole, reason: named.reason } : named
+  return PAYING.has(whole.status) ? { ...whole, reason: outcome.reason } : outcome
 }

@@ -1,5 +1,5 @@
 import type { TextValues, Translate } from '#src/i18n/translate.ts'
-import type { ERROR_STATUS, ErrorCode } from '#src/kernel/errors.ts'
+import type { ErrorCode, ErrorStatus } from '#src/kernel/errors.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { problemBody } from '../problem.ts'
 import { PAID } from './subscriptions.ts'
@@ -13,11 +13,8 @@ interface ProblemExample {
   readonly errors?: readonly (readonly [pointer: string, code: string, values?: TextValues])[]
 }
 
-/** HTTP status of an error. */
-export type ProblemStatus = (typeof ERROR_STATUS)[keyof typeof ERROR_STATUS]
-
 /** One error for every status. */
-const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
+const PROBLEMS: Readonly<Record<ErrorStatus, ProblemExample>> = {
   400: {
     code: 'validation_failed',
     errors: [
@@ -48,7 +45,7 @@ const PROBLEMS: Readonly<Record<ProblemStatus, ProblemExample>> = {
 const REQUEST_ID = '6f1c2a9e-3b1d-4f0a-9c55-2f8f5d1f7f10'
 
 /** Body of the example for this status, in the reader's language. */
-export function problemExample(t: Translate, publicUrl: string, status: ProblemStatus): unknown {
+export function problemExample(t: Translate, publicUrl: string, status: ErrorStatus): unknown {
   const { errors, ...problem } = PROBLEMS[status]
   const places = errors?.map(([pointer, code, values]) => ({
     pointer,
