@@ -1,11 +1,11 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { findBalanceAt } from './balance-at.ts'
 import { balanceCall } from './balances.ts'
 import { requireBlock } from './blocks.ts'
 import type { BalanceQuery } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isExecutionFailure, isPruned } from './failures.ts'
-import { findBalanceAt } from './internal-transfers.ts'
 import { readBatch, readWord } from './multicall.ts'
 
 /**
