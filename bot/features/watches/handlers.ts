@@ -13,7 +13,7 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { moreCard, rawCard } from './card-view.ts'
-import { changeWatch, withManaged } from './manage.ts'
+import { changeWatch, withManaged } from './managed-watch.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
 import { cardOf, showCard, showList } from './screens.ts'
 
