@@ -21,8 +21,12 @@ const CLOSE_POLL_MS = 5000
 /** Time for which a late payment still updates the message. */
 const KEPT_MS = 7 * DAY_MS
 
-/** Private chats with a message that started following a top-up in the last hour. */
-export function listChatsShowing(db: Db, handle: string, at: Date): Promise<readonly number[]> {
+/** Private chats with a message that started following a top-up in the hour before `at`. */
+export function listChatsShowingTopup(
+  db: Db,
+  handle: string,
+  at: Date,
+): Promise<readonly number[]> {
   const since = new Date(at.getTime() - HOUR_MS)
   return listChatsFollowing(db, { handle, kind: TOPUP_MESSAGE_KINDS.screen, since })
 }
