@@ -7,7 +7,7 @@ import { isPruned } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
 /**
- * An address's balance in the smallest unit at the end of a block; undefined where every endpoint reports
+ * An address's balance in the smallest unit at the end of a block; undefined if every endpoint reports
  * that the state is pruned.
  *
  * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
@@ -31,7 +31,7 @@ export async function findBalanceAt(
   return answer
 }
 
-/** Reads a balance; undefined where the endpoint reports that the state is pruned. */
+/** Reads a balance; undefined if the endpoint reports that the state is pruned. */
 export async function readBalanceAt(
   client: RpcClient,
   holder: Address,

@@ -10,7 +10,7 @@ import { readBatch, readWord } from './multicall.ts'
 
 /**
  * A balance in the smallest unit at the end of a block of the past: null where the token's contract
- * returned no number, undefined where every endpoint reports that the state is pruned.
+ * returned no number, undefined if every endpoint reports that the state is pruned.
  *
  * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
  * balance
