@@ -18,7 +18,7 @@ import type { RoundRecord } from './round-record.ts'
 import {
   currentSilenceOf,
   dropRecentSilence,
-  longestSilenceOf,
+  longestEndedSilenceOf,
   takeCalls,
   takeNodePolls,
 } from './round-state.ts'
@@ -108,7 +108,7 @@ export function silenceOfMember(
     onePercentBlocks,
     weightShare: member.weight / policy.weightSum,
   })
-  const before = longestSilenceOf(state, voter, sortitionWeight, sampleSize)
+  const before = longestEndedSilenceOf(state, voter, sortitionWeight, sampleSize)
   const isNotifying =
     before !== undefined &&
     (isSilenceImprobable(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)
