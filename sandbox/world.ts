@@ -35,6 +35,8 @@ export interface WorldOptions {
   readonly internalPort?: number | undefined
   /** The anvil program; by default the one from npm. */
   readonly anvilPath?: string | undefined
+  /** A database of the caller, which stays; by default the world starts a PostgreSQL of its own. */
+  readonly databaseUrl?: string | undefined
   /** Aborts the start, which is undone and fails. */
   readonly signal?: AbortSignal
 }
@@ -93,7 +95,7 @@ async function build(options: WorldOptions, undo: AsyncDisposableStack): Promise
     return part
   }
   const starting = [
-    startDatabase(log, undo),
+    startDatabase(options, undo),
     startChain(options, clock, keep),
     keep(
       startTelegramApi({
@@ -195,9 +197,10 @@ function createSkip(clock: WorldClock, simulation: ProviderSimulation): WorldPar
 }
 
 async function startDatabase(
-  logger: Logger,
+  { log: logger, databaseUrl }: WorldOptions,
   undo: AsyncDisposableStack,
 ): Promise<{ readonly url: string }> {
+  if (databaseUrl !== undefined) return { url: databaseUrl }
   const dir = await makeDataDir()
   undo.defer(() => dir.remove())
   const database = await startEmbedded({ dataDir: dir.path, logger, durable: false })

@@ -10,6 +10,12 @@ const complete = {
   TERMS_URL: 'https://watchdog.example.org/terms',
 }
 
+/** Names of the variables in `.env.example`. */
+function documented(): readonly string[] {
+  const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+  return [...example.matchAll(/^([A-Z_]+)=/gm)].flatMap(([, name]) => name ?? [])
+}
+
 function problemsOf(environment: Record<string, string | undefined>): readonly string[] {
   try {
     loadConfig(environment)
@@ -243,11 +249,16 @@ describe('the configuration', () => {
     expect(problemsOf({ ...rest, BILLING_ENABLED: 'false' })).toEqual([])
   })
 
+  test('says what is wrong in words, without names of the code', () => {
+    const names = documented()
+    const wrong = names.flatMap((name) => problemsOf({ ...complete, [name]: '?\u0000' }))
+    expect(wrong.length).toBeGreaterThan(15)
+    expect(wrong.filter((problem) => /\b[a-z]+[A-Z]/.test(problem))).toEqual([])
+  })
+
   test('knows every variable of .env.example, and no other', () => {
-    const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
-    const documented = [...example.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
     const source = readFileSync(new URL('./config.ts', import.meta.url), 'utf8')
     const known = [...source.matchAll(/^ {2}([A-Z_]+): /gm)].map(([, name]) => name)
-    expect(documented.toSorted()).toEqual(known.toSorted())
+    expect(documented().toSorted()).toEqual(known.toSorted())
   })
 })

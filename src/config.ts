@@ -100,7 +100,7 @@ const Environment = z.object({
   INTERNAL_PORT: port.default(9090),
   TRUST_PROXY: z
     .string()
-    .refine(isTrustProxy, 'a number of recipientsMax, or addresses and CIDRs')
+    .refine(isTrustProxy, 'a number of hops, or addresses and CIDRs')
     .optional(),
   CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).max(100_000).optional(),
   SECRET_KEY: secretKey,
@@ -331,7 +331,7 @@ function connectionsPerAddress(env: z.output<typeof Environment>): number | unde
   return most === 0 ? undefined : most
 }
 
-/** Trusted proxies: a number of recipientsMax, or addresses and CIDRs; unset trusts none. */
+/** Trusted proxies: a number of hops, or addresses and CIDRs; unset trusts none. */
 function trustProxy(text: string | undefined): number | string[] {
   if (text === undefined) return 0
   if (/^\d+$/.test(text)) return Number(text)

@@ -96,23 +96,26 @@ test('an uncaught failure ends the service also when its log is not read', async
   child.stdout.destroy()
 })
 
-test.each([
-  ['a table that somebody reads', 'lock table link_codes in access share mode'],
-  [
-    'the migration of another process',
-    `select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`,
-  ],
-])(
-  'a start whose migration waits for %s stops on a signal, and the next one goes on',
-  async (_, lock) => {
-    const database = await freshDatabase()
-    const { sql, db } = database
-    await startFrom(sql, FIRST_RELEASE)
-    const environment = testEnvironment({
-      LOG_LEVEL: 'info',
-      DATABASE_URL: database.url,
-      ...{ PORT: '0', INTERNAL_PORT: '0' },
-    })
+/** What a migration waits for, in the order in which a start meets it. */
+const LOCKS = [
+  // The migration of another process.
+  `select pg_advisory_xact_lock(${lockKey('migrations')}::bigint)`,
+  // A table that somebody reads.
+  'lock table link_codes in access share mode',
+]
+
+test('a start whose migration waits for another process, or for a table, stops on a signal, and the next one goes on', async () => {
+  const database = await freshDatabase()
+  const { sql, db } = database
+  await startFrom(sql, FIRST_RELEASE)
+  const environment = testEnvironment({
+    LOG_LEVEL: 'info',
+    DATABASE_URL: database.url,
+    ...{ PORT: '0', INTERNAL_PORT: '0' },
+  })
+  const waiting = () => sql`select locktype from pg_locks where not granted
+    and database = (select oid from pg_database where datname = current_database())`
+  for (const lock of LOCKS) {
     const isHeld = Promise.withResolvers<void>()
     const mayGo = Promise.withResolvers<void>()
     const holding = db.transaction(async (tx) => {
@@ -121,27 +124,24 @@ test.each([
       await mayGo.promise
     })
     await isHeld.promise
-    const waiting = () => sql`select 1 from pg_locks where not granted
-    and database = (select oid from pg_database where datname = current_database())`
-    const first = start(environment)
-    await expect.poll(waiting, { timeout: 30_000 }).not.toEqual([])
-    first.child.kill('SIGTERM')
-    expect(await first.ended).toEqual([0, null])
+    const { child, ended } = start(environment)
+    const kind = lock.includes('advisory') ? 'advisory' : 'relation'
+    await expect.poll(waiting, { timeout: 30_000 }).toEqual([{ locktype: kind }])
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
     expect(await waiting()).toEqual([])
     const [before] =
       await sql`select count(*)::integer as applied from drizzle.__drizzle_migrations`
     expect(before).toEqual({ applied: 14 })
-
     mayGo.resolve()
     await holding
-    const second = start(environment)
-    for await (const chunk of second.child.stdout) if (String(chunk).includes('"ready"')) break
-    second.child.kill('SIGTERM')
-    expect(await second.ended).toEqual([0, null])
-    await database.drop()
-  },
-  60_000,
-)
+  }
+  const last = start(environment)
+  for await (const chunk of last.child.stdout) if (String(chunk).includes('"ready"')) break
+  last.child.kill('SIGTERM')
+  expect(await last.ended).toEqual([0, null])
+  await database.drop()
+}, 60_000)
 
 test('npm start runs the sources, and creates partitions before anything is written into them', async () => {
   const database = await freshDatabase()

@@ -53,6 +53,8 @@ export interface ProviderSimulationOptions {
   readonly onTime?: (seconds: number) => void
   /** Called when a simulation has ended, which may have skipped time. */
   readonly onRest?: () => void
+  /** Interval of looking for due actions in real time; a quarter of a second by default. */
+  readonly pollMs?: number
 }
 
 /** A simulated data provider. */
@@ -134,6 +136,7 @@ export async function createProviderSimulation(
 ): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }
   const { newerFrom, requests = () => REQUESTS, onTime = () => undefined, onRest } = options
+  const { pollMs = LIVE_POLL_MS } = options
   const writer = createBlockWriter(devnet)
   const providers = options.providers.map(
     ({ name, stake = STAKE, preRegisters = false }): SimulatedProviderState => ({
@@ -304,7 +307,7 @@ export async function createProviderSimulation(
     },
     keepUp: (clock, signal, onProblem) =>
       runInRealTime({
-        ...{ schedule, writer, clock, signal, onProblem },
+        ...{ schedule, writer, clock, signal, onProblem, pollMs },
         inTurn: (run) =>
           inTurn(async () => {
             isLive = true

@@ -24,8 +24,8 @@ export interface PartAddresses {
 }
 
 export const BOT_USERNAME = 'WatchdogSandboxBot'
-/** Short interval of observing the chain, to avoid waiting. */
-const EVALUATION_INTERVAL_MS = 250
+/** New blocks wake the observers at once; rounds and payments are looked for at this interval. */
+const EVALUATION_INTERVAL_MS = 1000
 const TERMS_VERSION = 'sandbox-1'
 /** Price of the service's own token: a tenth of a cent. */
 const SERVICE_TOKEN_USD_MICROS = 1000

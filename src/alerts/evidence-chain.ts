@@ -135,7 +135,7 @@ async function readSources(
   }
 }
 
-/** The transactions that endpoints still have. */
+/** The transactions that an endpoint still has. */
 async function readTransactions(
   { access }: FspChain,
   hashes: readonly Hash[],

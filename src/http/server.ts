@@ -152,7 +152,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-content-type-options', 'nosniff')
 }
 
-/** Trusted proxies: a number of recipientsMax, or addresses. */
+/** Trusted proxies: a number of hops, or addresses. */
 function trusted(proxies: number | readonly string[]) {
   return typeof proxies === 'number'
     ? (_address: string, hop: number) => hop < proxies

@@ -14,31 +14,12 @@ afterAll(() => world.close())
 /** Number of open alerts besides the acknowledged one: two more than one press can take. */
 const OTHERS = OPEN_OTHERS_MAX + 2
 
-/** Adds further open alerts with their deliveries: copies of the only one of this event, each of another reward epoch. */
-async function addCopies(watchId: number, count: number): Promise<void> {
-  await world.sql`
-    with made as (
-      insert into alerts
-      select copy.* from alerts as one, generate_series(1, ${count}::int) as place,
-        jsonb_populate_record(one, jsonb_build_object(
-          'id', nextval(pg_get_serial_sequence('alerts', 'id')), 'position', one.position + place,
-          'data', one.data || jsonb_build_object('rewardEpochId', 400 + place))) as copy
-      where one.watch_id = ${watchId} and one.event = 'fsp.registration'
-      returning id, position
-    )
-    insert into deliveries
-    select copy.* from made, alerts as one join deliveries as sent on sent.alert_id = one.id,
-      json_populate_record(sent, json_build_object(
-        'id', gen_random_uuid(), 'alert_id', made.id, 'position', made.position)) as copy
-    where one.watch_id = ${watchId} and one.event = 'fsp.registration'`
-}
-
 test('more open alerts than one press can take are acknowledged by the next press', async () => {
   const watchId = await world.watch('Alpha')
   await world.record(watchId, { event: 'fsp.ftso-commit' })
   // Each reward epoch without registration is an episode of its own.
   await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 } })
-  await addCopies(watchId, OTHERS - 1)
+  await world.copyAlert({ watchId, event: 'fsp.registration' }, OTHERS - 1)
   await world.sql`
     update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
     where watch_id = ${watchId} and channel = 'email'`

@@ -66,6 +66,27 @@ export async function alertWorld(log?: Logger) {
         await recordAlerts(app, tx, candidates)
       })
     },
+    /**
+     * Adds further alerts with their mails: copies of a watch's only alert of an event, each of a reward epoch of its
+     * own, from 401 on.
+     */
+    copyAlert: async (of: { watchId: number; event: string }, count: number): Promise<void> => {
+      await world.database.sql`
+        with made as (
+          insert into alerts
+          select copy.* from alerts as one, generate_series(1, ${count}::int) as place,
+            jsonb_populate_record(one, jsonb_build_object(
+              'id', nextval(pg_get_serial_sequence('alerts', 'id')), 'position', one.position + place,
+              'data', one.data || jsonb_build_object('rewardEpochId', 400 + place))) as copy
+          where one.watch_id = ${of.watchId} and one.event = ${of.event}
+          returning id, position
+        )
+        insert into deliveries
+        select copy.* from made, alerts as one join deliveries as sent on sent.alert_id = one.id,
+          json_populate_record(sent, json_build_object(
+            'id', gen_random_uuid(), 'alert_id', made.id, 'position', made.position)) as copy
+        where one.watch_id = ${of.watchId} and one.event = ${of.event} and sent.channel = 'email'`
+    },
     remind: () => escalateAndRemind(app, signal),
     summarize: async () => {
       await sendSummaries(app, signal)

@@ -1,6 +1,8 @@
 /** Changes every figure of evidence, to find those that the script of examples/ does not check. */
+import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { EvidenceVerdict } from '../../examples/evidence/check.ts'
+import { isWhole } from '../support/runs.ts'
 
 type Part = Record<string, unknown>
 
@@ -26,7 +28,14 @@ export function moved(value: unknown, by: number): unknown {
   return new Date(Date.parse(String(value)) + 90_000 * by).toISOString()
 }
 
-/** Figures that can be changed so that the evidence is still confirmed, but for those that are named as not checked. */
+/** Both directions of a change, or a random one. */
+const directions = (): readonly number[] =>
+  isWhole ? [-1, 1] : fc.sample(fc.constantFrom(-1, 1), 1)
+
+/**
+ * Figures that can be changed so that the evidence is still confirmed, but for those that are named as not checked.
+ * Each figure is changed in a random direction; with `npm run test:soak`, in both.
+ */
 export async function confirmedChanges(
   evidence: Evidence,
   check: (evidence: Evidence) => Promise<EvidenceVerdict>,
@@ -42,7 +51,7 @@ export async function confirmedChanges(
   const confirmed: string[] = []
   for (const [name, partOf] of Object.entries(parts)) {
     for (const figure of figuresOf(partOf(evidence)).filter((figure) => !named.includes(figure))) {
-      for (const by of [-1, 1]) {
+      for (const by of directions()) {
         const other = structuredClone(evidence)
         const part = partOf(other)
         const before = part[figure]

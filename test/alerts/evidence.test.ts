@@ -97,6 +97,15 @@ test('the chain confirms every alert', async () => {
   expect(found).toEqual([])
 }, 300_000)
 
+test('transactions that one endpoint does not have are read from another', async () => {
+  const { id } = await alertOf('fsp.ftso-commit', 'Tardy')
+  world.primary.rewrite('eth_getTransactionByHash', () => null)
+  const { body } = await world.alice.request('GET', `/alerts/${id}/evidence`)
+  world.primary.rewrite('eth_getTransactionByHash', (result) => result)
+  expect(body.transactions.length).toBeGreaterThan(0)
+  expect(await check(body)).toMatchObject({ code: 0 })
+}, 60_000)
+
 test('the exit code and the output of the script tell its result', async () => {
   const evidence = await evidenceOf(await alertOf('fsp.ftso-commit', 'Mute'))
   const other = structuredClone(evidence)

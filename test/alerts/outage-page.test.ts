@@ -10,6 +10,7 @@ import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const COMMIT = 'fsp.ftso-commit'
+const REGISTRATION = 'fsp.registration'
 
 let world: AlertWorld
 let watchId: number
@@ -87,7 +88,7 @@ test('a raised severity is the same alert of the outage', async () => {
 test('more alerts than the list has room for are counted below it', async () => {
   // Each reward epoch without registration is an episode of its own.
   for (let epoch = 0; epoch < 20; epoch += 1) {
-    await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 + epoch } })
+    await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 + epoch } })
   }
   const { text, links } = await open()
   expect(links).toHaveLength(20)
@@ -95,10 +96,8 @@ test('more alerts than the list has room for are counted below it', async () => 
 })
 
 test('more alerts than one read has are all counted, and one press acknowledges all', async () => {
-  for (let epoch = 0; epoch < 130; epoch += 1) {
-    await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 + epoch } })
-  }
-  // The limit for each hour holds some of them back; over a day they arrive.
+  await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 } })
+  await world.copyAlert({ watchId, event: REGISTRATION }, 129)
   await world.sql`
     update deliveries set status = 'delivered', delivered_at = ${world.clock.now()}
     where watch_id = ${watchId} and channel = 'email'`
@@ -128,20 +127,10 @@ test('more alerts than one read has are all counted, and one press acknowledges 
 })
 
 test('beyond the alerts that it reads it counts no more than it has read', async () => {
-  await world.record(watchId, { event: 'fsp.registration', data: { rewardEpochId: 400 } })
+  await world.record(watchId, { event: REGISTRATION, data: { rewardEpochId: 400 } })
   await world.deliver()
-  // As many as a wallet gathers in months, each of an epoch of its own.
-  await world.sql`
-    insert into alerts overriding system value select copied.* from alerts a, generate_series(1, 1000) n,
-      jsonb_populate_record(a, jsonb_build_object('id', 1000000 + n, 'position', a.position + n)) copied
-    where a.watch_id = ${watchId} and a.event = 'fsp.registration'`
-  await world.sql`
-    insert into deliveries select copied.* from deliveries d join alerts a on a.id = d.alert_id,
-      generate_series(1, 1000) n,
-      jsonb_populate_record(d, jsonb_build_object('id', gen_random_uuid(), 'alert_id', 1000000 + n)) copied
-    where a.watch_id = ${watchId} and a.id = (
-      select min(id) from alerts where watch_id = ${watchId} and event = 'fsp.registration')
-      and d.channel = 'email'`
+  // As many as a wallet gathers in months.
+  await world.copyAlert({ watchId, event: REGISTRATION }, 1000)
   const { text, heading } = await open()
   expect(text).toMatch(/and at least 9\d\d more/)
   expect(heading).toMatch(/ · and at least (?:9\d\d|1,000) more$/)

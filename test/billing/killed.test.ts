@@ -13,6 +13,7 @@ import {
   topupOf,
 } from '../support/pay-world.ts'
 import type { Client } from '../support/people.ts'
+import { someOfEachKind } from '../support/runs.ts'
 import { type SeveringProxy, startSeveringProxy } from '../support/severing-proxy.ts'
 
 /**
@@ -77,17 +78,28 @@ function startProgram() {
 
 const isCommit = (message = '') => message.startsWith('Q') && message.includes('commit')
 
+/** A message to the database, counted from 1, before which a process is killed. */
+interface Step {
+  readonly nth: number
+  readonly kind: 'write' | 'begin' | 'commit' | 'after commit'
+}
+
 /**
- * Before each write, each begin and commit, and right after each commit, counted from 1: dying before a
- * message that only reads is dying after the write before it.
+ * From the first write about the payment on: each write, begin and commit, and right after each commit. Dying before
+ * a message that only reads is dying after the write before it.
  */
-function stepsOf(messages: readonly string[]): number[] {
-  const isWrite = (message = '') => /^P.*(?:insert into|update|delete from|notify)/s.test(message)
-  const isQuery = (message = '') => message.startsWith('Q')
-  const isAfterCommit = (index: number) => isCommit(messages[index - 1])
-  return messages.flatMap((message, index) =>
-    isWrite(message) || isQuery(message) || isAfterCommit(index) ? [index + 1] : [],
-  )
+function stepsOf(messages: readonly string[]): readonly Step[] {
+  const seen = messages.findIndex((message) => SEEN.test(message))
+  const isWrite = (message: string) =>
+    /^P.*(?:insert into|update|delete from|notify)/s.test(message)
+  return messages.flatMap((message, index): Step | readonly [] => {
+    const nth = index + 1
+    if (seen < 0 || index < seen) return []
+    if (isCommit(messages[index - 1])) return { nth, kind: 'after commit' }
+    if (isWrite(message)) return { nth, kind: 'write' }
+    if (!message.startsWith('Q')) return []
+    return { nth, kind: isCommit(message) ? 'commit' : 'begin' }
+  })
 }
 
 test.each<Work>([
@@ -96,14 +108,16 @@ test.each<Work>([
 ])('a process that %s, killed at each of its steps', async (work) => {
   const whole = await run(work)
   expect(whole.signal).toBeNull()
-  const seen = whole.messages.findIndex((message) => SEEN.test(message)) + 1
   // Settling a payment is the same for both; the second process is killed in its other steps only.
   const end = work === 'confirms one' ? whole.messages.findIndex(isCommit) + 2 : Infinity
-  const steps = stepsOf(whole.messages).filter((step) => step > seen && step <= end)
-  expect(seen).toBeGreaterThan(0)
-  expect(steps.length).toBeGreaterThan(work === 'confirms one' ? 2 : 8)
+  const steps = stepsOf(whole.messages).filter(({ nth }) => nth <= end)
+  expect(steps[0]?.kind).toBe('write')
+  expect(steps.length).toBeGreaterThan(work === 'confirms one' ? 3 : 9)
 
-  for (const step of [seen, ...steps]) {
+  // Steps of recording the payment, before the first commit, are of other kinds than those of settling it.
+  const commitsBefore = (nth: number) => whole.messages.slice(0, nth - 1).filter(isCommit).length
+  const kindOf = ({ nth, kind }: Step) => `${kind} ${commitsBefore(nth)}`
+  for (const { nth: step } of someOfEachKind(steps, kindOf)) {
     await world.sql`truncate deliveries, notices`
     await world.sql`delete from topup_purchases`
     await world.sql`delete from subscriptions`

@@ -28,7 +28,7 @@ async function startWatcher(): Promise<ServiceProcess> {
     ...environment,
     DATABASE_URL: database.url,
     ROLES: 'watcher',
-    EVALUATION_INTERVAL_MS: '50',
+    EVALUATION_INTERVAL_MS: '250',
   })
   watchers.push(watcher)
   return watcher

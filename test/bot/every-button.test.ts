@@ -1,22 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeChat } from '#bot/core/store.ts'
-import { isButtonHandled, isVerbHandled } from '#bot/core/verb-rights.ts'
+import { isVerbHandled } from '#bot/core/verb-rights.ts'
 import { GUIDED_TYPES } from '#bot/features/new/view.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { packed, unpacked, VERB_NAMES } from '#src/actions/codec.ts'
 import { directionOf, type Locale } from '#src/kernel/locale.ts'
 import { listAlerts } from '#src/operations/alerts.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
-import { labelWidth } from '#src/telegram/buttons.ts'
 import { REGISTRY } from '#src/watches/types/index.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
+import { checkScreen, dataOf } from '../support/buttons.ts'
 import { isEveryLocale, SCREEN_LOCALES } from '../support/locales.ts'
+import { isWhole } from '../support/runs.ts'
 
-const ROWS_MAX = 8
 /** Hundreds of presses take long on a busy machine. */
 const TIMEOUT_MS = 300_000
-const LABEL_BUDGETS = [24, 16, 10]
 
 const worlds: BotWorld[] = []
 const verbs = new Set<string>()
@@ -25,26 +24,9 @@ afterAll(async () => {
   for (const world of worlds) await world.close()
 })
 
-/** Checks a message against the limits, in every language. */
+/** Checks a message against the limits, in every language, and records the verbs on it. */
 function check(message: ChatMessage): void {
-  expect(message.text.length).toBeLessThanOrEqual(4096)
-  expect(message.keyboard.length, message.text).toBeLessThanOrEqual(ROWS_MAX)
-  for (const row of message.keyboard) {
-    expect(row.length).toBeLessThanOrEqual(3)
-    for (const { text, callback_data: data } of row) {
-      expect(labelWidth(text), text).toBeLessThanOrEqual(LABEL_BUDGETS[row.length - 1] ?? 0)
-      if (data === undefined) continue
-      expect(Buffer.byteLength(data)).toBeLessThanOrEqual(64)
-      const press = unpacked(data)
-      expect(press, data).toBeDefined()
-      expect(isButtonHandled(data), data).toBe(true)
-      verbs.add(press?.verb ?? '')
-    }
-  }
-}
-
-function dataOf(message: ChatMessage): string[] {
-  return message.keyboard.flat().flatMap(({ callback_data: data }) => data ?? [])
+  for (const verb of checkScreen(message)) verbs.add(verb)
 }
 
 /** Presses a button and checks the resulting messages. */
@@ -62,13 +44,25 @@ async function press(world: BotWorld, chat: TestChat, data: string): Promise<voi
  */
 const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYes))/
 
+/** Whether all buttons are pressed that differ in more than their row. */
+const isFull = isWhole || isEveryLocale
 /**
- * Every screen is opened. Of the other verbs a limited number is pressed, and fewer that differ in
- * their row only: what a button does is the same in every language, so that the others press one of each.
+ * The cards of all rows are opened, and every kind of screen below them: in full for each row, else for two. Of the
+ * other verbs a limited number is pressed, and fewer that differ in their row only. What a button does is the same in
+ * every language, so that the others press one of each, and open some cards.
  */
+const CARDS = /^(?:watch|rec)\.(?:card|group|more)$/
 const SCREENS = /\.(?:card|group|edit|more)$/
-const LIMITS = { whole: { verb: 4, same: 2 }, once: { verb: 1, same: 1 } } as const
-const limitsIn = (locale: Locale) => (locale === 'en' || isEveryLocale ? LIMITS.whole : LIMITS.once)
+const LIMITS = {
+  whole: { verb: 4, same: 2, screen: Number.POSITIVE_INFINITY, card: Number.POSITIVE_INFINITY },
+  usual: { verb: 2, same: 1, screen: 2, card: Number.POSITIVE_INFINITY },
+  once: { verb: 1, same: 1, screen: 1, card: 4 },
+} as const
+
+function limitsIn(locale: Locale) {
+  if (isFull) return LIMITS.whole
+  return locale === 'en' ? LIMITS.usual : LIMITS.once
+}
 
 /** Number of pressed buttons by kind. */
 type Pressed = Map<string, number>
@@ -81,7 +75,9 @@ function isWanted(pressed: Pressed, locale: Locale, data: string, only: RegExp):
   const [ofVerb, ofSame] = [pressed.get(verb) ?? 0, pressed.get(same) ?? 0]
   const isScreen = SCREENS.test(verb) && !verb.startsWith('alert.')
   const most = limitsIn(locale)
-  if (!isScreen && (ofVerb >= most.verb || ofSame >= most.same)) return false
+  const ofScreen = CARDS.test(verb) ? most.card : most.screen
+  const isEnough = isScreen ? ofSame >= ofScreen : ofVerb >= most.verb || ofSame >= most.same
+  if (isEnough) return false
   pressed.set(data, 1)
   pressed.set(verb, ofVerb + 1)
   pressed.set(same, ofSame + 1)
@@ -151,7 +147,8 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       for (const text of ['nonsense', walletOf('bob'), 'FLR/USD']) {
         await chat.say(text)
         check(chat.last())
-        await pressStep(world, chat)
+        // The steps after it are pressed below.
+        if (isFull || text === 'nonsense') await pressStep(world, chat)
       }
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         await pressStep(world, chat)
@@ -159,6 +156,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
         const on = ON.flatMap((verb) => buttons.find((data) => unpacked(data)?.verb === verb) ?? [])
         if (on[0] !== undefined) await press(world, chat, on[0])
       }
+      if (limitsIn(locale) === LIMITS.once && type !== GUIDED_TYPES[0]) continue
       for (const verb of ['new.back', 'new.cancel'] as const) {
         await press(world, chat, packed('new.type', { type, address: undefined }))
         const data = dataOf(chat.last()).find((data) => unpacked(data)?.verb === verb)
@@ -189,7 +187,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       for (const text of [...commands, 'hello', walletOf('bob'), 'desk@example.org']) {
         await chat.say(text)
         check(chat.last())
-        await pressAll(world, chat, locale, pressed)
+        await pressAll(world, chat, locale, pressed, APART_FROM_SETTINGS)
       }
     },
     TIMEOUT_MS,
@@ -202,7 +200,9 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
       const hook = { name: HOSTILE, channel: 'webhook', default: true }
       const mail = { name: HOSTILE, channel: 'email', address: 'ops@example.org' }
       await world.as('alice', createRecipient, { body: mail })
-      const hooks = [...'abcdefgh'].map((name) => `https://example.org/${name}`)
+      const hooks = [...(isFull ? 'abcdefgh' : 'abcde')].map(
+        (name) => `https://example.org/${name}`,
+      )
       const [off] = await Promise.all(
         hooks.map((url) => world.as('alice', createRecipient, { body: { ...hook, url } })),
       )
@@ -275,8 +275,11 @@ async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
 /** Verbs about alerts and recipients after which these are still there. */
 const KEEPING = /^(?:alert|rec)\.(?!\w+Yes$)|^mute\.off$/
 
-/** Verbs that do not concern a watch; those of watches are pressed in another test. */
-const APART_FROM_WATCHES = /^(?:alert|rec|settings|mute|stop)\b/
+/** Verbs that are pressed in this test: in full those of recipients and settings in both. */
+const APART_FROM_SETTINGS = isFull ? /^/ : /^(?!(?:settings|mute|stop)\b)/
+const APART_FROM_WATCHES = isFull
+  ? /^(?:alert|rec|settings|mute|stop)\b/
+  : /^(?:alert|settings|mute|stop)\b/
 
 /** A name that a user may choose: long, with characters that break markup and codecs. */
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)

@@ -3,7 +3,7 @@ import { HELP_PAGES } from '#bot/features/help/view.ts'
 import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { type BotWorld, botWorld, menuNames } from '../support/bot.ts'
+import { type BotWorld, botWorld, menuNames, type TestChat } from '../support/bot.ts'
 import { checkScreen } from '../support/buttons.ts'
 import { BOT_NAME } from '../support/harness.ts'
 
@@ -15,6 +15,13 @@ beforeAll(async () => {
   world = await botWorld({ PUBLIC_URL: 'https://watchdog.example.org' })
 })
 afterAll(() => world.close())
+
+/** Opens a page of the help on the newest message, which another page may show. */
+async function open(chat: TestChat, topic: (typeof HELP_PAGES)[number]): Promise<void> {
+  const press = world.telegram.pressRaw(chat.id, chat.last().id, packed('help', { topic }))
+  await world.settle()
+  await press.answer()
+}
 
 test('/help says what this is, with its topics two a row, and each leads back', async () => {
   const ann = world.person()
@@ -45,11 +52,10 @@ test.each(LOCALES)('every page in %s is short, and its topics stand two a row', 
   checkScreen(ann.last())
   expect(ann.labels().map((row) => row.length)).toEqual([2, 2, 2, 2, 2])
   for (const page of HELP_PAGES) {
-    await ann.press(packed('help', { topic: page }))
+    await open(ann, page)
     expect(ann.last().text.split('\n')[0]).toContain(translate(locale, `bot:button.help.${page}`))
     expect([...ann.last().text].length).toBeLessThanOrEqual(PAGE_MAX)
     checkScreen(ann.last())
-    await ann.press(packed('help', { topic: undefined }))
   }
 })
 
@@ -72,11 +78,11 @@ test('each page ends in the button that does what it explains, as far as the cha
     privacy: ['Delete my data…'],
     commands: [],
   }
-  const all = async (chat: Awaited<ReturnType<BotWorld['linked']>>) => {
+  const all = async (chat: TestChat) => {
     const found: Record<string, readonly string[]> = {}
+    await chat.say('/help')
     for (const page of HELP_PAGES) {
-      await chat.say('/help')
-      await chat.press(packed('help', { topic: page }))
+      await open(chat, page)
       found[page] = chat.labels().flat().slice(0, -1)
     }
     return found

@@ -7,7 +7,7 @@ import { packed } from '#src/actions/codec.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { listRecipients, updateRecipient } from '#src/operations/recipients.ts'
+import { createRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { sendDueConfirmations } from '#src/recipients/confirmations.ts'
 import { createApi } from '#src/telegram/api.ts'
@@ -119,7 +119,10 @@ describe('the list', () => {
 
   test('has pages from the ninth on', async () => {
     const chat = await linked('carol')
-    for (let count = 0; count < 9; count += 1) await addHook(chat, `many${count}`)
+    for (let count = 0; count < 9; count += 1) {
+      const body = { name: `Many ${count}`, channel: 'webhook', url: receiver.url(`many${count}`) }
+      await world.as('carol', createRecipient, { body: { ...body, default: true } })
+    }
     await chat.say('/recipients')
     expect(chat.labels().flat()).toContain('1 / 2')
     await chat.press('›')

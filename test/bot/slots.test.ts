@@ -18,19 +18,21 @@ import { BOT_TOKEN } from '../support/harness.ts'
 type Name = 'alice' | 'bob' | 'carol'
 
 let world: BotWorld
+let startedAt: Date
 
 beforeAll(async () => {
   world = await botWorld()
+  startedAt = world.clock.now()
 })
 afterAll(() => world.close())
 
 const says = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 const SPENDER = ['read', 'write', 'spend'] as const
 
-/** Runs a test in another world, with unused wallets. */
+/** Runs a test in an empty world, with unused wallets. */
 async function inFreshWorld(run: () => Promise<void>): Promise<void> {
-  await world.close()
-  world = await botWorld()
+  await world.database.empty()
+  world.clock.set(startedAt)
   await run()
 }
 

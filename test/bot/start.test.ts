@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { packed } from '#src/actions/codec.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
+import { createRecipient, listRecipients } from '#src/operations/recipients.ts'
 import { updateSubscriptions } from '#src/operations/subscriptions.ts'
 import { blockChat, listChatLinks } from '#src/recipients/chats.ts'
 import { type BotWorld, botWorld, walletOf } from '../support/bot.ts'
@@ -298,22 +299,27 @@ describe('a link', () => {
   })
 
   test('stays valid when the wallet has 20 recipients already, and says that above the card', async () => {
-    const chats = await Promise.all(Array.from({ length: 21 }, () => world.linkCode('bob')))
-    const people = chats.map(() => world.person())
-    for (const [index, ann] of people.entries()) {
-      await ann.say(`/start ${chats[index]}`)
-      await ann.press('Link this chat')
+    const { data } = await world.as('bob', listRecipients, { query: { limit: '50' } })
+    for (let count = data.length; count < 20; count += 1) {
+      const body = {
+        name: `Hook ${count}`,
+        channel: 'webhook',
+        url: `https://example.org/${count}`,
+      }
+      await world.as('bob', createRecipient, { body })
     }
-    const last = people.at(-1)
-    expect(last?.last().text).toMatch(/^⚠️ A wallet can have at most 20 recipients/)
-    expect(last?.last().text).toContain('Link this chat?')
-    expect(last?.labels()[0]).toEqual(['Retry'])
-    const code = last?.last().entities.find(({ type }) => type === 'code')
-    const shown = last?.last().text.slice(code?.offset, (code?.offset ?? 0) + (code?.length ?? 0))
+    const last = world.person()
+    await last.say(`/start ${await world.linkCode('bob')}`)
+    await last.press('Link this chat')
+    expect(last.last().text).toMatch(/^⚠️ A wallet can have at most 20 recipients/)
+    expect(last.last().text).toContain('Link this chat?')
+    expect(last.labels()[0]).toEqual(['Retry'])
+    const code = last.last().entities.find(({ type }) => type === 'code')
+    const shown = last.last().text.slice(code?.offset, (code?.offset ?? 0) + (code?.length ?? 0))
     expect(shown).toBe(walletOf('bob'))
-    await last?.press('Retry')
-    expect(last?.last().text.match(/⚠️/g)).toHaveLength(1)
-    expect(last?.labels().flat()).toEqual(['Retry', 'Link this chat', 'Cancel'])
+    await last.press('Retry')
+    expect(last.last().text.match(/⚠️/g)).toHaveLength(1)
+    expect(last.labels().flat()).toEqual(['Retry', 'Link this chat', 'Cancel'])
   })
 
   test('shows the hostile name of a chat as text, and links it', async () => {

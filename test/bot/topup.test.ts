@@ -870,8 +870,8 @@ describe('a payment for slots', () => {
   })
 
   describe('in a chat that may not spend', () => {
-    async function asked(quantity = 1): Promise<{ reader: TestChat; code: string }> {
-      const reader = await world.linked('carol', ['read', 'write'])
+    async function asked(quantity = 1, begun?: TestChat) {
+      const reader = begun ?? (await world.linked('carol', ['read', 'write']))
       await reader.say('/topup')
       const data = packed('topup.buy', { ...BUY, quantity })
       const press = world.telegram.pressRaw(reader.id, reader.last().id, data)
@@ -919,6 +919,25 @@ describe('a payment for slots', () => {
       expect(says(reader)).toContain('1 slot added')
       expect(says(reader)).toContain('What should be watched?')
       expect(reader.labels()[0]).toEqual(['💰 Wallet balance', '🛰️ Data provider'])
+    })
+
+    test('goes on with the form that the person had begun before', async () => {
+      await world.accept('carol')
+      await world.sql`delete from topup_purchases where wallet = ${PEOPLE.carol.account.address}`
+      await world.sql`delete from subscriptions where wallet = ${PEOPLE.carol.account.address}`
+      const reader = await world.linked('carol', ['read', 'write'])
+      await reader.say('/new price')
+      expect(says(reader)).toContain('No free slot')
+      const { code } = await asked(1, reader)
+      await sign(code, true)
+      await Promise.all([notify(), draft(code)])
+      await world.pay(await world.quoteOf('carol'))
+      await world.confirmAll()
+      await world.follow()
+      expect(says(reader)).toContain('1 slot added')
+      expect(says(reader)).toContain('Which price? Send a name')
+      await reader.say('BTC')
+      expect(says(reader)).toContain('BTC/USD')
     })
 
     test('leads back to the choice of the asset for the same slots', async () => {

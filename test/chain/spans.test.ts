@@ -8,7 +8,7 @@ import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { PAID_TOPIC } from '#src/chain/payments.ts'
-import { readSpan, type Span } from '#src/chain/spans.ts'
+import { BLOCKS_PER_STEP, readSpan, type Span } from '#src/chain/spans.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 
@@ -25,12 +25,18 @@ beforeAll(async () => {
   const { contracts, people } = devnet
   const alice = people.alice.account.address
   paidIn = []
-  for (const name of ['one', 'two', 'three']) {
+  // More blocks than are read from one endpoint at a time.
+  for (const [name, quiet] of [
+    ['one', 5],
+    ['two', BLOCKS_PER_STEP - 10],
+    ['three', 5],
+  ] as const) {
     const paid = await contracts.pay(alice, keccak256(toHex(name)), contracts.fxrp, 1n)
     paidIn.push(Number(paid.blockNumber))
-    await devnet.mine(20)
+    await devnet.mine(quiet)
   }
   tip = Number(await devnet.client.getBlockNumber())
+  expect(tip).toBeGreaterThan(BLOCKS_PER_STEP)
 })
 afterAll(() => devnet.close())
 beforeEach(async () => {

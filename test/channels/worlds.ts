@@ -122,7 +122,8 @@ export async function emailWorld(): Promise<EmailWorld> {
   const inbox = await startMailServer()
   const silent = await startSilentServer()
   const rude = await startSilentServer({ isRude: true })
-  const open = createTransport({ url: inbox.url })
+  // Kept connections, as the service has them: a new one waits 40 ms for a delayed acknowledgement.
+  const open = createTransport({ url: inbox.url, pool: true })
   const hanging = createTransport({ url: silent.url })
   const breaking = createTransport({ url: rude.url })
   const made = {

@@ -144,14 +144,22 @@ describe('an embedded database', () => {
     expect(warnings).toEqual([])
   })
 
-  test('accepts connections with its password only', async () => {
+  test('accepts connections with its password only, also through a Unix socket if it has one, and refuses a second service', async () => {
     await prepare()
-    const { url } = await start()
+    const { url, socketUrl } = await start({ hasSocket: true })
     const wrong = new URL(url)
     wrong.password = 'wrong'
     await expect(query(wrong.href, 'select 1')).rejects.toMatchObject({ code: '28P01' })
     const { mode } = await stat(join(dataDir, 'postgres/superuser-password'))
     expect(mode & 0o077).toBe(0)
+    const client = 'select inet_client_addr() is null as "isLocal"'
+    expect(await query(socketUrl ?? '', client)).toEqual([{ isLocal: true }])
+    expect(await query(url, client)).toEqual([{ isLocal: false }])
+    await expect(startEmbedded({ dataDir, sharedDir, logger })).rejects.toThrow(
+      'another service is using the database',
+    )
+    // The first one is still running.
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
   test('runs on the configured port, and reports a port that is in use', async () => {
@@ -171,23 +179,6 @@ describe('an embedded database', () => {
     expect(new URL((await start({ port: address.port })).url).port).toBe(String(address.port))
   })
 
-  test('is reached through a Unix socket, too, if it has one', async () => {
-    await prepare()
-    const { url, socketUrl } = await start({ hasSocket: true })
-    const client = 'select inet_client_addr() is null as "isLocal"'
-    expect(await query(socketUrl ?? '', client)).toEqual([{ isLocal: true }])
-    expect(await query(url, client)).toEqual([{ isLocal: false }])
-  })
-
-  test('refuses a second service on the same data directory, and leaves the first one running', async () => {
-    await prepare()
-    const { url } = await start()
-    await expect(startEmbedded({ dataDir, sharedDir, logger })).rejects.toThrow(
-      'another service is using the database',
-    )
-    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
-  })
-
   test('is created by exactly one of two services that start at once on an empty folder', async () => {
     const starts = await Promise.allSettled([start(), start()])
     expect(starts.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
@@ -198,10 +189,10 @@ describe('an embedded database', () => {
 })
 
 describe.runIf(isLinux)('the server of an embedded database', () => {
-  test('does not run as root, does not inherit the environment, and gets no SIGINT of the parent process', async () => {
+  test('does not run as root, does not inherit the environment, gets no SIGINT of the parent process, and is reported if it ends', async () => {
     await prepare()
     vi.stubEnv('SECRET_KEY', 'not for the server')
-    await start()
+    const database = await start()
     vi.unstubAllEnvs()
     const pid = await postmasterPid()
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
@@ -210,6 +201,12 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     const fields = await readFile(`/proc/${pid}/stat`, 'utf8')
     const [, , group] = fields.slice(fields.lastIndexOf(')') + 2).split(' ')
     expect(Number(group)).toBe(pid)
+    process.kill(pid, 'SIGINT')
+    await vi.waitFor(
+      () => expect(warnings).toContain('the embedded postgres ended unexpectedly'),
+      5000,
+    )
+    await database.stop()
   })
 
   test('stops when its service is killed, and no committed row is lost', async () => {
@@ -252,17 +249,6 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     }
     expect(other.exitCode).toBeNull()
     other.kill()
-  })
-
-  test('is reported if it ends unexpectedly', async () => {
-    await prepare()
-    const database = await start()
-    process.kill(await postmasterPid(), 'SIGINT')
-    await vi.waitFor(
-      () => expect(warnings).toContain('the embedded postgres ended unexpectedly'),
-      5000,
-    )
-    await database.stop()
   })
 })
 

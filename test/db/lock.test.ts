@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as wait } from 'node:timers/promises'
 import { sql as query } from 'drizzle-orm'
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { connect } from '#src/db/connection.ts'
@@ -232,7 +231,13 @@ describe('a fencing number', () => {
       ({ number }) => number,
       (error: unknown) => error,
     )
-    await wait(12_000)
+    // A heartbeat that comes through keeps the connection, which the server closes after ten seconds without one.
+    const since = new Date()
+    const heartbeats = () => database.sql`
+      select from pg_stat_activity where query = 'select 1' and query_start > ${since} and pid in (
+        select pid from pg_locks where locktype = 'advisory'
+          and database = (select oid from pg_database where datname = current_database()))`
+    await vi.waitFor(async () => expect(await heartbeats()).toHaveLength(1), 20_000)
     expect(beside?.signal.aborted).toBe(false)
     goOn.resolve()
     await frozen

@@ -6,6 +6,7 @@ import { connect } from '#src/db/connection.ts'
 import { FenceError } from '#src/db/lock.ts'
 import { createSlices, type HeldSlices, SLICES, type Slices } from '#src/db/slices.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { isWhole } from '../support/runs.ts'
 
 let database: FreshDatabase
 const children: ChildProcess[] = []
@@ -230,7 +231,8 @@ test('a process that has not renewed its membership for thirty seconds is no lon
 test('processes that are killed, frozen and started at random never write for one slice at once', async () => {
   const name = newName()
   const running = [await holdElsewhere(name), await holdElsewhere(name)]
-  for (const signal of ['SIGKILL', 'SIGSTOP', 'SIGKILL'] as const) {
+  const signals = ['SIGKILL', 'SIGSTOP', ...(isWhole ? (['SIGKILL'] as const) : [])] as const
+  for (const signal of signals) {
     const victim = running.shift()
     const { pid } = victim ?? {}
     const before = await count()

@@ -16,10 +16,12 @@ afterAll(() => outbox.close())
 async function fill(to: Target, count: number, { urgency = 0, fromMs = 0 } = {}): Promise<void> {
   const [id = ''] = await outbox.enqueue({ to })
   await outbox.database.sql`
-    insert into deliveries select (jsonb_populate_record(d, jsonb_build_object(
-      'id', gen_random_uuid()::text, 'order_key', ${to.id} || ' ' || ${fromMs} || ' ' || n, 'urgency', ${urgency}::int,
-      'next_attempt_at', d.created_at - interval '1 hour' + (${fromMs}::int + n) * interval '1 ms'))).*
-    from deliveries d, generate_series(1, ${count}::int) n where d.id = ${id}`
+    insert into deliveries (id, wallet, recipient_id, channel, lane, order_key, fired_at, position, envelope, kind,
+      recovery, test, urgency, status, attempts, next_attempt_at, created_at)
+    select gen_random_uuid(), wallet, recipient_id, channel, lane, ${to.id} || ' ' || ${fromMs} || ' ' || n, fired_at,
+      position, envelope, kind, recovery, test, ${urgency}::int, status, attempts,
+      created_at - interval '1 hour' + (${fromMs}::int + n) * interval '1 ms', created_at
+    from deliveries, generate_series(1, ${count}::int) n where id = ${id}`
   await outbox.database.sql`delete from deliveries where id = ${id}`
 }
 

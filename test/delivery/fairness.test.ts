@@ -7,6 +7,7 @@ import { DeliveryError } from '#src/channels/define.ts'
 import { transact } from '#src/db/connection.ts'
 import { createSendingState } from '#src/delivery/sending-state.ts'
 import { deliverDue, reviseMessages } from '#src/delivery/service.ts'
+import { runs, someOfEachKind } from '../support/runs.ts'
 import { type Outbox, openOutbox, outboxDeps, serve } from './outbox.ts'
 import { type ChatTarget, openChats, REFUSED } from './sick-chats.ts'
 
@@ -41,12 +42,17 @@ function backlogOf(to: ChatTarget, count: number, severity: 'info' | 'critical',
   }))
 }
 
+/** Each longer than what a claim looks at: severity, and number of signals. */
+const BACKLOGS = [
+  ['info', 1],
+  ['critical', 1],
+  ['critical', 1500],
+] as const
+
 describe('a chat that refuses everything', () => {
-  test.each([
-    ['info', 1],
-    ['critical', 1],
-    ['critical', 1500],
-  ] as const)('holds up no other chat, with a backlog of %s alerts of %i signals', async (severity, keys) => {
+  test.each(
+    someOfEachKind(BACKLOGS, ([, keys]) => String(keys)),
+  )('holds up no other chat, with a backlog of %s alerts of %i signals', async (severity, keys) => {
     const chats = openChats(outbox, (chatId) => (chatId === BAD ? REFUSED : undefined))
     const bad = await chats.link(BAD)
     const good = await chats.link(GOOD)
@@ -63,14 +69,15 @@ describe('a chat that refuses everything', () => {
   })
 
   test('gets every message in order once it accepts messages again', async () => {
+    const part = runs(400, 900)
     let isOff = true
     const chats = openChats(outbox, () => (isOff ? REFUSED : undefined))
     const bad = await chats.link(BAD)
-    for (let part = 0; part < 3; part += 1) {
+    for (let place = 0; place < 3; place += 1) {
       await chats.notify(
-        backlogOf(bad, 900, 'info', 1).map((delivery) => ({
+        backlogOf(bad, part, 'info', 1).map((delivery) => ({
           ...delivery,
-          alert: delivery.alert + part * 900,
+          alert: delivery.alert + place * part,
         })),
       )
       await chats.deliver()
@@ -81,7 +88,7 @@ describe('a chat that refuses everything', () => {
       outbox.clock.advance(7200)
       await chats.deliver()
     }
-    const expected = Array.from({ length: 2700 }, (_, index) => index + 1)
+    const expected = Array.from({ length: 3 * part }, (_, index) => index + 1)
     expect(chats.alertsIn(BAD)).toEqual(expected)
   })
 })
@@ -91,8 +98,9 @@ test("as many failing chats as the channel's concurrency limit do not delay a he
   const bad = []
   for (let chat = 1; chat <= 30; chat += 1) bad.push(await chats.link(-chat))
   const good = await chats.link(GOOD)
+  const count = runs(24, 64)
   for (let part = 0; part < 2; part += 1) {
-    await chats.notify(bad.flatMap((to) => backlogOf(to, 64, 'critical', 64)))
+    await chats.notify(bad.flatMap((to) => backlogOf(to, count, 'critical', count)))
     await chats.deliver()
     outbox.clock.advance(7200)
   }
@@ -176,7 +184,7 @@ test('very many alerts for a slow host are moved into its backlog, and do not de
       envelope, kind, recovery, test, urgency, status, attempts, next_attempt_at, created_at)
     select gen_random_uuid(), wallet, recipient_id, channel, lane, 'key ' || n, fired_at, n, envelope,
       kind, recovery, test, 2, status, 0, next_attempt_at - interval '1 hour', created_at
-    from deliveries, generate_series(1, 25000) n where id = ${id}`)
+    from deliveries, generate_series(1, ${runs(LONG, 25_000)}::int) n where id = ${id}`)
   await outbox.db.execute(sql`analyze deliveries`)
   const good = await outbox.addRecipient()
   const stop = new AbortController()

@@ -51,7 +51,7 @@ while (!stop.signal.aborted) {
     process.stdout.write('halted\n')
     await goes.promise
   }
-  await wait(20)
+  await wait(50)
 }
 orders.close()
 await close()

@@ -2,16 +2,20 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { harness, type World } from '../support/harness.ts'
 import { type Client, signIn, withTrial } from '../support/people.ts'
+import { runs } from '../support/runs.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 
 /** The process may die at any moment: the alert exists once and arrives. */
 
 const FLR = 10n ** 18n
-/**
- * Lifetime of each process after it is ready, in milliseconds: it dies while observing, raising or
- * sending.
- */
-const LIVES_MS = [0, 30, 90, 180, 300]
+/** Longest lifetime of a process after it is ready: it dies while observing, raising or sending. */
+const LIFE_MS_MAX = 300
+/** Random lifetimes, one of each equal part of that time. */
+const KILLS = runs(2, 8)
+const LIVES_MS = Array.from(
+  { length: KILLS },
+  (_, part) => ((part + Math.random()) * LIFE_MS_MAX) / KILLS,
+)
 
 let world: World
 let alice: Client

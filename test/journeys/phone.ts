@@ -2,9 +2,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import type { ChatMessage } from '#sandbox/telegram/model.ts'
 import { normalizedText } from '#sandbox/tour/chat.ts'
-import { startWorld, type World } from '#sandbox/world.ts'
+import type { World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
+import { startSandboxWorld } from '../support/sandbox-world.ts'
 
 /** Actions of a person since the last call of `restart`. */
 export interface Effort {
@@ -65,10 +66,7 @@ const CHAT_SIZE = { width: 430, height: 900 }
 const PAGE_SIZE = { width: 360, height: 780 }
 
 export async function startPhones(): Promise<Phones> {
-  const [browser, world] = await Promise.all([
-    openBrowser(),
-    startWorld({ log: silentLogger, port: 0 }),
-  ])
+  const [browser, world] = await Promise.all([openBrowser(), startSandboxWorld(silentLogger)])
   return {
     world,
     give: (firstName, account, languageCode = 'en') =>

@@ -14,6 +14,7 @@ import { alertsIn } from '../support/bot-alerts.ts'
 import { testClock } from '../support/clock.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
+import { isWhole } from '../support/runs.ts'
 
 /**
  * Rows of an earlier release in the outbox, and its buttons in a chat, after the upgrade to this one. They were
@@ -22,6 +23,15 @@ import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
 
 const { chatId, messages, tables } = recorded
 const DAYS = 24 * 3600
+
+/** Buttons that are pressed: whole all of them, else a random one of each verb. */
+function chosen<T extends { readonly data: string }>(buttons: readonly T[]): readonly T[] {
+  if (isWhole) return buttons
+  const ofVerbs = Map.groupBy(buttons, ({ data }) => unpacked(data)?.verb)
+  return [...ofVerbs.values()].flatMap(
+    (alike) => alike[Math.floor(Math.random() * alike.length)] ?? [],
+  )
+}
 
 let world: BotWorld
 let stop: () => Promise<void>
@@ -142,19 +152,24 @@ test('buttons of messages that are 29 days old are handled', async () => {
   await press(acknowledging.data, acknowledging.id)
   const [row] = await sql`select acknowledged_at from alerts where id = ${Number(args?.['id'])}`
   expect(row?.['acknowledged_at']).not.toBeNull()
-  for (const { id, data } of old) {
-    expect(isButtonHandled(data), data).toBe(true)
-    expect((await press(data, id)).length).toBeLessThanOrEqual(200)
+  for (const { data } of old) expect(isButtonHandled(data), data).toBe(true)
+  for (const { id, data } of chosen(old)) {
+    expect((await press(data, id)).length, data).toBeLessThanOrEqual(200)
   }
 })
 
 test.each(
   pressed.buttons,
-)('the recorded button %s is decoded, encoded to the same data, and answered', async (data) => {
+)('the recorded button %s is handled, decoded and encoded to the same data', (data) => {
   const read = unpacked(data)
   if (read === undefined) throw new Error(`${data} is not read`)
   expect(packed(...([read.verb, read.args] as unknown as Parameters<typeof packed>))).toBe(data)
   expect(isButtonHandled(data)).toBe(true)
+})
+
+test.each(
+  chosen(pressed.buttons.map((data) => ({ data }))),
+)('the recorded button $data is answered', async ({ data }) => {
   const { id = 1 } = world.telegram.lastMessage(chatId) ?? {}
   expect((await press(data, id)).length).toBeLessThanOrEqual(200)
 })

@@ -3,14 +3,16 @@ import { normalizedText } from '#sandbox/tour/chat.ts'
 import { type Effort, type Phone, type Phones, startPhones } from './phone.ts'
 
 /**
- * Number of presses in the journeys of a person, measured on the chat page and the pages in a
- * browser. A
- * typed and sent text is one press.
+ * Journeys of people with only Telegram and a wallet: from the first contact to an alert that is acknowledged and
+ * recovers. The chat does everything; the wallet signs and pays on the pages that the chat links to. The number of
+ * presses is measured on the chat page and the pages in a browser; a typed and sent text is one press.
  */
 
 let phones: Phones
 /** Ann's phone; its wallet has Alice's account. */
 let ann: Phone
+/** Cleo's phone; its wallet has Carol's account, and its chat may spend. */
+let cleo: Phone
 
 beforeAll(async () => {
   phones = await startPhones()
@@ -24,6 +26,17 @@ async function effortOf(journey: () => Promise<unknown>, who: Phone = ann): Prom
   who.restart()
   await journey()
   return who.effort()
+}
+
+/** From the first contact to a linked chat. */
+async function connect(who: Phone, { spend }: { readonly spend: boolean }): Promise<void> {
+  await who.start()
+  await who.tap('Connect wallet')
+  await who.open('Open the page')
+  if (spend) await who.tick('Also allow the chat to spend')
+  await who.sign()
+  await who.page.getByRole('heading', { name: 'Connected' }).waitFor()
+  await who.read('Connected')
 }
 
 const chatOnly = (taps: number): Effort => ({ taps, confirmations: 0, visits: 0 })
@@ -47,10 +60,13 @@ describe('a first contact', () => {
       await ann.tap('Connect wallet')
       await ann.open('Open the page')
       await ann.sign()
+      await ann.page.getByRole('heading', { name: 'Connected' }).waitFor()
       await ann.read('Connected')
       await ann.tap('Trial: watch my wallet')
       await ann.read('is now being watched.')
     })
+    const card = await ann.read('Your trial runs until')
+    expect(normalizedText(card.text)).toContain('Alert: a change of 100 FLR or more')
     expect(effort).toEqual({ taps: 6, confirmations: 2, visits: 1 })
   })
 })
@@ -81,18 +97,28 @@ describe('an alert', () => {
 describe('a second watch', () => {
   test('without a free slot is paid for in eight presses, and its form opens', async () => {
     await ann.say('/new')
-    await ann.read('No free slot')
+    await ann.read('No free slot · 1 of 1 used')
     const effort = await effortOf(async () => {
       await ann.tap('Pay and add slots')
       await ann.tap('FLR')
       await ann.open('Open the page')
       await ann.tick('Also allow the chat to spend')
       await ann.sign()
+      // The page continues with the payment.
       await ann.confirm('Send this transaction?')
       await ann.paid()
+      await ann.read('spend credits on slots.')
       await ann.read('What should be watched?')
     })
     expect(effort).toEqual({ taps: 8, confirmations: 3, visits: 1 })
+    const credited = await ann.read('10,000 credits (10 USD) added')
+    for (const text of [
+      'You have 9,500 credits (9.50 USD).',
+      '1 slot added for 500 credits (0.50 USD). Auto-renew is off',
+      'What should be watched?',
+    ]) {
+      expect(normalizedText(credited.text)).toContain(text)
+    }
   })
 
   test('of a price is created four presses later', async () => {
@@ -105,33 +131,65 @@ describe('a second watch', () => {
     })
     expect(effort).toEqual(chatOnly(4))
   })
+
+  test('changes nothing for the first one, which tells that the payment left the wallet', async () => {
+    await ann.read('paid 500 FLR for your credits')
+  })
 })
 
-test('the form of a watch that had no slot continues after eight presses that pay for one', async () => {
-  const ben = await phones.give('Ben', 'bob')
-  await ben.start()
-  await ben.tap('Connect wallet')
-  await ben.open('Open the page')
-  await ben.sign()
-  await ben.read('Connected')
-  await ben.say('/topup')
-  await ben.tap('Accept and continue')
-  await ben.say('/new price')
-  await ben.read('No free slot')
-  const effort = await effortOf(async () => {
-    await ben.tap('Pay and add slots')
-    await ben.tap('FLR')
-    await ben.open('Open the page')
-    await ben.tick('Also allow the chat to spend')
-    await ben.sign()
-    await ben.confirm('Send this transaction?')
-    await ben.paid()
-    await ben.read('Which price? Send a name')
-  }, ben)
-  expect(effort).toEqual({ taps: 8, confirmations: 3, visits: 1 })
-  await ben.say('BTC')
-  await ben.read('BTC/USD')
+describe('a person whose chat may spend', () => {
+  test('pays for another slot, and continues, within eight taps', async () => {
+    cleo = await phones.give('Cleo', 'carol')
+    await connect(cleo, { spend: true })
+    await cleo.tap('Trial: watch my wallet')
+    await cleo.read('is now being watched.')
+    const effort = await effortOf(async () => {
+      await cleo.say('/new credits')
+      await cleo.read('No free slot')
+      await cleo.tap('Pay and add slots')
+      await cleo.tap('FLR')
+      await cleo.open('Pay in browser')
+      await cleo.pay()
+      const receipt = await cleo.read('1 slot added for 500 credits (0.50 USD). Auto-renew is off')
+      expect(normalizedText(receipt.text)).toContain('Credits')
+    }, cleo)
+    expect(effort.taps).toBeLessThanOrEqual(8)
+  })
+
+  test('is notified when few credits are left', async () => {
+    await cleo.say('9,800')
+    await cleo.tap('Create')
+    await cleo.read('is now being watched.')
+  })
+
+  test('is alerted, acknowledges, pays and gets the recovery', async () => {
+    const alert = await cleo.read('Only 9,500 credits left')
+    await cleo.tap('Acknowledge')
+    const acknowledged = await cleo.read('taken by Cleo')
+    expect(acknowledged.id).toBe(alert.id)
+    await topUp('19,500 credits')
+    const recovered = await cleo.read('Credits no longer below your limit: 19,500')
+    expect(recovered.replyTo).toBe(alert.id)
+    await cleo.read('🟢')
+    await cleo.say('/status')
+    const status = await cleo.read('Chain: block')
+    expect(normalizedText(status.text)).toContain('🟢 2 watches, all OK')
+    expect(normalizedText(status.text)).toContain('💳 19,500 credits (19.50 USD) · 🎟️ Slots: 2 of 2')
+  })
 })
+
+/** Cleo buys ten thousand credits for FLR: requested in the chat, paid on the page, confirmed in the chat. */
+async function topUp(balance: string): Promise<void> {
+  await cleo.say('/topup')
+  await cleo.tap('FLR')
+  await cleo.tap('10,000 credits')
+  const quote = await cleo.read('Waiting for the payment.')
+  await cleo.open('Pay in browser')
+  await cleo.pay()
+  const credited = await cleo.read(`You have ${balance}`)
+  expect(credited.id).toBe(quote.id)
+  expect(normalizedText(credited.text)).toContain('✅ 10,000 credits (10 USD) added')
+}
 
 test('four more slots are bought with credits in six presses, three of them “+”', async () => {
   const effort = await effortOf(async () => {
@@ -198,4 +256,11 @@ test('a link for a group is there after four presses', async () => {
     await ann.read('Add the bot to a group')
   })
   expect(effort).toEqual(chatOnly(4))
+})
+
+test('nobody gets a message that Telegram refused, except for its rate limit', () => {
+  const refused = phones.world.telegram.calls.flatMap(({ method, refused: refusal }) =>
+    refusal === undefined ? [] : `${method}: ${refusal.description}`,
+  )
+  expect(refused.filter((refusal) => !/not modified|Too Many Requests/.test(refusal))).toEqual([])
 })

@@ -3,6 +3,7 @@ import { tooManyMessages } from '#sandbox/telegram/faults.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { openChat } from '../delivery/chat.ts'
 import { type Outbox, openOutbox } from '../delivery/outbox.ts'
+import { runs } from '../support/runs.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /** Three processes with one bot token, before a Bot API that enforces its limits. */
@@ -64,11 +65,11 @@ function peak(times: readonly number[], ms: number): number {
 const timesOf = (calls: ReturnType<typeof sends>) => calls.map(({ at }) => at.getTime())
 
 test('deliveries and replies of all processes together stay within the limits of the bot and of a group', async () => {
-  const people = Array.from({ length: 80 }, newPerson)
+  const people = Array.from({ length: runs(40, 80) }, newPerson)
   const writer = newPerson()
   const group = telegram.group({ title: 'Ops', members: [writer], admins: [writer] }).id
   await notify([...people, ...Array.from({ length: GROUP.count + 4 }, () => group)])
-  const writers = Array.from({ length: 20 }, newPerson)
+  const writers = Array.from({ length: runs(10, 20) }, newPerson)
   for (const person of writers) telegram.send(person, '/start')
   await vi.waitFor(
     () => {

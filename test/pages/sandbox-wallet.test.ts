@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { startWorld, type World } from '#sandbox/world.ts'
+import type { World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
+import { startSandboxWorld } from '../support/sandbox-world.ts'
 import { openSite } from './site.ts'
 
 /** The sandbox's own wallet: a chat is connected and a top-up paid in a browser without an extension. */
@@ -16,10 +17,7 @@ describe('the wallet in a sandbox', () => {
   let page: Page
 
   beforeAll(async () => {
-    ;[browser, world] = await Promise.all([
-      openBrowser(),
-      startWorld({ log: silentLogger, port: 0 }),
-    ])
+    ;[browser, world] = await Promise.all([openBrowser(), startSandboxWorld(silentLogger)])
     const context = await browser.newContext({ viewport: { width: 360, height: 780 } })
     page = await context.newPage()
     page.setDefaultTimeout(WAIT_MS)

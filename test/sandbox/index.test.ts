@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startWorld, type World } from '#sandbox/world.ts'
+import type { World } from '#sandbox/world.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
+import { startSandboxWorld, withBlocks } from '../support/sandbox-world.ts'
 
 /** The index leads to every page of the service, in a new world without any data. */
 
 let world: World
 
 beforeAll(async () => {
-  world = await startWorld({ log: silentLogger, port: 0 })
+  world = await startSandboxWorld(silentLogger)
 })
 afterAll(() => world?.close())
 
@@ -52,7 +53,7 @@ test('the index links every page that needs no example, and each exists', async 
 test.each(
   Object.entries(SAMPLES),
 )('a button leads to an existing page of the kind %s', async (sample, [path, says]) => {
-  const pressed = await press(sample, 'manual')
+  const pressed = await withBlocks(world, press(sample, 'manual'))
   expect(pressed.headers.get('location')).toBe(`/#sample-${sample}`)
   const { html } = await read(world.url)
   const [, href = ''] = new RegExp(`id="sample-${sample}"><a href="([^"]+)"`).exec(html) ?? []

@@ -12,6 +12,7 @@ import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 
 const START_MS = Date.parse('2026-11-20T12:00:00Z')
 const PATIENCE_MS = 20_000
+const POLL_MS = 20
 const RELAY = parseAbi([
   'function isFinalized(uint256, uint256) view returns (bool)',
   'error AlreadyRelayed()',
@@ -21,6 +22,8 @@ let devnet: FurnishedDevnet
 let rpc: RpcProxy
 let simulation: ProviderSimulation
 let now: number
+/** Number of times that the simulation has read its clock: once each time that it looks for due actions. */
+let looks: number
 let stop: AbortController
 let running: Promise<void>
 const problems: unknown[] = []
@@ -32,6 +35,7 @@ beforeEach(async () => {
     blockTimeSeconds: 1,
   })
   now = START_MS
+  looks = 0
   rpc = await startRpcProxy(devnet.rpcUrl)
   simulation = await createProviderSimulation(
     { ...devnet, rpcUrl: rpc.url },
@@ -40,11 +44,17 @@ beforeEach(async () => {
       onTime: (seconds) => {
         now = Math.max(now, seconds * 1000)
       },
+      pollMs: POLL_MS,
     },
   )
   stop = new AbortController()
   problems.length = 0
-  const clock = { now: () => new Date(now) }
+  const clock = {
+    now: () => {
+      looks += 1
+      return new Date(now)
+    },
+  }
   running = simulation.keepUp(clock, stop.signal, (error) => problems.push(error))
 })
 afterEach(async () => {
@@ -60,7 +70,9 @@ async function pass(seconds: number): Promise<void> {
     now += 10_000
     await devnet.client.increaseTime({ seconds: 10 })
     await devnet.mine()
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    // At the second look all that was due at the first is sent.
+    const seen = looks
+    await expect.poll(() => looks, { interval: POLL_MS }).toBeGreaterThan(seen + 1)
   }
 }
 

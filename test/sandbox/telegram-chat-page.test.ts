@@ -1,15 +1,14 @@
-import { existsSync } from 'node:fs'
-import chromium from '@sparticuz/chromium'
 import { type FastifyInstance, fastify } from 'fastify'
 import { Bot, InlineKeyboard } from 'grammy'
-import { type Browser, chromium as launcher, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addTelegramAccounts, type TelegramAccounts } from '#sandbox/telegram/accounts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
 import { chatPages } from '#sandbox/telegram-chat-page.ts'
+import { openBrowser } from '../support/browser.ts'
 
 const TOKEN = '4242:test-token'
-const SYSTEM_CHROMIUM = '/usr/bin/chromium'
+const USUAL_SIZE = { width: 1280, height: 720 }
 
 let browser: Browser
 let api: TelegramApi
@@ -18,17 +17,16 @@ let app: FastifyInstance
 let address: string
 let bot: Bot
 let polling: Promise<void>
+/** One for all tests; each has a server, and so an origin, of its own. */
 let page: Page
-let problems: string[]
+let problems: string[] = []
 
 beforeAll(async () => {
-  const isInstalled = existsSync(SYSTEM_CHROMIUM)
-  browser = await launcher.launch({
-    executablePath: isInstalled ? SYSTEM_CHROMIUM : await chromium.executablePath(),
-    // With the package's option of a single process the browser ends with its first page.
-    args: isInstalled
-      ? ['--no-sandbox']
-      : chromium.args.filter((arg) => !['--single-process', '--no-zygote'].includes(arg)),
+  browser = await openBrowser()
+  page = await browser.newPage()
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
   })
 })
 
@@ -55,16 +53,12 @@ beforeEach(async () => {
   await new Promise<void>((ready) => {
     polling = bot.start({ onStart: () => ready() })
   })
-  page = await browser.newPage()
+  await page.setViewportSize(USUAL_SIZE)
   problems = []
-  page.on('pageerror', (error) => problems.push(error.message))
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text())
-  })
 })
 
 afterEach(async () => {
-  await page.close()
+  await page.goto('about:blank')
   await bot.stop()
   await polling
   await app.close()

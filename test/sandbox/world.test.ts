@@ -1,9 +1,14 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { findPort } from '#sandbox/world/ports.ts'
+import { runs } from '../support/runs.ts'
 import { type SandboxProcess, startSandboxProcess } from '../support/sandbox-process.ts'
+
+/** Time that a sandbox takes to start, at least. */
+const STARTS_MS = 900
 
 const started: SandboxProcess[] = []
 const servers: Server[] = []
@@ -33,8 +38,37 @@ async function expectNothingLeft(sandbox: SandboxProcess): Promise<void> {
   expect(await sandbox.files()).toEqual([])
 }
 
+/** Each part runs and shows its page, without a warning. */
+async function expectAllParts(sandbox: SandboxProcess): Promise<void> {
+  const placeOf = (name: string) =>
+    new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(sandbox.output())?.[1] ?? ''
+
+  const pages = {
+    'Start here': 'Everything is ready. Try this:',
+    Chat: 'aria-current="page">Chat',
+    Inbox: '<h1>Inbox</h1>',
+    Receiver: '<h1>Receiver</h1>',
+    Hooks: '<h1>Chats and pagers</h1>',
+    Happen: '<h1>Happen</h1>',
+    Watchdog: 'Know about a problem before it costs you money',
+    Health: '"status":"ok"',
+  }
+  for (const [name, content] of Object.entries(pages)) {
+    const response = await fetch(placeOf(name))
+    expect({ name, status: response.status }).toEqual({ name, status: 200 })
+    expect(await response.text()).toContain(content)
+  }
+  const pricing = await fetch(`${placeOf('REST')}/pricing`)
+  expect(await pricing.json()).toMatchObject({ chainId: 14 })
+  const programs = (await sandbox.processes()).join('\n')
+  expect(programs).toContain('anvil')
+  expect(programs).toContain('postgres')
+
+  expect(sandbox.output()).not.toContain(' warn ')
+}
+
 describe('sandbox', { timeout: 60_000 }, () => {
-  it('that is killed ends with its processes, and the next sandbox removes its files', async () => {
+  it('that is killed ends with its processes; the next one removes its files, starts all parts, and leaves nothing', async () => {
     const killed = await start(['--port', '0'])
     await killed.printed(/Ready after [\d.]+ s/)
     expect(await killed.processes()).not.toEqual([])
@@ -42,42 +76,10 @@ describe('sandbox', { timeout: 60_000 }, () => {
     await killed.exit()
     await expect.poll(() => killed.processes(), { timeout: 20_000 }).toEqual([])
     expect(await killed.files()).not.toEqual([])
-    const next = await start(['--port', '0'], { TMPDIR: killed.folder })
-    await next.printed(/Ready after [\d.]+ s/)
-    next.signal('SIGTERM')
-    expect(await next.exit()).toEqual({ code: 0, signal: null })
-    await expectNothingLeft(killed)
-  })
-
-  it('starts all parts, shows its pages, and leaves nothing behind when it is stopped', async () => {
-    const sandbox = await start(['--port', '0'])
+    const sandbox = await start(['--port', '0'], { TMPDIR: killed.folder })
     await sandbox.printed(/Ready after [\d.]+ s/)
     await sandbox.printed('Stop with Ctrl-C')
-    const placeOf = (name: string) =>
-      new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(sandbox.output())?.[1] ?? ''
-
-    const pages = {
-      'Start here': 'Everything is ready. Try this:',
-      Chat: 'aria-current="page">Chat',
-      Inbox: '<h1>Inbox</h1>',
-      Receiver: '<h1>Receiver</h1>',
-      Hooks: '<h1>Chats and pagers</h1>',
-      Happen: '<h1>Happen</h1>',
-      Watchdog: 'Know about a problem before it costs you money',
-      Health: '"status":"ok"',
-    }
-    for (const [name, content] of Object.entries(pages)) {
-      const response = await fetch(placeOf(name))
-      expect({ name, status: response.status }).toEqual({ name, status: 200 })
-      expect(await response.text()).toContain(content)
-    }
-    const pricing = await fetch(`${placeOf('REST')}/pricing`)
-    expect(await pricing.json()).toMatchObject({ chainId: 14 })
-    const programs = (await sandbox.processes()).join('\n')
-    expect(programs).toContain('anvil')
-    expect(programs).toContain('postgres')
-
-    expect(sandbox.output()).not.toContain(' warn ')
+    await expectAllParts(sandbox)
 
     sandbox.pressCtrlC()
     await sandbox.printed('Stopping')
@@ -86,20 +88,20 @@ describe('sandbox', { timeout: 60_000 }, () => {
     expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
     expect(sandbox.output()).toContain('Stopped. Nothing is left.')
     await expectNothingLeft(sandbox)
+    await expectNothingLeft(killed)
   })
 
-  it.each([
-    [0, 'SIGTERM'],
-    [900, 'SIGINT'],
-  ] as const)('leaves nothing when it is ended %d ms after it began to start, by %s', async (afterMs, signal) => {
-    const sandbox = await start(['--port', '0'])
-    await sandbox.printed('Starting')
-    await wait(afterMs)
-    if (signal === 'SIGINT') sandbox.pressCtrlC()
-    else sandbox.signal(signal)
-    expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
-    expect(sandbox.output()).toContain('Stopped. Nothing is left.')
-    await expectNothingLeft(sandbox)
+  it('leaves nothing when it is ended at any moment of its start, by SIGTERM or Ctrl-C', async () => {
+    for (let round = 0; round < runs(1); round += 1) {
+      const sandbox = await start(['--port', '0'])
+      await sandbox.printed('Starting')
+      await wait(randomInt(STARTS_MS))
+      if (randomInt(2) === 0) sandbox.pressCtrlC()
+      else sandbox.signal('SIGTERM')
+      expect(await sandbox.exit()).toEqual({ code: 0, signal: null })
+      expect(sandbox.output()).toContain('Stopped. Nothing is left.')
+      await expectNothingLeft(sandbox)
+    }
   })
 
   it('leaves nothing behind when its terminal is closed', async () => {

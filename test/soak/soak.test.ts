@@ -30,21 +30,24 @@ import { startCustomers, WEBHOOK_FAULTS } from './customers.ts'
 
 /**
  * The service under faults: a fifth of the recipients fail in every way, endpoints of the chain are slow or
- * refuse, PostgreSQL restarts twice, and two processes are killed at random moments. The whole soak
- * has 1,000 recipients and 30 kills. Nothing is lost, and nothing arrives twice except deliveries
- * that a killed process was sending.
+ * refuse, PostgreSQL restarts, and two processes are killed at random moments. The whole soak
+ * has 1,000 recipients, 30 kills and two restarts; the small one has every fault, 4 kills and one restart.
+ * Nothing is lost, and nothing arrives twice except deliveries that a killed process was sending.
  */
 
-/** `npm run test:soak` runs the whole soak; the suite runs a smaller one. */
-const WALLETS = isWhole ? 50 : 10
+/** `npm run test:soak` runs the whole soak; the suite runs a smaller one. Five wallets have all faults. */
+const WALLETS = isWhole ? 50 : 5
 const HEALTHY = { webhook: 11, email: 3, telegram: 1, hook: 1 } as const
 const FAILING_PER_WALLET = 4
-const KILLS = isWhole ? 30 : 6
+const KILLS = isWhole ? 30 : 4
 /** Numbers of kills after which PostgreSQL is restarted. */
-const RESTARTS_AFTER: ReadonlySet<number> = new Set(isWhole ? [10, 20] : [2, 4])
+const RESTARTS_AFTER: ReadonlySet<number> = new Set(isWhole ? [10, 20] : [2])
 /** Longest lifetime of a process before it is killed, in milliseconds. */
 const LIFE_MS_MAX = 1500
 const TRANSFER_EVERY_MS = 400
+/** Duration of a fault of an endpoint. */
+const SPOIL_MS = isWhole ? 2500 : 1000
+const ENDPOINT_FAULTS = 4
 const FLR = 10n ** 18n
 const LEASE_MS = 60_000
 const SETTLE_MS = 240_000
@@ -292,6 +295,8 @@ test('no alert is lost, and only deliveries claimed by a killed process arrive t
     for (const key of await listInHand()) {
       inHand.set(key, [...(inHand.get(key) ?? []), killedAt])
     }
+    // In the small soak both are dead at the end, so that leases need not be waited for.
+    if (!isWhole && kills > KILLS - processes.length) continue
     if (RESTARTS_AFTER.has(kills)) {
       const end = outages.begin()
       await database.stop()
@@ -299,6 +304,10 @@ test('no alert is lost, and only deliveries claimed by a killed process arrive t
       processes[place] = await startService()
       end()
     } else processes[place] = await startService()
+  }
+  if (!isWhole) {
+    await endLeases()
+    processes.splice(0, processes.length, await startService())
   }
   stop.abort()
   await Promise.all([traffic, faults])
@@ -364,17 +373,17 @@ async function sendTransfers(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Makes one endpoint after the other slow, refusing, disconnecting or silent for a while. */
+/** Makes one endpoint after the other slow, refusing, disconnecting or silent for a while, each at least once. */
 async function spoilEndpoints(signal: AbortSignal): Promise<void> {
-  for (let turn = 0; !signal.aborted; turn += 1) {
+  for (let turn = 0; !signal.aborted || turn < ENDPOINT_FAULTS; turn += 1) {
     const endpoint = world.endpoints[turn % 2]
     if (endpoint === undefined) return
-    const fault = turn % 4
+    const fault = turn % ENDPOINT_FAULTS
     if (fault === 0) endpoint.delay(400)
     if (fault === 1) endpoint.failNext(20, { status: 429 })
     if (fault === 2) await endpoint.down()
     if (fault === 3) endpoint.hang()
-    await wait(2500, undefined, { signal }).catch(() => undefined)
+    await wait(SPOIL_MS, undefined, turn < ENDPOINT_FAULTS ? {} : { signal }).catch(() => undefined)
     await endpoint.up()
   }
 }
@@ -397,6 +406,15 @@ function createOutages() {
 /** Whether a delivery waits for the lease of one that a killed process had claimed. */
 function isBehind(killedAt: readonly number[] = [], createdAt: Date): boolean {
   return killedAt.some((at) => Math.abs(createdAt.getTime() - at) < LEASE_MS)
+}
+
+/** Ends the leases of killed processes, as their minute would. Only while no process runs: all leases are theirs then. */
+async function endLeases(): Promise<void> {
+  for (const table of [sql`deliveries`, sql`sent_messages`]) {
+    await service.app.db.execute(
+      sql`update ${table} set leased_until = now() where leased_until > now()`,
+    )
+  }
 }
 
 /** Order keys of claimed and unfinished deliveries. */

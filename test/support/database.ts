@@ -7,6 +7,8 @@ export interface FreshDatabase extends Connection {
   readonly url: string
   /** Its URL for this process, which costs less: a Unix socket, if the server has one. */
   readonly nearUrl: string
+  /** Deletes all rows, which costs less than another clone. */
+  empty(): Promise<void>
   /** Closes the connection and deletes the database. */
   drop(): Promise<void>
 }
@@ -23,11 +25,22 @@ export async function freshDatabase(): Promise<FreshDatabase> {
     ...connection,
     url,
     nearUrl,
+    empty: () => deleteRows(connection),
     drop: async () => {
       await connection.close()
       await sql`drop database if exists ${sql(name)} with (force)`
     },
   }
+}
+
+/** Empties the tables of a clone that have rows: the migrated template has none. */
+async function deleteRows({ sql }: Connection): Promise<void> {
+  const tables = await sql<{ name: string }[]>`
+    select oid::regclass::text as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0`
+  if (tables.length === 0) return
+  const names = tables.map(({ name }) => name).join(', ')
+  await sql.unsafe(`truncate ${names} restart identity cascade`)
 }
 
 let known: Connection | undefined

@@ -24,4 +24,21 @@ export function runs(usual: number, whole = usual * TIMES_WHOLE): number {
   return isFast ? Math.ceil(usual * PART_FAST) : usual
 }
 
+/**
+ * Steps that a test plays one by one, such as those at which it kills a process: with `npm run test:soak` all of
+ * them, else one of each kind, others in each run.
+ */
+export function someOfEachKind<Step>(
+  steps: readonly Step[],
+  kindOf: (step: Step) => string,
+): readonly Step[] {
+  if (isWhole) return steps
+  const kinds = new Map<string, Step[]>()
+  for (const step of steps) kinds.set(kindOf(step), [...(kinds.get(kindOf(step)) ?? []), step])
+  return [...kinds.values()].flatMap((alike) => {
+    const place = Math.floor(Math.random() * alike.length)
+    return alike.slice(place, place + 1)
+  })
+}
+
 fc.configureGlobal({ numRuns: runs(INPUTS) })

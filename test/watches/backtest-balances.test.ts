@@ -10,7 +10,7 @@ import { type WatchWorld, watchWorld } from './world.ts'
  */
 
 /** Number of random histories; each is played on a chain of its own. */
-const RUNS = runs(2, 20)
+const RUNS = runs(1, 20)
 
 let world: WatchWorld | undefined
 afterEach(() => world?.close())

@@ -101,8 +101,13 @@ describe('a backtest of eligibility', () => {
     expect((await backtest('provider-eligibility', 'Bravo')).alerts).toEqual([])
   })
 
-  test('knows the days of which rounds are stored, and no day between them', async () => {
+  test('reports that nothing is stored about a provider before its first round, then knows the days of which rounds are stored, and no day between them', async () => {
     world = await roundWorld([], { unwatched: ['Alpha'] })
+    const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')
+    expect({ observations, gaps: gaps.map(({ code }: { code: string }) => code) }).toEqual({
+      observations: 0,
+      gaps: ['no_data'],
+    })
     await watch('provider-eligibility', 'Alpha')
     for (let time = 0; time < 3; time += 1) await rounds()
     await world.sql`
@@ -115,36 +120,34 @@ describe('a backtest of eligibility', () => {
       true,
     ])
   })
-
-  test('reports that nothing is stored about a provider before its first round', async () => {
-    world = await roundWorld([], { unwatched: ['Alpha'] })
-    const { observations, gaps } = await backtest('provider-eligibility', 'Alpha')
-    expect({ observations, gaps: gaps.map(({ code }: { code: string }) => code) }).toEqual({
-      observations: 0,
-      gaps: ['no_data'],
-    })
-  })
 })
 
 describe('a backtest of reward signing', () => {
-  test.each([
-    'misses-uptime-vote',
-    'misses-rewards-vote',
-    'other-vote',
-  ] as const)('tells what a watch told of a provider that %s, from the stored votes', async (fault) => {
-    world = await roundWorld([], { unwatched: ['Alpha', 'Bravo', 'Charlie', 'Delta'] })
-    const alpha = await watch('reward-signing', 'Alpha')
+  const FAULTS = {
+    Uptime: 'misses-uptime-vote',
+    Rewards: 'misses-rewards-vote',
+    Other: 'other-vote',
+  } as const
+
+  test('tells what a watch told of providers that miss a vote or vote otherwise, from the stored votes', async () => {
+    world = await roundWorld([], { unwatched: [...Object.keys(FAULTS), 'Bravo', 'Charlie'] })
+    const faulty: { readonly name: string; readonly id: number }[] = []
+    for (const [name, fault] of Object.entries(FAULTS)) {
+      faulty.push({ name, ...(await watch('reward-signing', name)) })
+      await world.simulation().behave(name, fault)
+    }
     const bravo = await watch('reward-signing', 'Bravo')
-    await world.simulation().behave('Alpha', fault)
     await world.see()
     await world.simulation().playToEpochEnd()
     for (let hour = 0.5; hour <= 5; hour += 0.5) {
       await world.simulation().playTo(ends() + hour * HOUR_SECONDS)
       await world.see()
     }
-    const live = await world.notified(alpha.id)
-    expect(live.length).toBeGreaterThan(0)
-    await expectSame('reward-signing', 'Alpha', live)
+    for (const { name, id } of faulty) {
+      const live = await world.notified(id)
+      expect(live.length, name).toBeGreaterThan(0)
+      await expectSame('reward-signing', name, live)
+    }
     expect(await world.notified(bravo.id)).toEqual([])
     expect((await backtest('reward-signing', 'Bravo')).alerts).toEqual([])
   })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { roundWindowsOf } from '#src/fsp/protocol/epochs.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -8,14 +8,30 @@ import { type RoundWorld, roundWorld } from './rounds.ts'
 
 /** A provider is not reported missing because an endpoint omits data. */
 
+/** Rounds with refusals; `npm run test:soak` plays more of them. */
+const ROUNDS = runs(4, 100)
+/** Rounds with a fault: more than an alert needs. */
+const FAULTY_ROUNDS = 4
+
 let world: RoundWorld
+/** Warnings of the service. */
+let lines: string[] = []
 
-afterEach(() => world.close())
-
-async function begin(options: Parameters<typeof roundWorld>[1] = {}): Promise<void> {
-  world = await roundWorld(['Healthy', 'Mute'], options)
-  await world.simulation().playRounds(4)
-  await world.scan()
+/** One world for the tests of a group: each has endpoints without faults, and a process that remembers nothing. */
+function inOneWorld({ isAlone }: { readonly isAlone: boolean }): void {
+  const warn = (_fields: object, message: string) => lines.push(message)
+  const log: Logger = { ...silentLogger, warn }
+  beforeAll(async () => {
+    world = await roundWorld(['Healthy', 'Mute', 'Quiet'], { isAlone, log })
+    await world.simulation().playRounds(4)
+    await world.scan()
+  })
+  beforeEach(() => {
+    lines = []
+    world.restart()
+  })
+  afterEach(() => Promise.all([world.primary.up(), world.secondary.up()]))
+  afterAll(() => world.close())
 }
 
 /** Hides the correct transactions of a provider. */
@@ -65,43 +81,38 @@ async function rounds(): Promise<number> {
   return Number(row?.['kept'])
 }
 
-describe('a provider that does its duty', () => {
-  test('causes no alert while one endpoint leaves out its transactions', async () => {
-    await begin()
-    hideTransactionsOf('Healthy', world.primary)
-    const before = await rounds()
-    await playOn(6)
-    expect(await world.events('Healthy')).toEqual([])
-    expect(await rounds()).toBe(before + 6)
-  }, 60_000)
+async function expectNoAlert(leaveOut: (proxy: RpcProxy) => void): Promise<void> {
+  leaveOut(world.primary)
+  const before = await rounds()
+  await playOn(FAULTY_ROUNDS)
+  expect(await world.events('Healthy')).toEqual([])
+  expect(await rounds()).toBe(before + FAULTY_ROUNDS)
+}
+
+describe('a provider that does its duty causes no alert while the only endpoint', () => {
+  inOneWorld({ isAlone: true })
 
   test.each([
-    ['one of two endpoints leaves every second event out', false, dropEverySecondLog],
-    ['the only endpoint leaves every second event out', true, dropEverySecondLog],
-    ['the only endpoint gives the first event of each kind in a block', true, keepFirstOfKind],
-  ])(
-    'causes no alert while %s',
-    async (_name, isAlone, leaveOut) => {
-      await begin({ isAlone })
-      leaveOut(world.primary)
-      const before = await rounds()
-      await playOn(6)
-      expect(await world.events('Healthy')).toEqual([])
-      expect(await rounds()).toBe(before + 6)
-    },
-    60_000,
-  )
+    ['leaves every second event out', dropEverySecondLog],
+    ['gives the first event of each kind in a block', keepFirstOfKind],
+  ])('%s', (_name, leaveOut) => expectNoAlert(leaveOut))
+})
+
+describe('a provider that does its duty', () => {
+  inOneWorld({ isAlone: false })
+
+  test('causes no alert while one endpoint leaves out its transactions', () =>
+    expectNoAlert((proxy) => hideTransactionsOf('Healthy', proxy)))
+
+  test('causes no alert while one of two endpoints leaves every second event out', () =>
+    expectNoAlert(dropEverySecondLog))
 
   test('causes no alert while no endpoint has its transactions, and the reason is logged', async () => {
-    const lines: string[] = []
-    const note = (_fields: object, message: string) => lines.push(message)
-    const log: Logger = { ...silentLogger, warn: note }
-    await begin({ log })
     await world.behave('Mute', 'no-commit')
     await playOn(1)
     for (const proxy of [world.primary, world.secondary]) hideTransactionsOf('Healthy', proxy)
     const before = await rounds()
-    await playOn(6)
+    await playOn(FAULTY_ROUNDS)
     expect(await world.events('Healthy')).toEqual([])
     expect(await rounds()).toBeLessThanOrEqual(before + 2)
     expect(lines).toContain(
@@ -110,66 +121,62 @@ describe('a provider that does its duty', () => {
     for (const proxy of [world.primary, world.secondary]) await proxy.up()
     await playOn(4)
     expect(await world.events('Healthy')).toEqual([])
-  }, 60_000)
-})
+    await world.simulation().recover('Mute')
+  })
 
-test('a failing provider fires its alert, and all other watches are evaluated, while the first endpoint returns null for calls', async () => {
-  await begin()
-  const { address } = world.devnet.people.bob.account
-  const make = async (type: string, target: object, settings: object) => {
-    const { status, body } = await world.alice.request('POST', '/watches', {
-      type,
-      target,
-      settings,
-    })
-    expect(status).toBe(201)
-    return Number(Object(body).id)
-  }
-  const others = [
-    await make('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' }),
-    await make('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 }),
-  ]
-  await world.look()
-  world.primary.rewrite('eth_call', () => null)
-  await world.behave('Mute', 'no-commit')
-  const lookedAt = async (id: number) => {
-    const { body } = await world.alice.request('GET', `/watches/${id}`)
-    return new Date(Object(body).lastEvaluatedAt).getTime()
-  }
-  const before = await Promise.all(others.map(lookedAt))
-  await playOn(5)
-  expect(await world.events('Mute')).toContain('fsp.ftso-commit warning')
-  for (const [index, id] of others.entries()) {
-    expect(await lookedAt(id)).toBeGreaterThan(before[index] ?? 0)
-  }
-}, 60_000)
-
-/** Rounds with refusals; `npm run test:soak` plays more of them. */
-const ROUNDS = runs(10, 100)
-
-test('no round is judged a minute late while both endpoints refuse one request in five', async () => {
-  await begin()
-  for (const proxy of [world.primary, world.secondary]) proxy.refuseShare(0.2, 429)
-  const { timing, round: first } = world.simulation()
-  const clock = {
-    firstRoundAtSeconds: timing.firstRoundStart,
-    roundSeconds: timing.roundSeconds,
-    firstEpochRound: 0,
-    roundsPerEpoch: 1,
-  }
-  const lags: number[] = []
-  for (let round = first; round < first + ROUNDS; round += 1) {
-    const begins = timing.firstRoundStart + round * timing.roundSeconds
-    for (const offset of [30, 60, 89]) {
-      await world.simulation().playTo(begins + offset, { inFull: true })
-      await world.read().catch(() => undefined)
-      await world.look().catch(() => undefined)
-      const { timestamp } = await world.devnet.client.getBlock()
-      const [row] = await world.sql`select max(round)::int as kept from fsp_rounds`
-      const { complete } = roundWindowsOf(clock, Number(row?.['kept']) + 1)
-      lags.push(Number(timestamp) - complete)
+  test('a failing provider fires its alert, and all other watches are evaluated, while the first endpoint returns null for calls', async () => {
+    const { address } = world.devnet.people.bob.account
+    const make = async (type: string, target: object, settings: object) => {
+      const { status, body } = await world.alice.request('POST', '/watches', {
+        type,
+        target,
+        settings,
+      })
+      expect(status).toBe(201)
+      return Number(Object(body).id)
     }
-  }
-  expect(Math.max(...lags)).toBeLessThanOrEqual(60)
-  expect(await world.events('Healthy')).toEqual([])
-}, 600_000)
+    const others = [
+      await make('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' }),
+      await make('feed-move', { feed: 'FLR/USD' }, { percent: 5, windowSeconds: 600 }),
+    ]
+    await world.look()
+    world.primary.rewrite('eth_call', () => null)
+    await world.behave('Quiet', 'no-commit')
+    const lookedAt = async (id: number) => {
+      const { body } = await world.alice.request('GET', `/watches/${id}`)
+      return new Date(Object(body).lastEvaluatedAt).getTime()
+    }
+    const before = await Promise.all(others.map(lookedAt))
+    await playOn(5)
+    expect(await world.events('Quiet')).toContain('fsp.ftso-commit warning')
+    for (const [index, id] of others.entries()) {
+      expect(await lookedAt(id)).toBeGreaterThan(before[index] ?? 0)
+    }
+  })
+
+  test('no round is judged a minute late while both endpoints refuse one request in five', async () => {
+    for (const proxy of [world.primary, world.secondary]) proxy.refuseShare(0.2, 429)
+    const { timing, round: first } = world.simulation()
+    const clock = {
+      firstRoundAtSeconds: timing.firstRoundStart,
+      roundSeconds: timing.roundSeconds,
+      firstEpochRound: 0,
+      roundsPerEpoch: 1,
+    }
+    const lags: number[] = []
+    for (let round = first; round < first + ROUNDS; round += 1) {
+      const begins = timing.firstRoundStart + round * timing.roundSeconds
+      for (const offset of [30, 60, 89]) {
+        await world.simulation().playTo(begins + offset, { inFull: true })
+        await world.read().catch(() => undefined)
+        await world.look().catch(() => undefined)
+        const { timestamp } = await world.devnet.client.getBlock()
+        const [row] = await world.sql`select max(round)::int as kept from fsp_rounds`
+        const { complete } = roundWindowsOf(clock, Number(row?.['kept']) + 1)
+        lags.push(Number(timestamp) - complete)
+      }
+    }
+    expect(Math.max(...lags)).toBeLessThanOrEqual(60)
+    expect(await world.events('Healthy')).toEqual([])
+  }, 600_000)
+})

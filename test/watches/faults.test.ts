@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
+import { runs } from '../support/runs.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
 /** Faults of endpoints, which must cause no false alert and lose no true one. */
@@ -15,7 +16,7 @@ let world: WatchWorld
 
 type WorldOptions = NonNullable<Parameters<typeof watchWorld>[0]>
 
-async function begin(options: WorldOptions = {}, names = NAMES): Promise<void> {
+async function begin(options: WorldOptions = {}, names: readonly string[] = NAMES): Promise<void> {
   world = await watchWorld({
     simulation: { providers: names.map((name) => ({ name })) },
     ...options,
@@ -34,11 +35,21 @@ const endpoints = () => [world.primary, world.secondary]
 /** Observes once and ignores errors. */
 const look = () => world.see().catch(() => undefined)
 
-async function lookUntil(hours: number, from: number): Promise<void> {
-  for (let hour = from; hour <= hours; hour += 0.5) {
+/** Hours after the end of the epoch: the vote is open at the first two, and for more than two hours at the last. */
+const HOURS = [0.5, 2, 3.5]
+
+async function lookWhileOpen(): Promise<void> {
+  for (const hour of HOURS) {
     await world.simulation().playTo(ends() + hour * HOUR)
     await look()
   }
+}
+
+/** One world for the tests of a group, each with a process that remembers nothing. */
+function allInOneWorld(names: readonly string[]): void {
+  beforeAll(() => begin({}, names))
+  afterEach(() => world.renew())
+  afterAll(() => world.close())
 }
 
 /**
@@ -59,7 +70,7 @@ describe('events that an endpoint leaves out', () => {
     await world.see()
     world.primary.emptyLogs()
     await world.simulation().playToEpochEnd()
-    await lookUntil(4, 0.5)
+    await lookWhileOpen()
     expect(await world.events(echo.id)).toEqual([])
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
   })
@@ -77,32 +88,32 @@ describe('events that the only endpoint leaves out', () => {
     world.primary.rewrite('eth_getLogs', (result, params) =>
       JSON.stringify(params).includes('blockHash') ? result : [],
     )
-    await lookUntil(4, 0.5)
+    await lookWhileOpen()
     expect(await world.events(echo.id)).toEqual([])
   })
 })
 
 describe('an endpoint that does not know a voter', () => {
-  eachInNewWorld()
+  allInOneWorld(NAMES)
 
-  const withoutVoters = (proxy: RpcProxy) => {
-    const voter = identity('Alpha').slice(2).toLowerCase()
-    const other = identity('Bravo').slice(2).toLowerCase()
+  const withoutVoter = (proxy: RpcProxy, name: string) => {
+    const voter = identity(name).slice(2).toLowerCase()
+    const other = identity('Echo').slice(2).toLowerCase()
     proxy.rewrite('eth_call', (result) => String(result).replaceAll(voter, other))
   }
 
   test('is not believed while the other endpoint knows the voter', async () => {
     const { id } = await watch('provider-eligibility', 'Alpha')
     await world.see()
-    withoutVoters(world.primary)
-    for (let minute = 0; minute < 5; minute++) await world.pass(60)
+    withoutVoter(world.primary, 'Alpha')
+    for (let minute = 0; minute < 4; minute++) await world.pass(60)
     expect(await world.events(id)).toEqual([])
   })
 
   test('is not believed at once while the other endpoint is down, but after a while', async () => {
-    const { id } = await watch('provider-eligibility', 'Alpha')
+    const { id } = await watch('provider-eligibility', 'Bravo')
     await world.see()
-    withoutVoters(world.primary)
+    withoutVoter(world.primary, 'Bravo')
     await world.secondary.down()
     await world.pass(60)
     expect(await world.events(id)).toEqual([])
@@ -112,15 +123,15 @@ describe('an endpoint that does not know a voter', () => {
   })
 
   test('is believed if the other endpoint says the same', async () => {
-    const { id } = await watch('provider-eligibility', 'Alpha')
+    const { id } = await watch('provider-eligibility', 'Charlie')
     await world.see()
-    for (const proxy of endpoints()) withoutVoters(proxy)
+    for (const proxy of endpoints()) withoutVoter(proxy, 'Charlie')
     await world.pass(60)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
   })
 
   test('causes no alert if it returns an empty list', async () => {
-    const { id } = await watch('provider-eligibility', 'Alpha')
+    const { id } = await watch('provider-eligibility', 'Delta')
     await world.see()
     for (const proxy of endpoints()) {
       proxy.rewrite('eth_call', (result) => {
@@ -196,18 +207,7 @@ const faults: readonly [string, (proxy: RpcProxy) => unknown][] = [
 /** Each fault with a provider that fails meanwhile, in a reward epoch of its own. */
 const CASES = faults.map(([what, fail], index) => [what, fail, `Provider ${index}`] as const)
 
-/** One world for a group of faults: each test has new watches and a process that remembers nothing. */
-function allInOneWorld(): void {
-  beforeAll(() => begin({}, [...CASES.map(([, , name]) => name), 'Anchor']))
-  beforeEach(() => world.restart())
-  afterEach(async () => {
-    for (const proxy of endpoints()) await proxy.up()
-    for (const { id } of (await world.alice.request('GET', '/watches')).body.data) {
-      await world.alice.request('DELETE', `/watches/${id}`)
-    }
-  })
-  afterAll(() => world.close())
-}
+const CASE_NAMES = [...CASES.map(([, , name]) => name), 'Anchor']
 
 const watchBalance = () => {
   const target = { address: world.devnet.people.bob.account.address, asset: 'FLR' }
@@ -220,7 +220,7 @@ async function payBob(): Promise<void> {
 }
 
 describe('while one endpoint', () => {
-  allInOneWorld()
+  allInOneWorld(CASE_NAMES)
 
   test.each(CASES)('%s, the other endpoint is enough', async (_what, fail, name) => {
     const wallet = await watchBalance()
@@ -237,19 +237,17 @@ describe('while one endpoint', () => {
     await look()
     await payBob()
     await world.simulation().setFeed('XRP/USD', world.simulation().feed('XRP/USD') * 1.06)
-    await world.pass(60)
+    // A missing provider needs confirmation by a second endpoint, or time.
+    await world.pass(150)
     expect(await world.events(wallet.id)).toEqual(['wallet-balance.moved'])
     expect(await world.events(feed.id)).toEqual(['feed-move.threshold'])
-    // A missing provider needs confirmation by a second endpoint, or time.
-    await world.pass(60)
-    await world.pass(60)
     expect(await world.events(provider.id)).toEqual(['provider.unregistered'])
     await world.simulation().recover(name)
   })
 })
 
 describe('while each endpoint', () => {
-  allInOneWorld()
+  allInOneWorld(CASE_NAMES)
 
   test.each(
     CASES,
@@ -271,12 +269,16 @@ describe('while each endpoint', () => {
     expect(await alerts()).toEqual([])
     for (const proxy of endpoints()) await proxy.up()
     world.clock.advance(3600)
-    await world.see()
     await world.pass(60)
     expect(await alerts()).toEqual(['wallet-balance.moved', 'provider.unregistered'])
     await world.simulation().recover(name)
   })
 })
+
+/** Broken observations with a restart after every second; `npm run test:soak` plays more. */
+const TURNS = runs(3, 12)
+/** An error after which a request is not repeated. */
+const BROKEN = { code: -32000, message: 'internal error' }
 
 describe('a connection that breaks', () => {
   eachInNewWorld()
@@ -289,9 +291,9 @@ describe('a connection that breaks', () => {
     await world.simulation().playToEpochEnd()
     await world.simulation().playTo(ends() + 1.5 * HOUR)
     await world.devnet.mine(200, 10)
-    // Each observation stops after some more blocks.
-    for (let turn = 0; turn < 6; turn++) {
-      for (const proxy of endpoints()) proxy.failNext(1, { status: 502 }, 'eth_getLogs')
+    // Each first observation of a turn stops.
+    for (let turn = 0; turn < TURNS; turn++) {
+      for (const proxy of endpoints()) proxy.failNext(1, BROKEN, 'eth_getLogs')
       await look()
       world.clock.advance(31)
       if (turn % 2 === 0) world.restart()

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { tryLock } from '#src/db/lock.ts'
@@ -26,6 +26,19 @@ afterEach(async () => {
   closing = []
 })
 
+let shared: WatchWorld
+beforeAll(async () => {
+  shared = await watchWorld({ simulation: SIMULATION })
+})
+afterAll(() => shared.close())
+
+/** The world of the tests that need no other. */
+function sharedWorld(): WatchWorld {
+  closing.push(shared.renew)
+  return shared
+}
+
+/** A world of its own. */
 async function begin(env: Readonly<Record<string, string>> = {}): Promise<WatchWorld> {
   const world = await watchWorld({ simulation: SIMULATION, env })
   closing.push(world.close)
@@ -67,36 +80,41 @@ const depsOf = (world: WatchWorld | RoundWorld): ObserveDeps => {
 }
 
 describe('a watch that cannot be read', () => {
-  test.each([
-    ['settings', `update watches set settings = '{"threshold":"x"}' where id = `],
-    ['signals', `update watches set signals = '{"no":"list"}' where id = `],
-    ['state', `update signal_states set state = '{"no":1}' where watch_id = `],
-    ['phase', `update signal_states set phase = 'none' where watch_id = `],
-  ])('by its %s is quarantined alone: other watches and later types are judged', async (_part, spoil) => {
+  const SPOILS = {
+    settings: `update watches set settings = '{"threshold":"x"}' where id = `,
+    signals: `update watches set signals = '{"no":"list"}' where id = `,
+    state: `update signal_states set state = '{"no":1}' where watch_id = `,
+    phase: `update signal_states set phase = 'none' where watch_id = `,
+  }
+
+  test('by its settings, signals, state or phase is quarantined alone: other watches and later types are judged', async () => {
     const world = await begin()
     const { carol, bob } = world.devnet.people
     const watch = (address: string) =>
       world.watch('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' })
-    const bad = await watch(carol.account.address)
+    const bad: { readonly part: string; readonly spoil: string; readonly id: number }[] = []
+    for (const [part, spoil] of Object.entries(SPOILS)) {
+      bad.push({ part, spoil, id: (await watch(carol.account.address)).id })
+    }
     const neighbour = await watch(carol.account.address)
     const other = await watch(bob.account.address)
     const provider = identityIn(world)('Alpha')
     const later = await world.watch('provider-eligibility', { provider })
     await world.see()
-    await world.sql.unsafe(`${spoil}${bad.id}`)
+    for (const { spoil, id } of bad) await world.sql.unsafe(`${spoil}${id}`)
     await world.devnet.transfer(carol.account.address, bob.account.address, 500n * FLR)
     await world.simulation().behave('Alpha', 'unregistered')
     await world.simulation().playToEpochEnd()
     await world.see()
-    expect(await world.events(bad.id)).toEqual([])
+    for (const { part, id } of bad) expect(await world.events(id), part).toEqual([])
     expect(await world.events(neighbour.id)).not.toEqual([])
     expect(await world.events(other.id)).not.toEqual([])
     expect(await world.events(later.id)).toEqual(['provider.unregistered'])
-    expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+    expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: bad.length })
   })
 
   test('whose alert cannot be recorded is quarantined, and the other watches of its target fire', async () => {
-    const world = await begin()
+    const world = sharedWorld()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
     const bad = await world.watch('wallet-balance', target, { threshold: '1' })
@@ -116,7 +134,7 @@ describe('a watch that cannot be read', () => {
   })
 
   test('does not stop a target whose last observation cannot be read', async () => {
-    const world = await begin()
+    const world = sharedWorld()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
     const { id } = await world.watch('wallet-balance', target, { threshold: '1' })
@@ -131,8 +149,8 @@ describe('a watch that cannot be read', () => {
 
 describe('a watch type that throws', () => {
   test('fails alone: other types are evaluated, and recipients of its watches are notified after a while', async () => {
-    const world = await begin()
-    const provider = identityIn(world)('Alpha')
+    const world = sharedWorld()
+    const provider = identityIn(world)('Charlie')
     const broken = await world.watch('provider-eligibility', { provider })
     const later = await world.watch('reward-signing', { provider })
     await world.see()
@@ -204,25 +222,32 @@ describe('a data host', () => {
     await expect(fetching).rejects.toThrow()
   })
 
-  test.each([
-    [
-      'an emoji at its limit',
-      `${'A'.repeat(39)}\u{1F600}${'B'.repeat(9)}`,
-      `${'A'.repeat(39)}\u{1F600}`,
-    ],
-    ['NUL, direction marks and half characters', 'Al\0pha\u202e\ud800', 'Alpha'],
-    ['nothing to see', '\u200b\u2069', undefined],
-  ])('may publish a name with %s', async (_what, name, shown) => {
+  const PUBLISHED_NAMES = [
+    // An emoji at its limit.
+    ['Alpha', `${'A'.repeat(39)}\u{1F600}${'B'.repeat(9)}`, `${'A'.repeat(39)}\u{1F600}`],
+    ['Bravo', 'Br\0avo\u202e\ud800', 'Bravo'],
+    ['Charlie', '\u200b\u2069', undefined],
+  ] as const
+
+  test('may publish names with an emoji at the limit, with NUL, direction marks and half characters, and with nothing to see', async () => {
     const host = await dataHost()
     const world = await begin({ PROVIDER_DATASET_URL: host.passesUrl })
-    host.publishes((epoch) => rows(world, epoch, NAMES, { dataProviderName: name }))
+    host.publishes((epoch) => [
+      ...PUBLISHED_NAMES.flatMap(([provider, dataProviderName]) =>
+        rows(world, epoch, [provider], { dataProviderName }),
+      ),
+      ...rows(world, epoch, NAMES.slice(PUBLISHED_NAMES.length)),
+    ])
     await world.simulation().playToEpochEnd()
     await world.see()
     const { id } = await world.watch('provider-eligibility', {
       provider: identityIn(world)('Alpha'),
     })
     await world.see()
-    expect((await world.app.facts.providerNames()).get(identityIn(world)('Alpha'))).toBe(shown)
+    const names = await world.app.facts.providerNames()
+    for (const [provider, published, shown] of PUBLISHED_NAMES) {
+      expect(names.get(identityIn(world)(provider)), JSON.stringify(published)).toBe(shown)
+    }
     expect(await world.events(id)).toEqual([])
     const [{ count } = { count: 0 }] = await world.sql`
       select count(*)::int from publications where kind = 'passes'`
@@ -294,8 +319,8 @@ describe('a data host', () => {
 
 describe('an alert that the cooldown defers', () => {
   test('is fired when the cooldown ends, although nothing was observed again', async () => {
-    const world = await begin()
-    const provider = identityIn(world)('Alpha')
+    const world = sharedWorld()
+    const provider = identityIn(world)('Bravo')
     const { id } = await world.watch(
       'provider-eligibility',
       { provider },
@@ -303,15 +328,15 @@ describe('an alert that the cooldown defers', () => {
       { cooldownSeconds: 21_600 },
     )
     await world.see()
-    await world.simulation().behave('Alpha', 'unregistered')
+    await world.simulation().behave('Bravo', 'unregistered')
     await world.simulation().playToEpochEnd()
     await world.pass(70)
-    await world.simulation().behave('Alpha', 'not-eligible')
+    await world.simulation().behave('Bravo', 'not-eligible')
     await world.simulation().playToPublication()
     await world.sql`update signal_states set last_fired_at = ${world.clock.now()} where watch_id = ${id}`
     await world.pass(700)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
-    for (let hour = 0; hour < 7; hour++) await world.pass(3600)
+    for (let look = 0; look < 3; look++) await world.pass(9000)
     expect(await world.events(id)).toEqual(['provider.unregistered', 'provider.eligibility-lost'])
   })
 })
@@ -364,7 +389,7 @@ describe('two processes', () => {
     await world.scan()
     const first = world.app
     world.restart()
-    await world.simulation().playRounds(20)
+    await world.simulation().playRounds(5)
     await world.scan()
     const reached = await progress()
     await world.simulation().playRounds(2)
@@ -385,7 +410,7 @@ describe('two processes', () => {
   })
 
   test('write only for slices that they hold: writes for a lost slice are refused', async () => {
-    const world = await begin()
+    const world = sharedWorld()
     const { carol, bob } = world.devnet.people
     const target = { address: carol.account.address, asset: 'FLR' }
     const { id } = await world.watch('wallet-balance', target, { threshold: '1' })
@@ -445,7 +470,7 @@ describe('two processes', () => {
 })
 
 test('targets without watches are deleted, the others stay', async () => {
-  const world = await begin()
+  const world = sharedWorld()
   const { carol, bob } = world.devnet.people
   const watch = (address: string) =>
     world.watch('wallet-balance', { address, asset: 'FLR' }, { threshold: '1' })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { recordAlerts } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
@@ -10,10 +10,11 @@ import { type WatchWorld, watchWorld } from './world.ts'
 
 const RECOVERED = 'fsp.monitoring.recovered'
 let world: WatchWorld
-beforeEach(async () => {
+beforeAll(async () => {
   world = await watchWorld()
 })
-afterEach(() => world.close())
+afterEach(() => world.renew())
+afterAll(() => world.close())
 
 const balance = () =>
   world.watch(
@@ -26,7 +27,7 @@ const price = () =>
 const bothDown = () => Promise.all([world.primary.down(), world.secondary.down()])
 const bothUp = () => Promise.all([world.primary.up(), world.secondary.up()])
 
-async function lookFor(seconds: number, every = 15): Promise<void> {
+async function lookFor(seconds: number, every = 30): Promise<void> {
   for (let passed = 0; passed < seconds; passed += every) {
     world.clock.advance(every)
     await world.look().catch(() => undefined)
@@ -49,7 +50,7 @@ async function fail(severity: 'warning' | 'critical' = 'warning'): Promise<void>
 
 /** Notifies of outages; raising fails while it contains one of these watches. */
 async function fireWithout(fails: (candidate: AlertCandidate) => boolean): Promise<void> {
-  const { app } = world
+  const app = world.running()
   await fireChainOutages(
     {
       ...app,
@@ -69,7 +70,8 @@ test('a watch that cannot be read does not prevent alerts of other watches about
   await bothDown()
   await lookFor(120)
   expect(await world.events(good.id)).toEqual(['fsp.monitoring'])
-  expect(world.app.quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+  expect(world.running().quarantine.read()).toContainEqual({ kind: 'watch', rows: 1 })
+  await world.sql`update watches set min_severity = 'info'`
 })
 
 test.each([
@@ -109,7 +111,10 @@ test('a watch whose alert or recovery cannot be recorded is left out alone', asy
   expect(await world.events(bad.id)).not.toContain(RECOVERED)
 })
 
-test('a watch type whose outage cannot be recorded fails alone', async () => {
+test('a watch type whose outage cannot be recorded fails alone', async ({ onTestFinished }) => {
+  onTestFinished(async () => {
+    await world.sql`drop function refuse cascade`
+  })
   const [bad, good] = [await balance(), await price()]
   await world.see()
   await fail()

@@ -82,7 +82,7 @@ test('fast updates that were missing while the service was stopped fire an alert
   await world.behave('Mute', 'no-fast-updates')
   const { round, timing } = world.simulation()
   const begins = timing.firstRoundStart + round * timing.roundSeconds
-  await world.simulation().playRounds(9, 50)
+  await world.simulation().playRounds(9, 25)
   expect(world.clock.now().getTime() / 1000 - begins).toBeGreaterThan(600)
   world.restart()
   await world.scan()

@@ -1,18 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ProviderSimulationOptions } from '#sandbox/devnet/provider-simulation.ts'
 import { type Notified, type WatchWorld, watchWorld } from './world.ts'
 
 /** Watches of data providers while whole reward epochs are played on a local chain. */
 
 const NAMES = ['Alpha', 'Bravo', 'Charlie', 'Delta', 'Echo']
-const SIMULATION: ProviderSimulationOptions = { providers: NAMES.map((name) => ({ name })) }
 const EPOCH = 452
 const HOUR = 3600
 
 let world: WatchWorld
 
-async function begin(env: Readonly<Record<string, string>> = {}) {
-  world = await watchWorld({ simulation: SIMULATION, env })
+async function begin(env: Readonly<Record<string, string>> = {}, names = NAMES) {
+  world = await watchWorld({ simulation: { providers: names.map((name) => ({ name })) }, env })
 }
 afterEach(() => world.close())
 
@@ -20,12 +18,9 @@ const identity = (name: string) => world.simulation().provider(name).accounts.id
 const watch = (type: string, name: string) => world.watch(type, { provider: identity(name) })
 const ends = () => 1_658_430_000 + 90 * 3360 * (EPOCH + 1)
 
-/**
- * Simulates up to a number of hours after the end of the first epoch, with an observation every
- * half hour.
- */
-async function lookUntil(hours: number, from = 0): Promise<void> {
-  for (let hour = from; hour <= hours; hour += 0.5) {
+/** Simulates up to each of these hours after the end of the first epoch, and observes then. */
+async function lookAt(...hours: readonly number[]): Promise<void> {
+  for (const hour of hours) {
     await world.simulation().playTo(ends() + hour * HOUR)
     await world.see()
   }
@@ -34,43 +29,43 @@ async function lookUntil(hours: number, from = 0): Promise<void> {
 const when = ({ firedAt }: Notified) => (new Date(firedAt).getTime() / 1000 - ends()) / HOUR
 
 describe('a watch of eligibility', () => {
-  test('fires when registration is lost at the switch of the epoch, and recovers when it is back', async () => {
+  test('fires when registration is lost and when the published calculation no longer counts the provider, and recovers', async () => {
     await begin()
     const alpha = await watch('provider-eligibility', 'Alpha')
     const bravo = await watch('provider-eligibility', 'Bravo')
+    const charlie = await watch('provider-eligibility', 'Charlie')
     await world.simulation().behave('Alpha', 'unregistered')
     await world.see()
     await world.simulation().playToEpochEnd()
     await world.see()
-    const [alert] = await world.notified(alpha.id)
-    expect(alert).toMatchObject({
+    const [lost] = await world.notified(alpha.id)
+    expect(lost).toMatchObject({
       event: 'provider.unregistered',
       severity: 'critical',
       data: { provider: identity('Alpha'), registered: false, rewardEpochId: EPOCH + 1 },
     })
     await world.simulation().recover('Alpha')
-    await world.simulation().playToEpochEnd()
-    await world.see()
-    expect(await world.events(alpha.id)).toEqual(['provider.unregistered', 'provider.recovered'])
-    expect(await world.events(bravo.id)).toEqual([])
-  })
-
-  test('fires if the published calculation no longer counts the provider', async () => {
-    await begin()
-    const alpha = await watch('provider-eligibility', 'Alpha')
-    const bravo = await watch('provider-eligibility', 'Bravo')
-    await world.see()
-    await world.simulation().behave('Alpha', 'not-eligible')
-    await world.simulation().playToEpochEnd()
+    await world.simulation().behave('Charlie', 'not-eligible')
     await world.simulation().playToPublication()
     await world.pass(700)
-    const [alert] = await world.notified(alpha.id)
+    const [alert] = await world.notified(charlie.id)
     expect(alert).toMatchObject({
       event: 'provider.eligibility-lost',
       severity: 'critical',
       data: { eligible: false, eligibilityEpochId: EPOCH, registered: true },
     })
+    await world.simulation().playToEpochEnd()
+    await world.see()
+    expect(await world.events(alpha.id)).toEqual(['provider.unregistered', 'provider.recovered'])
     expect(await world.events(bravo.id)).toEqual([])
+    // The watch has the provider, whichever of its addresses was given.
+    const { accounts } = world.simulation().provider('Charlie')
+    for (const role of ['submit', 'submitSignatures', 'signingPolicy', 'delegation'] as const) {
+      const { target } = await world.watch('provider-eligibility', {
+        provider: accounts[role].address,
+      })
+      expect(target.provider, role).toBe(accounts.identity.address)
+    }
   })
 
   test('judges no eligibility if no source of calculations is configured', async () => {
@@ -85,42 +80,26 @@ describe('a watch of eligibility', () => {
     const { body } = await world.alice.request('GET', `/watches/${alpha.id}`)
     expect(body.lastObservation).toMatchObject({ registered: true, eligible: null })
   })
-
-  test('watches the provider, whichever of its addresses was given', async () => {
-    await begin()
-    const { accounts } = world.simulation().provider('Charlie')
-    for (const role of ['submit', 'submitSignatures', 'signingPolicy', 'delegation'] as const) {
-      const { target } = await world.watch('provider-eligibility', {
-        provider: accounts[role].address,
-      })
-      expect(target.provider, role).toBe(accounts.identity.address)
-    }
-  })
 })
 
 describe('a watch of reward signing', () => {
-  test('does not fire for a provider that signs', async () => {
-    await begin()
+  test('fires once for each vote that was concluded without the signature or with another, and not for a provider that signs', async () => {
+    await begin({}, [...NAMES, 'Foxtrot', 'Golf'])
     const alpha = await watch('reward-signing', 'Alpha')
+    const bravo = await watch('reward-signing', 'Bravo')
+    const charlie = await watch('reward-signing', 'Charlie')
+    await world.simulation().behave('Bravo', 'misses-uptime-vote')
+    await world.simulation().behave('Charlie', 'other-vote')
     await world.see()
     await world.simulation().playToEpochEnd()
-    await lookUntil(5, 0.5)
+    await lookAt(0.5, 1.5, 2.5, 3.5, 5)
     expect(await world.events(alpha.id)).toEqual([])
-  })
-
-  test('fires if a vote was concluded without the signature', async () => {
-    await begin()
-    const alpha = await watch('reward-signing', 'Alpha')
-    await world.simulation().behave('Alpha', 'misses-uptime-vote')
-    await world.see()
-    await world.simulation().playToEpochEnd()
-    await lookUntil(4, 0.5)
-    const notified = await world.notified(alpha.id)
+    const notified = await world.notified(bravo.id)
     expect(notified.map(({ event, severity }) => `${event} ${severity}`)).toEqual([
       'signing.missed critical',
     ])
     expect(notified[0]?.data).toMatchObject({
-      provider: identity('Alpha'),
+      provider: identity('Bravo'),
       rewardEpochId: EPOCH,
       vote: 'uptime',
       signedOtherHash: false,
@@ -131,16 +110,7 @@ describe('a watch of reward signing', () => {
     const concluded = new Date(String(concludedAt)).getTime()
     expect(concluded).toBeGreaterThan(opened)
     expect(concluded - opened).toBeLessThan(HOUR * 1000)
-  })
-
-  test('fires on a vote for a result other than the accepted one', async () => {
-    await begin()
-    const alpha = await watch('reward-signing', 'Alpha')
-    await world.simulation().behave('Alpha', 'other-vote')
-    await world.see()
-    await world.simulation().playToEpochEnd()
-    await lookUntil(4, 0.5)
-    expect(await world.events(alpha.id)).toEqual(['signing.missed', 'signing.missed'])
+    expect(await world.events(charlie.id)).toEqual(['signing.missed', 'signing.missed'])
   })
 
   test('fires on an open uptime vote after two hours, and recovers with the signature', async () => {
@@ -151,7 +121,7 @@ describe('a watch of reward signing', () => {
       await world.simulation().behave(name, 'misses-uptime-vote')
     await world.see()
     await world.simulation().playToEpochEnd()
-    await lookUntil(3, 0.5)
+    await lookAt(0.5, 1.5, 2, 2.5, 3)
     const [open] = await world.notified(alpha.id)
     expect(open).toMatchObject({ event: 'signing.uptime-open', severity: 'warning' })
     expect(open && when(open)).toBeGreaterThanOrEqual(2)
@@ -159,7 +129,7 @@ describe('a watch of reward signing', () => {
     expect(open?.data).toMatchObject({ vote: 'uptime', weightSignedPercent: 40 })
     expect(await world.events(echo.id)).toEqual([])
     for (const name of NAMES.slice(0, 3)) await world.simulation().recover(name)
-    await lookUntil(4, 3.5)
+    await lookAt(4)
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open', 'signing.done'])
   })
 
@@ -170,7 +140,7 @@ describe('a watch of reward signing', () => {
       await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
     await world.simulation().playToEpochEnd()
-    await lookUntil(16, 0.5)
+    await lookAt(0.5, 2.5, 3, 4, 4.5, 5, 8, 12, 14, 14.5, 15, 15.5, 16)
     const notified = await world.notified(alpha.id)
     expect(notified.map(({ event }) => event)).toEqual([
       'signing.rewards-open',
@@ -182,7 +152,7 @@ describe('a watch of reward signing', () => {
     expect(open).toBeLessThan(5.1)
     expect((reminder ?? 0) - (open ?? 0)).toBeCloseTo(10, 0)
     for (const name of NAMES.slice(0, 3)) await world.simulation().recover(name)
-    await lookUntil(17, 16.5)
+    await lookAt(17)
     expect((await world.events(alpha.id)).at(-1)).toBe('signing.done')
   })
 
@@ -193,7 +163,7 @@ describe('a watch of reward signing', () => {
       await world.simulation().behave(name, 'misses-rewards-vote')
     await world.see()
     await world.simulation().playToEpochEnd()
-    await lookUntil(5, 0.5)
+    await lookAt(0.5, 2.5, 3, 4, 5)
     expect(await world.events(alpha.id)).toEqual(['signing.rewards-open'])
   })
 

@@ -3,7 +3,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { RoundSchedule } from './round-schedule.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** Polling interval for due actions. */
+/** Usual polling interval for due actions. */
 export const LIVE_POLL_MS = 250
 /** Delay of actions, so that the chain has surely reached their time. */
 const BEHIND_SECONDS = 2
@@ -15,6 +15,7 @@ const JUMP_SECONDS = 180
  *
  * @param inTurn serializes actions
  * @param onProblem called with an error; the action is retried
+ * @param pollMs polling interval for due actions
  */
 export async function runInRealTime(options: {
   readonly schedule: RoundSchedule
@@ -23,8 +24,9 @@ export async function runInRealTime(options: {
   readonly signal: AbortSignal
   readonly inTurn: (run: () => Promise<void>) => Promise<void>
   readonly onProblem: (error: unknown) => void
+  readonly pollMs: number
 }): Promise<void> {
-  const { schedule, writer, clock, signal, inTurn, onProblem } = options
+  const { schedule, writer, clock, signal, inTurn, onProblem, pollMs } = options
   const goOn = async () => {
     const now = Math.floor(clock.now().getTime() / 1000) - BEHIND_SECONDS
     await writer.readHead()
@@ -38,6 +40,6 @@ export async function runInRealTime(options: {
         if (!signal.aborted) onProblem(error)
       }),
     )
-    await wait(LIVE_POLL_MS, undefined, { signal }).catch(() => undefined)
+    await wait(pollMs, undefined, { signal }).catch(() => undefined)
   }
 }

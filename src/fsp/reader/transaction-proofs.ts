@@ -1,6 +1,7 @@
 /** Transactions that anybody can find on the chain. */
 import { z } from 'zod'
 import type { ChainAccess } from '#src/chain/chain.ts'
+import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
 import { Quantity } from '#src/chain/quantity.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
@@ -29,7 +30,7 @@ const Mined = z.object({
 })
 
 /**
- * Reads a transaction; undefined where no endpoint has the transaction any more.
+ * Reads a transaction; undefined if no endpoint that answers has it any more.
  *
  * @throws AppError upstream when no endpoint answers
  */
@@ -38,7 +39,7 @@ export async function readTransactionProof(
   hash: Hash,
   signal?: AbortSignal,
 ): Promise<TransactionProof | undefined> {
-  return endpoints.ask(async (client) => {
+  const read = async (client: RpcClient): Promise<TransactionProof | undefined> => {
     const answer: unknown = await client.request({
       method: 'eth_getTransactionByHash',
       params: [hash],
@@ -57,5 +58,6 @@ export async function readTransactionProof(
       to: to === null ? null : z.decode(Address, to),
       input,
     }
-  }, signal)
+  }
+  return endpoints.askUntil(read, (found) => found !== undefined, signal)
 }
