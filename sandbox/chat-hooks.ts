@@ -5,7 +5,7 @@ import { checkDiscord, readerOfDiscord } from './chat-hooks/discord.ts'
 import { checkNtfy, readerOfNtfy } from './chat-hooks/ntfy.ts'
 import { checkPagerDuty, type PagerEvent, readerOfPagerDuty } from './chat-hooks/pagerduty.ts'
 import { checkSlack, readerOfSlack } from './chat-hooks/slack.ts'
-import { listen, stopListening } from './loopback.ts'
+import { closeServer, listenOnLoopback } from './loopback.ts'
 
 /** A message in a channel. */
 export interface PostedMessage {
@@ -229,7 +229,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
   const server = createServer((request, response) => {
     take(request, response).catch(() => response.destroy())
   })
-  const origin = `http://127.0.0.1:${await listen(server, 0)}`
+  const origin = `http://127.0.0.1:${await listenOnLoopback(server, 0)}`
   return {
     discordUrl: () => `${origin}/api/webhooks/${12_345_678_900_000 + next()}/${'aB3-_'.repeat(13)}`,
     slackUrl: () =>
@@ -255,7 +255,7 @@ export async function startChatHooks(options: { clock?: Clock } = {}): Promise<C
       refused.length = 0
       announce()
     },
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Server } from 'node:http'
  *
  * @param port 0 uses any free one
  */
-export async function listen(server: Server, port: number): Promise<number> {
+export async function listenOnLoopback(server: Server, port: number): Promise<number> {
   // A client that reuses a connection at the moment when it is closed for idleness gets an error.
   server.keepAliveTimeout = 0
   server.listen(port, '127.0.0.1')
@@ -17,7 +17,7 @@ export async function listen(server: Server, port: number): Promise<number> {
 }
 
 /** Stops listening and closes every connection; no effect if it does not listen. */
-export async function stopListening(server: Server): Promise<void> {
+export async function closeServer(server: Server): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')
   server.close()

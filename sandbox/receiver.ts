@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { listen, stopListening } from './loopback.ts'
+import { closeServer, listenOnLoopback } from './loopback.ts'
 import { createReceivedItems, type ReceivedItems } from './received-items.ts'
 import {
   type RequestHeaders,
@@ -181,10 +181,10 @@ async function serveHooks(
       response.destroy()
     }
   })
-  const boundPort = await listen(server, port)
+  const boundPort = await listenOnLoopback(server, port)
   return {
     origin: `http://127.0.0.1:${boundPort}`,
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }
 

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
-import { listen, stopListening } from './loopback.ts'
+import { closeServer, listenOnLoopback } from './loopback.ts'
 import { type ErrorToken, errorOf, XrplRefusal } from './xrpl/errors.ts'
 import { createHistory, type Deposit } from './xrpl/ledger.ts'
 import { type ServerView, XRPL_METHODS } from './xrpl/methods.ts'
@@ -116,7 +116,7 @@ export async function startXrpl({
       response.destroy()
     }
   })
-  const ownPort = await listen(server, port)
+  const ownPort = await listenOnLoopback(server, port)
   return {
     url: `http://127.0.0.1:${ownPort}`,
     address,
@@ -134,14 +134,14 @@ export async function startXrpl({
       oldest = ledgerIndex
     },
     ...controls(faults),
-    down: () => stopListening(server),
+    down: () => closeServer(server),
     up: async () => {
       Object.assign(faults, noFaults())
-      if (!server.listening) await listen(server, ownPort)
+      if (!server.listening) await listenOnLoopback(server, ownPort)
     },
     close: async () => {
       stopping.abort()
-      await stopListening(server)
+      await closeServer(server)
     },
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import type { Sql } from 'postgres'
 import { type BotService, createBotService } from '#bot/core/service.ts'
-import { listChatsShowing } from '#bot/features/topup/topups.ts'
+import { listChatsShowingTopup } from '#bot/features/topup/live-schedule.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
 import { createEvidenceChain } from '#src/alerts/evidence-chain.ts'
 import { createTokenLookup } from '#src/auth/service.ts'
@@ -208,7 +208,7 @@ export function createApp(
     metering: createMetering({ ...metered, tokens: createTokenLookup(metered) }),
     channels,
     sentMessages: { forgetIds: forgetMessageIds },
-    notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowing }),
+    notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowingTopup }),
     mail,
     box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,

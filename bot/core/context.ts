@@ -18,8 +18,8 @@ export interface Membership extends ChatLink {
   readonly manages: boolean
 }
 
-/** State of an update for handlers. */
-export interface BotState {
+/** What handlers know about one update. */
+export interface UpdateState {
   readonly app: App
   /** Stored data of the chat. */
   readonly knownChat: KnownChat
@@ -56,7 +56,10 @@ export type InvokeOperation = <Output>(
 ) => Promise<Output>
 
 /** Chat and person for whom a screen is made, by an update or by a job that changes a message. */
-export type ChatState = Pick<BotState, 'app' | 'knownChat' | 'links' | 't' | 'reader' | 'call'> & {
+export type ChatState = Pick<
+  UpdateState,
+  'app' | 'knownChat' | 'links' | 't' | 'reader' | 'call'
+> & {
   readonly from?: { readonly id: number } | undefined
 }
 
@@ -93,4 +96,4 @@ export interface AnswerFlavor {
 }
 
 /** grammY's context with the additions of the middleware. */
-export type BotContext = Context & BotState & PressAnswer & AnswerFlavor
+export type BotContext = Context & UpdateState & PressAnswer & AnswerFlavor

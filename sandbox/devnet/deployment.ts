@@ -11,7 +11,7 @@ import {
   stringToHex,
 } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { feedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feed-names.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import type { Address } from '#src/kernel/units.ts'
 import registry from '../contracts/ContractRegistry.json' with { type: 'json' }
@@ -191,7 +191,7 @@ export function setFeedData(price: {
   readonly at?: Date | undefined
 }): Hex {
   const seconds = Math.floor((price.at?.getTime() ?? 0) / 1000)
-  const args = [feedId(price.name), price.value, price.decimals, BigInt(seconds)] as const
+  const args = [cryptoFeedId(price.name), price.value, price.decimals, BigInt(seconds)] as const
   return encodeFunctionData({ abi: FEEDS_ABI, args })
 }
 

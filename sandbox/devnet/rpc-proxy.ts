@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { listen, stopListening } from '../loopback.ts'
+import { closeServer, listenOnLoopback } from '../loopback.ts'
 import {
   changeAnswer,
   clearFaults,
@@ -81,7 +81,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
   server.on('connection', (socket) => {
     if (isDown) socket.destroy()
   })
-  const ownPort = await listen(server, port)
+  const ownPort = await listenOnLoopback(server, port)
   return {
     url: `http://127.0.0.1:${ownPort}`,
     count: (method) => counts.get(method) ?? 0,
@@ -101,7 +101,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
     close: async () => {
       stopping.abort()
       agent.destroy()
-      await stopListening(server)
+      await closeServer(server)
     },
   }
 }

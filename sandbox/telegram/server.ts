@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { stopListening } from '../loopback.ts'
+import { closeServer } from '../loopback.ts'
 import {
   type Arguments,
   argumentsFrom,
@@ -59,7 +59,7 @@ export async function startBotApiServer(backend: Backend, port: number): Promise
   return {
     url: `http://${HOST}:${boundPort}`,
     release,
-    down: () => stopListening(app.server),
+    down: () => closeServer(app.server),
     async up() {
       if (app.server.listening) return
       app.server.listen(boundPort, HOST)

@@ -20,7 +20,7 @@ export interface TourChat {
 const PATIENCE_MS = 10_000
 const LOOK_MS = 20
 
-/** The phone of a person of a local Bot API. */
+/** Acts as a person in the chat with the bot. */
 export function createTourChat(api: TelegramApi, chatId: number): TourChat {
   const fromBot = () =>
     api.messages(chatId).filter((message) => message.from === api.bot.id && !message.service)

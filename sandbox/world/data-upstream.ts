@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { RESOURCES, type ResourceId } from '#src/billing/price-list.ts'
 import type { Clock } from '#src/kernel/clock.ts'
-import { listen, stopListening } from '../loopback.ts'
+import { closeServer, listenOnLoopback } from '../loopback.ts'
 
 /** An upstream server of metered data. The values are made up; only epochs and times are real. */
 export interface DataUpstream {
@@ -61,7 +61,7 @@ export async function startDataUpstream({ clock }: { clock: Clock }): Promise<Da
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
     response.end(JSON.stringify(body))
   })
-  const port = await listen(server, 0)
+  const port = await listenOnLoopback(server, 0)
   const urlOf = (resource: ResourceId) => `http://127.0.0.1:${port}/${resource}`
   return {
     urls: {
@@ -69,7 +69,7 @@ export async function startDataUpstream({ clock }: { clock: Clock }): Promise<Da
       'providers-rewards': urlOf('providers-rewards'),
       'ftso-analytics': urlOf('ftso-analytics'),
     },
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }
 

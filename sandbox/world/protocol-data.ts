@@ -7,7 +7,7 @@ import { nodeIdText } from '../devnet/fsp/encode.ts'
 import type { KnownPolicy } from '../devnet/fsp/policy.ts'
 import { rewardTree } from '../devnet/fsp/reward-tree.ts'
 import type { ProviderSimulation } from '../devnet/provider-simulation.ts'
-import { listen, stopListening } from '../loopback.ts'
+import { closeServer, listenOnLoopback } from '../loopback.ts'
 
 /** A server of published data about reward epochs, and of the P-chain's API. */
 export interface ProtocolData {
@@ -56,13 +56,13 @@ export async function startProtocolData(options: {
       send(request, response, await askPChain(request, simulation, clock, pChain))
     else send(request, response, read(pathname, simulation))
   })
-  const port = await listen(server, 0)
+  const port = await listenOnLoopback(server, 0)
   const url = `http://127.0.0.1:${port}`
   return {
     passesUrl: `${url}/flare/{epoch}/passes.json`,
     rewardsUrl: `${url}/flare/`,
     pChainUrl: url,
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }
 

@@ -54,7 +54,7 @@ export const FTSO_V2_ABI = parseAbi([
 ])
 
 /**
- * The used functions of our payment router.
+ * The used functions and the event of our payment router, and its errors.
  * @see `src/chain/router/PrepaidRouter.sol`
  */
 export const ROUTER_ABI = parseAbi([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FeedList, feedId, feedName, findFeed, nearestFeeds } from './feed-names.ts'
+import { cryptoFeedId, type FeedList, feedName, findFeed, nearestFeeds } from './feed-names.ts'
 
 const KNOWN = [
   ['FLR/USD', '0x01464c522f55534400000000000000000000000000'],
@@ -13,14 +13,14 @@ const list: FeedList = {
   feeds: [
     ...KNOWN.map(([name, id]) => ({ name, id })),
     { name: 'sFLR/USD', id: '0x2173464c522f555344000000000000000000000000' },
-    { name: 'POL/USD', id: feedId('POL/USD') },
+    { name: 'POL/USD', id: cryptoFeedId('POL/USD') },
   ],
-  renamed: new Map([[feedId('MATIC/USD'), feedId('POL/USD')]]),
+  renamed: new Map([[cryptoFeedId('MATIC/USD'), cryptoFeedId('POL/USD')]]),
 }
 
 describe('the id of a feed', () => {
   test.each(KNOWN)('of %s has the known value', (name, id) => {
-    expect(feedId(name)).toBe(id)
+    expect(cryptoFeedId(name)).toBe(id)
     expect(feedName(id)).toBe(name)
   })
 
@@ -35,7 +35,7 @@ describe('the id of a feed', () => {
     const name = fc.stringMatching(/^[A-Za-z0-9]{1,9}\/[A-Z]{3}$/)
     fc.assert(
       fc.property(name, (name) => {
-        expect(feedName(feedId(name))).toBe(name)
+        expect(feedName(cryptoFeedId(name))).toBe(name)
       }),
     )
   })
@@ -50,7 +50,7 @@ describe('a feed', () => {
     ['0x015852502F55534400000000000000000000000000', 'XRP/USD'],
     ['0x2173464c522f555344000000000000000000000000', 'sFLR/USD'],
     ['MATIC/USD', 'POL/USD'],
-    [feedId('MATIC/USD'), 'POL/USD'],
+    [cryptoFeedId('MATIC/USD'), 'POL/USD'],
   ])('is found by %s', (text, name) => {
     expect(findFeed(list, text)?.name).toBe(name)
   })
@@ -67,12 +67,12 @@ describe('a feed', () => {
 })
 
 test('a feed that was renamed twice is found by its first name, and a cycle of renamings is not found', () => {
-  const [first, second] = [feedId('FIRST/USD'), feedId('SECOND/USD')]
+  const [first, second] = [cryptoFeedId('FIRST/USD'), cryptoFeedId('SECOND/USD')]
   const twice = {
     ...list,
     renamed: new Map([
       [first, second],
-      [second, feedId('POL/USD')],
+      [second, cryptoFeedId('POL/USD')],
     ]),
   }
   expect(findFeed(twice, 'first')?.name).toBe('POL/USD')

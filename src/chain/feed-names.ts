@@ -23,7 +23,7 @@ const ID_BYTES = 1 + NAME_BYTES
 const NEAREST_MAX = 3
 
 /** The 21-byte id of a feed of a pair of crypto assets. */
-export function feedId(name: string): Hex {
+export function cryptoFeedId(name: string): Hex {
   return `0x${CRYPTO}${stringToHex(name, { size: NAME_BYTES }).slice(2)}`
 }
 

@@ -7,7 +7,7 @@ import { readCall } from './calls.ts'
 import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
 import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { type FeedEntry, type FeedList, feedId, feedName, findFeed } from './feed-names.ts'
+import { cryptoFeedId, type FeedEntry, type FeedList, feedName, findFeed } from './feed-names.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
@@ -61,12 +61,14 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
 
   async function read(client: RpcClient, name: FeedName): Promise<FeedPrice | undefined> {
     const address = await contracts.find(client, 'FtsoV2')
-    const price = address && (await readFeed(client, address, feedId(name)))
+    const price = address && (await readFeed(client, address, cryptoFeedId(name)))
     if (price !== undefined) return price
     // The contract may have moved.
     contracts.expire()
     const now = await contracts.find(client, 'FtsoV2')
-    return now === undefined || now === address ? undefined : readFeed(client, now, feedId(name))
+    return now === undefined || now === address
+      ? undefined
+      : readFeed(client, now, cryptoFeedId(name))
   }
 
   async function list(signal?: AbortSignal): Promise<FeedList | undefined> {
@@ -146,7 +148,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
 function guess(text: string): FeedEntry | undefined {
   const name = feedName(text)
   if (name !== undefined) return { id: `0x${text.slice(2).toLowerCase()}`, name }
-  return /^[\w.]{1,9}\/[\w.]{1,9}$/.test(text) ? { id: feedId(text), name: text } : undefined
+  return /^[\w.]{1,9}\/[\w.]{1,9}$/.test(text) ? { id: cryptoFeedId(text), name: text } : undefined
 }
 
 async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | undefined> {

@@ -1,8 +1,7 @@
-import { type Hex, isAddressEqual, numberToHex, zeroAddress } from 'viem'
+import { isAddressEqual, zeroAddress } from 'viem'
 import { z } from 'zod'
-import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
-import { requireBlock } from './blocks.ts'
+import { readBalanceAt } from './balance-at.ts'
 import {
   type BalanceReconciliation,
   type BalanceSpan,
@@ -10,7 +9,6 @@ import {
   type Payment,
 } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { isPruned } from './failures.ts'
 import { RpcTransaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
 import type { SpanBlock } from './span-block.ts'
@@ -85,31 +83,6 @@ export async function findInternalTransfers(
   }
 }
 
-/**
- * An address's balance in the smallest unit at the end of a block; undefined where every endpoint reports
- * that the state is pruned.
- *
- * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
- * balance
- */
-export async function findBalanceAt(
-  endpoints: Endpoints,
-  holder: Address,
-  block: number,
-  signal?: AbortSignal,
-): Promise<bigint | undefined> {
-  const { answer, isSure } = await endpoints.askForMost(
-    async (client) => {
-      await requireBlock(client, block)
-      return readBalanceAt(client, holder, block)
-    },
-    (units) => units !== undefined,
-    signal,
-  )
-  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
-  return answer
-}
-
 function sum(blocks: readonly Explained[]): bigint {
   return blocks.reduce((total, { units }) => total + units, 0n)
 }
@@ -129,21 +102,6 @@ async function explain(client: RpcClient, holder: Address, block: SpanBlock): Pr
     if (isFrom) units -= gasUsed * effectiveGasPrice
   }
   return { block, transactions, units }
-}
-
-/** Reads a balance; undefined where the endpoint reports that the state is pruned. */
-async function readBalanceAt(
-  client: RpcClient,
-  holder: Address,
-  block: number,
-): Promise<bigint | undefined> {
-  try {
-    const params: [Address, Hex] = [holder, numberToHex(block)]
-    return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
-  } catch (error) {
-    if (isPruned(error)) return undefined
-    throw error
-  }
 }
 
 /**

@@ -1,16 +1,16 @@
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { findBalanceAt } from './balance-at.ts'
 import { balanceCall } from './balances.ts'
 import { requireBlock } from './blocks.ts'
 import type { BalanceQuery } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isExecutionFailure, isPruned } from './failures.ts'
-import { findBalanceAt } from './internal-transfers.ts'
 import { readBatch, readWord } from './multicall.ts'
 
 /**
  * A balance in the smallest unit at the end of a block of the past: null where the token's contract
- * returned no number, undefined where every endpoint reports that the state is pruned.
+ * returned no number, undefined if every endpoint reports that the state is pruned.
  *
  * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
  * balance

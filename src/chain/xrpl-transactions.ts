@@ -166,10 +166,10 @@ export function toXrplPayment(
 
 /**
  * XRP that an address received without a payment: from an escrow, a payment channel or a check. The amount
- * is the change of the address's account; the tag is the tag of the entry that held the amount. Undefined if
- * the address received nothing.
+ * is the change of the address's account; the tag is the tag of the entry that held the amount. Returns
+ * a function that adds the block; undefined if the address received nothing.
  */
-export function receiptWithoutPayment(
+export function depositWithoutPayment(
   { fields, meta, txHash }: ValidatedTransaction,
   address: string,
 ): ((block: BlockRef) => Payment) | undefined {

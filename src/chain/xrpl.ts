@@ -4,9 +4,9 @@ import type { BlockRef, Payment, PaymentTransactionStatus } from './chain.ts'
 import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
+  depositWithoutPayment,
   isPaymentTo,
   LedgerHead,
-  receiptWithoutPayment,
   toBlockOfLedger,
   toXrplPayment,
   transactionFailureOf,
@@ -70,10 +70,10 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
     signal: AbortSignal | undefined,
   ): Promise<readonly Payment[]> {
     if (!isPaymentTo(transaction, address)) {
-      const receipt = transactionFailureOf(transaction)
+      const toPayment = transactionFailureOf(transaction)
         ? undefined
-        : receiptWithoutPayment(transaction, address)
-      return receipt === undefined ? [] : [receipt(await ledgerOf(rpc, transaction, signal))]
+        : depositWithoutPayment(transaction, address)
+      return toPayment === undefined ? [] : [toPayment(await ledgerOf(rpc, transaction, signal))]
     }
     const payment = toXrplPayment(transaction, await ledgerOf(rpc, transaction, signal))
     if (typeof payment !== 'string') return [payment]

@@ -19,8 +19,15 @@ import { hasEnded, isOpenLink, worstOf } from './wording.ts'
 
 /** Buttons below a message of the chat channel. */
 
-/** The section of the help that each help button expands. */
-const HELP_PARTS: Readonly<Record<SignalHelpSection, HelpPart>> = {
+/** The section of a signal's help that each help button expands, by the part in the data of the button. */
+export const SIGNAL_HELP_OF_PART: Readonly<Record<HelpPart, SignalHelpSection>> = {
+  w: 'why',
+  c: 'causes',
+  d: 'action',
+}
+
+/** Inverse of `SIGNAL_HELP_OF_PART`. */
+const PART_OF_SIGNAL_HELP: Readonly<Record<SignalHelpSection, HelpPart>> = {
   why: 'w',
   causes: 'c',
   action: 'd',
@@ -107,7 +114,7 @@ function needsWrite(button: Button): boolean {
 function untickedUnlessOpen(button: Button, open: SignalHelpSection | undefined): Button {
   const press = 'data' in button ? unpacked(button.data) : undefined
   if (press?.verb !== 'alert.help') return button
-  const isOpen = open !== undefined && press.args['part'] === HELP_PARTS[open]
+  const isOpen = open !== undefined && press.args['part'] === PART_OF_SIGNAL_HELP[open]
   return isOpen ? button : { ...button, label: button.label.slice(TICK.length) }
 }
 
@@ -190,7 +197,7 @@ function helpButtons(envelope: Envelope, id: number): readonly Button[] {
 }
 
 function helpButton(envelope: Envelope, id: number, section: SignalHelpSection): Button {
-  const data = packed('alert.help', { id, part: HELP_PARTS[section] })
+  const data = packed('alert.help', { id, part: PART_OF_SIGNAL_HELP[section] })
   const button = buttonMakers(envelope).press(`messages:button.${section}`, data)
   return { ...button, label: TICK + button.label }
 }

@@ -29,16 +29,16 @@ export interface Lock {
 }
 
 /**
- * The right to write under a lock or for a slice. A process that was frozen for a while does not know for some
- * seconds that another process has taken its lock or slice. By the fencing number the database refuses the writes
+ * The right to write under a lock or for a slice. A process that was frozen for a while may not know yet
+ * that another process has taken its lock or slice. By the fencing number the database refuses the writes
  * of the former holder.
  *
  * @see Martin Kleppmann, "How to do distributed locking": fencing tokens
  */
 export interface Fence {
   /**
-   * Runs `transact`; the transaction is refused when a newer number was drawn. A newer number is drawn only
-   * after the transaction has ended.
+   * Runs `work` in a transaction, or refuses if a newer number was drawn before. While it runs, no number can be
+   * drawn.
    *
    * @throws FenceError when a newer number was drawn
    */

@@ -218,12 +218,12 @@ async function notify(db: Db, channels: readonly string[]): Promise<void> {
 /** Renews a membership on a separate connection, so that it waits for no other statement. */
 function createRenewals(base: Sql, name: string, me: string) {
   let session: Sql | undefined
-  let detach: (() => void) | undefined
+  let cancelCloseWithBase: (() => void) | undefined
 
   async function close(): Promise<void> {
     const closing = session
     session = undefined
-    detach?.()
+    cancelCloseWithBase?.()
     await closing?.end({ timeout: 0 })
   }
 
@@ -233,7 +233,7 @@ function createRenewals(base: Sql, name: string, me: string) {
         if (session === opened) void close()
       },
     })
-    detach = runAtClose(base, close)
+    cancelCloseWithBase = runAtClose(base, close)
     return opened
   }
 

@@ -101,7 +101,7 @@ async function recordTogether(deps: ResultDeps, all: readonly SendTaskResult[]):
   const over = all.filter((result) => !isUndone(result))
   if (over.length === 0) return true
   const rows = over.flatMap(finishedRows)
-  const outcomes = over.flatMap((result) => outcomesIn(result))
+  const outcomes = over.flatMap((result) => destinationOutcomesIn(result))
   const { stopped, madeDue } = await transact(deps.db, async (tx) => {
     const madeDue = rows.length > 0 && (await store.finishDeliveries(tx, rows, deps.clock.now()))
     await recordMigratedChats(deps, tx, over)
@@ -159,7 +159,7 @@ async function releaseUndone(
 }
 
 /** Outcomes of the destination that follow from the result. */
-function outcomesIn({ task, at, attemptResult }: SendTaskResult) {
+function destinationOutcomesIn({ task, at, attemptResult }: SendTaskResult) {
   if (task.rows.length === 0) return []
   if (attemptResult.kind === 'delivered')
     return destinationOutcomesOf(task.recipientId, at, attemptResult.receipt)
@@ -168,13 +168,18 @@ function outcomesIn({ task, at, attemptResult }: SendTaskResult) {
     : []
 }
 
+/**
+ * The rows that record a result, one for each delivery. `attempt` is the number of the attempt, by which the statement
+ * finds deliveries that no other worker took over. `attempts` is the number to store: an attempt that sent nothing,
+ * because the destination is off or the alerts are obsolete, does not count.
+ */
 function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
   const { task, isTest, at, attemptResult, wasUnanswered = false } = result
   // One random value for all, so that deliveries that failed together are retried together.
   const random = randomInt(RANDOM_STEPS) / RANDOM_STEPS
   const retainedUntil = new Date(at.getTime() + RETAINED_DAYS * DAY_MS)
   return task.rows.map(({ id, orderKey, recipientId, attempts: attempt, plannedAt }) => {
-    const plain = {
+    const defaults = {
       id,
       orderKey,
       recipientId,
@@ -189,31 +194,31 @@ function finishedRows(result: SendTaskResult): store.FinishedDelivery[] {
       messageId: null,
       carriedBy: null,
       unanswered: false,
-      stillUnanswered: false,
+      isAttemptUnanswered: false,
     }
     switch (attemptResult.kind) {
       case 'delivered': {
         const { statusCode = null, messageId = null } = attemptResult.receipt
         const carriedBy = task.stored === undefined ? null : carrierOf(task)
         const arrived = { statusCode, messageId, carriedBy, deliveredAt: at }
-        return { ...plain, ...arrived, status: 'delivered' }
+        return { ...defaults, ...arrived, status: 'delivered' }
       }
       case 'off':
-        return { ...plain, attempts: attempt - 1, status: 'disabled', retainedUntil }
+        return { ...defaults, attempts: attempt - 1, status: 'disabled', retainedUntil }
       case 'obsolete':
-        return { ...plain, attempts: attempt - 1, status: 'muted' }
+        return { ...defaults, attempts: attempt - 1, status: 'muted' }
       case 'failed': {
         const { error } = attemptResult
         const next = stateAfterFailure(error, { attempt, isTest, random, now: at, plannedAt })
         const about = { statusCode: error.statusCode ?? null, error: error.reason }
-        const stillUnanswered = isUnanswered(error)
+        const isAttemptUnanswered = isUnanswered(error)
         return {
-          ...plain,
+          ...defaults,
           ...about,
           ...next,
           retainedUntil: next.status === 'failed' ? retainedUntil : null,
-          unanswered: stillUnanswered && (error.isOurFault || !wasUnanswered),
-          stillUnanswered,
+          unanswered: isAttemptUnanswered && (error.isOurFault || !wasUnanswered),
+          isAttemptUnanswered,
         }
       }
       case 'gone':

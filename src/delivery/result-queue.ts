@@ -53,7 +53,7 @@ export interface ResultQueue {
  * called for every result that is recorded or dropped; `idle`: called when nothing waits to be recorded
  */
 export function createResultQueue(
-  given: RecordDeps,
+  recordDeps: RecordDeps,
   unrecorded: UnrecordedResult[],
   on: {
     readonly release: (result: SendTaskResult) => void
@@ -61,8 +61,8 @@ export function createResultQueue(
     readonly idle: () => void
   },
 ): ResultQueue {
-  const lastSuccesses = createLastSuccesses(given)
-  const deps = { ...given, lastSuccesses }
+  const lastSuccesses = createLastSuccesses(recordDeps)
+  const deps = { ...recordDeps, lastSuccesses }
   const stopped = new AbortController()
   /** Time until which failed recordings are repeated. */
   const untilOf = new WeakMap<SendTaskResult, number>()

@@ -125,7 +125,7 @@ export interface FinishedDelivery {
    */
   readonly unanswered: boolean
   /** Whether the attempt got no response; a delivery that was `unanswered` before stays so. */
-  readonly stillUnanswered: boolean
+  readonly isAttemptUnanswered: boolean
   readonly messageId: string | null
   /** Message that contains it; null for webhooks. */
   readonly carriedBy: string | null
@@ -172,11 +172,11 @@ async function recordResults(tx: Db, rows: readonly FinishedDelivery[]): Promise
       kept_until = case when d.test or d.kind = 'notice' then null else r."retainedUntil" end,
       message_id = r."messageId", carried_by = r."carriedBy",
       backlog = d.backlog or r.status = 'retrying',
-      unanswered = r.unanswered or (d.unanswered and r."stillUnanswered")
+      unanswered = r.unanswered or (d.unanswered and r."isAttemptUnanswered")
     from json_to_recordset(${JSON.stringify(rows)}::json) as r(id uuid, attempt int, status text,
       attempts int, "nextAttemptAt" timestamptz, "plannedAt" timestamptz, "statusCode" int,
       error text, "deliveredAt" timestamptz, "retainedUntil" timestamptz, "messageId" text,
-      "carriedBy" uuid, unanswered boolean, "stillUnanswered" boolean)
+      "carriedBy" uuid, unanswered boolean, "isAttemptUnanswered" boolean)
     where d.id = any(${uuidArray(rows.map(({ id }) => id))}) and ${isSamePartitionKey('d.id', 'r.id')}
       and ${IS_UNFINISHED}
       and (d.attempts = r.attempt or r.status = 'delivered')`)

@@ -177,11 +177,16 @@ function addRoute(server: FastifyInstance, app: App, operation: AnyOperation): v
     method: operation.method,
     url: API_PREFIX + operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { operation: operation.id },
-    handler: (request, reply) => answer(app, operation, request, reply),
+    handler: (request, reply) => answerOperation(app, operation, request, reply),
   })
 }
 
-async function answer(
+/**
+ * Answers a request with the output of an operation, or with 304 if the client has it already.
+ *
+ * @throws AppError refusals, such as those of `invoke`
+ */
+async function answerOperation(
   app: App,
   operation: AnyOperation,
   request: FastifyRequest,

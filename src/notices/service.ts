@@ -37,7 +37,7 @@ export interface NoticeDeps {
   readonly botUsername: () => string | undefined
   readonly billing: { readonly serviceTokenSymbol: string }
   /** Private chats with a message that shows the state of a top-up at this time. */
-  readonly listChatsShowing: (db: Db, handle: string, at: Date) => Promise<readonly number[]>
+  readonly listChatsShowingTopup: (db: Db, handle: string, at: Date) => Promise<readonly number[]>
 }
 
 /**
@@ -110,7 +110,7 @@ export function createNotices(deps: NoticeDeps): Notices {
     async credited(tx, { wallet, handle, txHash, logIndex, ...payment }) {
       const symbol = symbolOf(payment.asset, deps.billing.serviceTokenSymbol)
       const notice = { kind: 'credited', ...payment, symbol } as const
-      const accountIds = await deps.listChatsShowing(tx, handle, payment.at)
+      const accountIds = await deps.listChatsShowingTopup(tx, handle, payment.at)
       await notify(deps, tx, { wallet, notice, about: [txHash, logIndex], accountIds })
     },
     async linked(tx, recipient) {

@@ -53,7 +53,10 @@ export const claimTelegramLink = defineChatOperation({
   handle: ({ app, body }) => links.claimTelegramLink(app, body),
 })
 
-/** Id of the recipient that a link code of the wallet created; undefined until the code is used. */
+/**
+ * Id of the recipient that a link code of the wallet created; undefined until the code is used. The code is named by
+ * the time at which it expires.
+ */
 export const findRecipientOfLinkCode = defineChatOperation({
   id: 'findRecipientOfLinkCode',
   scope: 'read',

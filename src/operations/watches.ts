@@ -39,11 +39,11 @@ export const createWatch = defineOperation({
   output: Watch,
   location: ({ id }) => `/watches/${id}`,
   prepare: async ({ app, caller, body }) => {
-    await requireRecipients(app, caller, body)
+    await requireOwnRecipients(app, caller, body)
     return watches.checkNewWatch(app, body)
   },
   handle: async ({ app, caller, body }, checked) => {
-    await requireRecipients(app, caller, body)
+    await requireOwnRecipients(app, caller, body)
     return watches.createWatch(app, caller, body, checked)
   },
 })
@@ -72,7 +72,7 @@ export const backtestWatch = defineOperation({
   body: NewWatch,
   output: Backtest,
   prepare: async ({ app, caller, body }) => {
-    await requireRecipients(app, caller, body)
+    await requireOwnRecipients(app, caller, body)
     return watches.checkNewWatch(app, body)
   },
   handle: async ({ app, caller, query: { days }, body, locale }, { canonicalTarget }) => {
@@ -108,7 +108,7 @@ export const updateWatch = defineOperation({
   output: Watch,
   etag: watchTag,
   handle: async ({ app, caller, params, body, ifMatch }) => {
-    await requireRecipients(app, caller, body)
+    await requireOwnRecipients(app, caller, body)
     const ifVersions = versionsOf(ifMatch)
     return watches.updateWatch(app, caller, { id: params.id, changes: body, ifVersions })
   },
@@ -126,24 +126,24 @@ export const deleteWatch = defineOperation({
   handle: ({ app, caller, params }) => deleteWatchAndCloseAlerts(app, caller, params.id),
 })
 
-/** Tag of the row's version and of the watch's last evaluation. */
+/** Tag of the row's version, of the watch's health and of the time of its last evaluation. */
 function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
   return tagOfVersion(version, health, lastEvaluatedAt?.getTime().toString(36) ?? '')
 }
 
 /** @throws AppError invalid `validation_failed` for a recipient of another wallet */
-async function requireRecipients(
+async function requireOwnRecipients(
   app: App,
   caller: Caller,
   body: Pick<WatchChanges, 'recipientIds' | 'escalateTo'>,
 ): Promise<void> {
-  const named = [...(body.recipientIds ?? []), ...(body.escalateTo ?? [])]
-  if (named.length === 0) return
-  const unknown = await recipients.listUnknownRecipients(app, caller, [...new Set(named)])
-  if (unknown.length === 0) return
+  const recipientIds = [...(body.recipientIds ?? []), ...(body.escalateTo ?? [])]
+  if (recipientIds.length === 0) return
+  const unknownIds = await recipients.listUnknownRecipients(app, caller, [...new Set(recipientIds)])
+  if (unknownIds.length === 0) return
   const errors = (['recipientIds', 'escalateTo'] as const).flatMap((field) =>
     (body[field] ?? []).flatMap((id, index) =>
-      unknown.includes(id) ? [{ pointer: `/${field}/${index}`, code: 'recipient' }] : [],
+      unknownIds.includes(id) ? [{ pointer: `/${field}/${index}`, code: 'recipient' }] : [],
     ),
   )
   throw new AppError('invalid', 'validation_failed', { errors })

@@ -16,8 +16,9 @@ import type { FoundProvider } from './provider-view.ts'
 const FRESH_SECONDS = 60
 /** Limits of rendering, which takes a fraction of a second of a thread. */
 const RENDERING = { runningMax: 1, waitingMax: 20, waitMs: 5000 } as const
-/** Maximum number of cached PNGs, of about 60 KB each, and the time for which a PNG is cached. */
+/** Maximum number of cached PNGs, of about 60 KB each. */
 const CACHED_MAX = 100
+/** Time for which a PNG is cached. */
 const KEPT_MS = 10 * MINUTE_MS
 
 /** Each file of a provider, by the end of its path, as a drawing. */
@@ -41,31 +42,32 @@ const FILES = {
  * embed. `?rounds=100`: more rounds; `?theme=light`: on white; `?lang=de`: in German.
  */
 export function providerFiles(server: FastifyInstance, app: App): void {
-  const turns = createWorkLimiter(RENDERING)
-  // The key is the drawing, so that an unchanged drawing is not rendered again.
+  const rendering = createWorkLimiter(RENDERING)
+  // The key is the hash of the SVG, so that an unchanged drawing is not rendered again.
   const pngs = createSharedCache<string, Buffer>(app.clock, {
     max: CACHED_MAX,
     freshMs: () => KEPT_MS,
   })
-  const render = (tag: string, svg: string) => pngs.get(tag, () => turns.take(() => drawPng(svg)))
+  const render = (svgHash: string, svg: string) =>
+    pngs.get(svgHash, () => rendering.take(() => drawPng(svg)))
   for (const [file, draw] of Object.entries(FILES)) {
     server.get<ProviderRoute>(`/providers/:address/${file}`, async (request, reply) => {
       const svg = draw(await requireProvider(app, request), request)
       const tag = tagOfDocument(`${file} ${svg}`)
       if (matchesTag(request.headers['if-none-match'], tag)) {
-        return describe(reply, tag).code(304).send()
+        return setFileHeaders(reply, tag).code(304).send()
       }
       const isPng = file.endsWith('.png')
       const body = isPng ? await render(tagOfDocument(svg), svg) : svg
-      return describe(reply, tag)
+      return setFileHeaders(reply, tag)
         .type(isPng ? 'image/png' : 'image/svg+xml; charset=utf-8')
         .send(body)
     })
   }
 }
 
-/** Headers of a file that other sites may show. */
-function describe(reply: FastifyReply, tag: string): FastifyReply {
+/** Sets the headers of a file that other sites may show. */
+function setFileHeaders(reply: FastifyReply, tag: string): FastifyReply {
   return reply
     .header('etag', tag)
     .header('cache-control', `public, max-age=${FRESH_SECONDS}`)

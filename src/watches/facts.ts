@@ -17,7 +17,7 @@ import {
   type EpochReward,
   type RoundFacts,
 } from '#src/fsp/indexer/round-facts.ts'
-import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/votes.ts'
+import { createVoteFacts, type VoteFacts } from '#src/fsp/indexer/vote-facts.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { createFeedFacts, type FeedWindow, type PastPrice } from './feeds/feeds.ts'

@@ -9,7 +9,7 @@ import {
   keccak256,
   numberToHex,
 } from 'viem'
-import { listen } from '#sandbox/loopback.ts'
+import { listenOnLoopback } from '#sandbox/loopback.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
 import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
@@ -47,7 +47,7 @@ const server = createServer((request, response) => {
     response.end(`{"jsonrpc":"2.0","id":${id},"result":${answerTo(method, params)}}`)
   })
 })
-process.stdout.write(`http://127.0.0.1:${await listen(server, 0)}\n`)
+process.stdout.write(`http://127.0.0.1:${await listenOnLoopback(server, 0)}\n`)
 
 function answerTo(method: string, params: readonly unknown[]): string {
   const [first] = params ?? []

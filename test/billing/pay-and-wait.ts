@@ -52,7 +52,7 @@ const notices = createNotices({
   clock,
   billing,
   botUsername: () => undefined,
-  listChatsShowing: () => Promise.resolve([]),
+  listChatsShowingTopup: () => Promise.resolve([]),
   ...service,
 })
 const quarantine = createQuarantine({ log })

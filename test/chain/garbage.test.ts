@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createPChain } from '#src/chain/pchain.ts'
@@ -153,6 +153,6 @@ async function startNode(validator: unknown) {
   const server = createServer((_incoming, response) => {
     response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { validators: [validator] } }))
   })
-  const port = await listen(server, 0)
-  return { url: `http://127.0.0.1:${port}`, close: () => stopListening(server) }
+  const port = await listenOnLoopback(server, 0)
+  return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) }
 }

@@ -4,7 +4,7 @@ import { createClient, type Hex, http, keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import type { PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createLogReader } from '#src/chain/logs.ts'
@@ -144,7 +144,7 @@ async function startLimited(
     const answer = await fetch(devnet.rpcUrl, { method: 'POST', headers, body })
     return response.end(await answer.text())
   })
-  const port = await listen(server, 0)
+  const port = await listenOnLoopback(server, 0)
   return {
     url: `http://127.0.0.1:${port}`,
     ranges: () => ranges,
@@ -152,6 +152,6 @@ async function startLimited(
     allow: (blocks: number) => {
       max = blocks
     },
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 
@@ -21,9 +21,9 @@ const published = () => createPublicationReader({ log, timeoutMs: 200, bytesMax:
 
 beforeEach(async () => {
   lines = []
-  url = `http://127.0.0.1:${await listen(server, 0)}/flare/452.json`
+  url = `http://127.0.0.1:${await listenOnLoopback(server, 0)}/flare/452.json`
 })
-afterEach(() => stopListening(server))
+afterEach(() => closeServer(server))
 
 test('a published file is read, and not downloaded again while it is unchanged (304)', async () => {
   const sent: number[] = []

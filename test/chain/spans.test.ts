@@ -4,7 +4,7 @@ import { keccak256, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
 import { PAID_TOPIC } from '#src/chain/payments.ts'
@@ -68,11 +68,11 @@ async function startRefusing(target: string, nth: number) {
     const answer = await fetch(target, { method: 'POST', headers, body })
     response.writeHead(answer.status, headers).end(await answer.text())
   })
-  const port = await listen(server, 0)
+  const port = await listenOnLoopback(server, 0)
   return {
     url: `http://127.0.0.1:${port}`,
     refused: () => refused,
-    close: () => stopListening(server),
+    close: () => closeServer(server),
   }
 }
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { startXrpl, type XrplServer } from '#sandbox/xrpl.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { toClassicAddress } from '#src/chain/xrpl-address.ts'
@@ -330,6 +330,6 @@ async function startVersionOne(url: string): Promise<{ url: string; close(): Pro
     const answer = await fetch(url, { method: 'POST', body })
     response.end(await answer.text())
   })
-  const port = await listen(server, 0)
-  return { url: `http://127.0.0.1:${port}`, close: () => stopListening(server) }
+  const port = await listenOnLoopback(server, 0)
+  return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) }
 }

@@ -119,7 +119,7 @@ const ended = () =>
   ids.map((id, index) => ({
     ...{ id, attempt: 1, status: 'delivered', attempts: 1, nextAttemptAt: null, plannedAt: null },
     ...{ statusCode: 200, error: null, deliveredAt: now(), retainedUntil: null, messageId: null },
-    ...{ carriedBy: null, unanswered: false, stillUnanswered: false },
+    ...{ carriedBy: null, unanswered: false, isAttemptUnanswered: false },
     ...{ orderKey: `k${index}`, recipientId: 1 },
   }))
 

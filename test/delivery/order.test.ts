@@ -104,7 +104,7 @@ describe('deliveries of one key', () => {
       messageId: null,
       carriedBy: null,
       unanswered: false,
-      stillUnanswered: false,
+      isAttemptUnanswered: false,
     } as const
     await outbox.db.transaction(async (tx) => {
       await store.finishDeliveries(tx, [ended], outbox.clock.now())

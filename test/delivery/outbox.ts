@@ -52,7 +52,7 @@ export function outboxDeps(
       clock,
       publicUrl,
       botUsername: () => undefined,
-      listChatsShowing: () => Promise.resolve([]),
+      listChatsShowingTopup: () => Promise.resolve([]),
       billing,
     }),
     publicUrl,

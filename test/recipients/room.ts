@@ -37,7 +37,7 @@ export async function openRoom() {
     channels: createChannels({ ...mail, telegram: undefined, allowPrivateUrls: false }),
     botUsername,
     notices: createNotices({
-      listChatsShowing: () => Promise.resolve([]),
+      listChatsShowingTopup: () => Promise.resolve([]),
       clock,
       publicUrl: PUBLIC_URL,
       botUsername,

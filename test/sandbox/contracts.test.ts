@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { feedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feed-names.ts'
 
 const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
@@ -114,8 +114,8 @@ describe('the stand-in for FtsoV2', () => {
     address: contracts.ftsoV2,
     ...call,
   })
-  const flr = feedId('FLR/USD')
-  const xrp = feedId('XRP/USD')
+  const flr = cryptoFeedId('FLR/USD')
+  const xrp = cryptoFeedId('XRP/USD')
 
   test('returns feeds one by one and together, also with 18 decimals', async () => {
     const { client } = devnet
@@ -146,13 +146,13 @@ describe('the stand-in for FtsoV2', () => {
   })
 
   test('has no other feeds', async () => {
-    const other = read({ functionName: 'getFeedById', args: [feedId('LUNC/USD')] })
+    const other = read({ functionName: 'getFeedById', args: [cryptoFeedId('LUNC/USD')] })
     await expect(devnet.client.readContract(other)).rejects.toThrow('feed does not exist')
   })
 
   test('renames a feed, and still accepts the old name', async () => {
     const { client } = devnet
-    const [from, to] = [feedId('SGB/USD'), feedId('SGBX/USD')]
+    const [from, to] = [cryptoFeedId('SGB/USD'), cryptoFeedId('SGBX/USD')]
     const before = await client.readContract(read({ functionName: 'getFeedById', args: [from] }))
     const data = encodeFunctionData({ abi: RENAMING, args: [from, to] })
     await contracts.sendNative(alice, contracts.ftsoV2, 0n, data)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { confirmLinkOf } from '#sandbox/inbox/mail.ts'
 import { runAndReportAlerts } from '#sandbox/scenarios/report-alerts.ts'
 import type { World } from '#sandbox/world.ts'
-import { feedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feed-names.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -218,7 +218,7 @@ test('a feed that stands still is out of date until it moves again', async () =>
       address: devnet.contracts.ftsoV2,
       abi: FTSO_V2,
       functionName: 'getFeedById',
-      args: [feedId('FLR/USD')],
+      args: [cryptoFeedId('FLR/USD')],
     })
   const ageS = async () => world.clock.now().getTime() / 1000 - Number((await read())[2])
   expect(await ageS()).toBeGreaterThan(11 * 60)

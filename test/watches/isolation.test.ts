@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { listen, stopListening } from '#sandbox/loopback.ts'
+import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { tryLock } from '#src/db/lock.ts'
 import { createSlices, SLICES } from '#src/db/slices.ts'
@@ -51,10 +51,10 @@ async function dataHost() {
     response.writeHead(404).end()
   }
   const server = createServer((request, response) => answer(request, response))
-  const url = `http://127.0.0.1:${await listen(server, 0)}`
+  const url = `http://127.0.0.1:${await listenOnLoopback(server, 0)}`
   closing.push(() => {
     server.closeAllConnections()
-    return stopListening(server)
+    return closeServer(server)
   })
   return {
     passesUrl: `${url}/{epoch}/passes.json`,

@@ -7,7 +7,7 @@ import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
-import type { BotContext, BotState, ChatState, Membership } from '../context.ts'
+import type { BotContext, ChatState, Membership, UpdateState } from '../context.ts'
 import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, upsertChat } from '../store.ts'
 
 /** Telegram's account for administrators who write in the group's name. */
@@ -55,7 +55,7 @@ async function stateOf(
   ctx: BotContext,
   source: Source,
   isAdministrator: boolean,
-): Promise<BotState> {
+): Promise<UpdateState> {
   const [known, linked] = await Promise.all([
     storeChat(app, source),
     listChatLinks(app, source.chat.id),
@@ -82,7 +82,7 @@ function readerOf(
   { locale, kind }: KnownChat,
   links: readonly Membership[],
   bot: string,
-): Pick<BotState, 't' | 'reader'> {
+): Pick<UpdateState, 't' | 'reader'> {
   const t = translator(locale)
   const isGroup = kind !== 'private'
   const isBillingOff = !app.billing.enabled

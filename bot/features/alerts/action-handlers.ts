@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import type { MuteDuration } from '#src/actions/codec.ts'
 import type { ActedAlert } from '#src/alerts/alert-action.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -28,7 +29,6 @@ import {
   toggleHelpOfSent,
   updatePressedMessage,
 } from './alert-lookup.ts'
-import { HELP_SECTION_OF } from './card-view.ts'
 
 const composer = new Composer<BotContext>()
 
@@ -174,7 +174,7 @@ onPress(composer, 'watch.unmute', async (ctx, { id: watchId }) => {
 })
 
 onPress(composer, 'alert.help', { members: 'all' }, (ctx, { id, part }) =>
-  boxed(ctx, () => toggleHelp(ctx, id, HELP_SECTION_OF[part])),
+  boxed(ctx, () => toggleHelp(ctx, id, SIGNAL_HELP_OF_PART[part])),
 )
 
 /** Who may press the buttons of a test: everybody who sees it, because they change nothing. */
@@ -193,7 +193,7 @@ onPress(composer, 'test.try', TEST, (ctx, { what }) =>
   ctx.answer(ctx.t(WOULD[what]), { box: true }),
 )
 onPress(composer, 'test.help', TEST, async (ctx, { part }) => {
-  const isShown = await toggleHelpOfSent(ctx, HELP_SECTION_OF[part])
+  const isShown = await toggleHelpOfSent(ctx, SIGNAL_HELP_OF_PART[part])
   if (!isShown) await ctx.answer(ctx.t('bot:test.press'))
 })
 

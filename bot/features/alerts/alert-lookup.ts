@@ -2,6 +2,7 @@
 
 import { argumentsOf, type Press, unpacked, type Verb } from '#src/actions/codec.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import {
@@ -16,7 +17,7 @@ import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
 import { findWatch, isHiddenWatch } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
-import { alertCard, deliveredMessage, HELP_SECTION_OF } from './card-view.ts'
+import { alertCard, deliveredMessage } from './card-view.ts'
 
 /** An alert of one of the chat's wallets. */
 export interface FoundAlert {
@@ -81,7 +82,7 @@ function openSection(ctx: BotContext): SignalHelpSection | undefined {
     ({ label, press }) => press.verb === 'alert.help' && label.startsWith('✓'),
   )
   if (offer === undefined) return undefined
-  return HELP_SECTION_OF[
+  return SIGNAL_HELP_OF_PART[
     argumentsOf<'alert.help'>({ verb: 'alert.help', args: offer.press.args }).part
   ]
 }

@@ -1,5 +1,4 @@
 import { packed, unpacked } from '#src/actions/codec.ts'
-import type { HelpPart } from '#src/actions/verbs.ts'
 import type { AlertCard } from '#src/alerts/card.ts'
 import { recoveredTitle } from '#src/alerts/render.ts'
 import type { Envelope, MessageState } from '#src/channels/envelope.ts'
@@ -16,13 +15,6 @@ import { canSeeDestination, failureText } from '../../views/destination.ts'
 import { clockTime, nearTime } from '../../views/time.ts'
 import { act, back, type Reader, screen, type View } from '../../views/view.ts'
 import { alertGlyph } from './list-view.ts'
-
-/** The section of the help that each button opens. */
-export const HELP_SECTION_OF: Readonly<Record<HelpPart, SignalHelpSection>> = {
-  w: 'why',
-  c: 'causes',
-  d: 'action',
-}
 
 /** A delivered message in its present state, in its original language. */
 export function deliveredMessage(

@@ -9,7 +9,8 @@ import { post } from '#src/telegram/send.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import type { Reader } from '../../views/view.ts'
-import { followTopup, readTopup, TOPUP_MESSAGE_KINDS } from '../topup/topups.ts'
+import { followTopup } from '../topup/live-schedule.ts'
+import { readTopup, TOPUP_MESSAGE_KINDS } from '../topup/shown-topup.ts'
 import { topupScreen } from '../topup/view.ts'
 
 /** Sends the quote to the chat as the current message of its top-ups, and follows the payment. */

@@ -3,12 +3,12 @@ import type { HelpPart } from '#src/actions/verbs.ts'
 import { type ExampleKind, recentExample } from '#src/alerts/example.ts'
 import type { MessageState } from '#src/channels/envelope.ts'
 import { alertView } from '#src/channels/telegram-alert.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import { TEST_GLYPH } from '#src/channels/wording.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { type ExamplePart, partOfKind, WALLET_PARTS } from '../../views/example-start.ts'
 import { act, back, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { HELP_SECTION_OF } from '../alerts/card-view.ts'
 
 const MUTE_MS = HOUR_MS
 
@@ -43,7 +43,7 @@ export function exampleAlert(
   const shown: MessageState = {
     ...(state.acknowledged && { acknowledged: { at: openedAt, by: options.by } }),
     ...(state.muted && { muted: { until: exampleMuteEnd(state) } }),
-    ...(help !== undefined && { help: HELP_SECTION_OF[help] }),
+    ...(help !== undefined && { help: SIGNAL_HELP_OF_PART[help] }),
   }
   // The bot's name is omitted, so that the watch has no link; a watch with this id does not exist.
   const place = { locale: t.locale, timezone: reader.timezone }

@@ -16,7 +16,7 @@ import { nearTime } from '../../views/time.ts'
 import { isMuted } from '../../views/watch-state.ts'
 import { getAlertOfChat } from '../alerts/alert-lookup.ts'
 import { muteEnd } from '../watches/handlers.ts'
-import { changeWatch } from '../watches/manage.ts'
+import { changeWatch } from '../watches/managed-watch.ts'
 import { muteScreen } from './view.ts'
 
 const composer = new Composer<BotContext>()

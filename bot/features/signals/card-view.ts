@@ -1,4 +1,5 @@
 import { type HelpPart, packed } from '#src/actions/codec.ts'
+import { SIGNAL_HELP_OF_PART } from '#src/channels/telegram-buttons.ts'
 import { formatChance } from '#src/i18n/chance.ts'
 import { formatDuration } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
@@ -18,7 +19,6 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { HELP_SECTION_OF } from '../alerts/card-view.ts'
 import { backToCard } from '../watches/edit-view.ts'
 import { DISABLED_MARK, ENABLED_MARK, markOf, type SignalView, signalShort } from './view.ts'
 
@@ -212,7 +212,7 @@ function parameterPresets(parameter: NumberParameter): readonly number[] {
 }
 
 function helpQuote(t: Translate, type: string, signal: string, part: HelpPart): string {
-  const text = helpText(t, { type, signal }, HELP_SECTION_OF[part]) ?? ''
+  const text = helpText(t, { type, signal }, SIGNAL_HELP_OF_PART[part]) ?? ''
   return `<blockquote expandable>${escapeHtml(text)}</blockquote>`
 }
 

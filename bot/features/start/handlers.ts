@@ -28,7 +28,7 @@ import { showSlots } from '../slots/handlers.ts'
 import { openTopup } from '../topup/handlers.ts'
 import { showCard } from '../watches/screens.ts'
 import { homeScreen, sendHome } from './home.ts'
-import { linkCard, linkOver, linkRefused, rightsText } from './link-view.ts'
+import { linkCard, linkInvalidScreen, linkRefusedScreen, rightsText } from './link-view.ts'
 import { askRetained, comeBack, returningScreen } from './returning.ts'
 
 /** Presses that every administrator of a group may make, whoever linked the wallet. */
@@ -131,7 +131,7 @@ async function followLinkedBy({ app, api, me }: BotContext, wallet: string): Pro
 
 onPress(composer, 'link.no', ADMINISTRATORS, async (ctx, { code }) => {
   await ctx.call(refuseTelegramLink, { body: { code, chat: { id: ctx.knownChat.id } } })
-  await show(ctx, linkRefused(ctx.reader, { isLinked: ctx.links.length > 0 }))
+  await show(ctx, linkRefusedScreen(ctx.reader, { isLinked: ctx.links.length > 0 }))
 })
 
 /** Shows the wallet of a link code, whose alerts this chat would get. */
@@ -160,7 +160,7 @@ async function whileValid<T>(ctx: BotContext, step: () => Promise<T>): Promise<T
     return await step()
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'link_not_valid') throw error
-    await show(ctx, linkOver(ctx.reader, { isLinked: ctx.links.length > 0 }))
+    await show(ctx, linkInvalidScreen(ctx.reader, { isLinked: ctx.links.length > 0 }))
     return undefined
   }
 }

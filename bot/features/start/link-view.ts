@@ -70,13 +70,13 @@ export function rightsText(t: Translate, scopes: readonly Scope[]): string {
   return t(key)
 }
 
-/** Message of a used, expired or unknown link. */
-export function linkOver(reader: Reader, options: { readonly isLinked: boolean }): View {
+/** Screen for a used, expired or unknown link. */
+export function linkInvalidScreen(reader: Reader, options: { readonly isLinked: boolean }): View {
   return screen([reader.t.html('bot:link.over')], waysOn(reader, options))
 }
 
-/** Screen after a refusal. */
-export function linkRefused(reader: Reader, options: { readonly isLinked: boolean }): View {
+/** Screen after the chat refused to be linked. */
+export function linkRefusedScreen(reader: Reader, options: { readonly isLinked: boolean }): View {
   return screen([reader.t.html('bot:link.refused')], waysOn(reader, options))
 }
 

@@ -3,7 +3,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getTopup } from '#src/operations/topups.ts'
 import type { BotContext, InvokeOperation, Membership } from '../../core/context.ts'
-import { readTopup } from './topups.ts'
+import { readTopup } from './shown-topup.ts'
 import type { ShownTopup } from './view.ts'
 
 /**

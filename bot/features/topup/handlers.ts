@@ -38,9 +38,10 @@ import { findTopupOfChat, linkOf } from './find-topup.ts'
 import { hashQuestion } from './hash-view.ts'
 import { historyHandlers } from './history.ts'
 import { TOPUP_CHECKS } from './live.ts'
+import { followTopup } from './live-schedule.ts'
 import type { SlotPurchase } from './purchase-view.ts'
 import { qrPicture } from './qr-picture.ts'
-import { followTopup, TOPUP_MESSAGE_KINDS } from './topups.ts'
+import { TOPUP_MESSAGE_KINDS } from './shown-topup.ts'
 import { BUTTON_CREDITS_MAX, qrCaption, topupScreen } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */

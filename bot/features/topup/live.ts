@@ -16,8 +16,9 @@ import { deleteLive, type LiveRow } from '../../core/live-store.ts'
 import { privateState } from '../../core/middleware/identify.ts'
 import { changeChat } from '../../core/store.ts'
 import type { View } from '../../views/view.ts'
+import { nextTopupUpdateAt } from './live-schedule.ts'
 import { awaitStep, resumedStep } from './resumed-step.ts'
-import { nextTopupUpdateAt, readTopup, TOPUP_MESSAGE_KINDS, topupStage } from './topups.ts'
+import { readTopup, TOPUP_MESSAGE_KINDS, topupStage } from './shown-topup.ts'
 import { retiredQuote, type ShownTopup, topupScreen } from './view.ts'
 
 async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: InvokeOperation) {

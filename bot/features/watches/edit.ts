@@ -18,7 +18,7 @@ import {
 } from '../../views/fields.ts'
 import { factsOf } from '../../views/watch-facts.ts'
 import { nameEditor, valueEditor } from './edit-view.ts'
-import { changeWatch, withManaged } from './manage.ts'
+import { changeWatch, withManaged } from './managed-watch.ts'
 import { cardOf, showCard } from './screens.ts'
 import { isBacktestable, showValuesWithBacktests } from './values.ts'
 

@@ -1,6 +1,7 @@
 import { Composer } from 'grammy'
 import { z } from 'zod'
 import type { MuteDuration } from '#src/actions/codec.ts'
+import { withoutIsolates } from '#src/i18n/isolates.ts'
 import { typed } from '#src/i18n/translate.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -13,7 +14,7 @@ import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { nearTime } from '../../views/time.ts'
 import { moreCard, rawCard } from './card-view.ts'
-import { changeWatch, withManaged } from './manage.ts'
+import { changeWatch, withManaged } from './managed-watch.ts'
 import { deleteQuestion, muteChoice } from './question-view.ts'
 import { cardOf, showCard, showList } from './screens.ts'
 
@@ -114,10 +115,10 @@ onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
       const waiting = (await allWatches(ctx, link)).filter(({ status }) => status === 'suspended')
       await ctx.call(deleteWatch, { params: { id: String(id) } }, link)
       const after = await allWatches(ctx, link)
-      const runs = waiting.find((watch) =>
+      const resumed = waiting.find((watch) =>
         after.some((other) => other.id === watch.id && other.status !== 'suspended'),
       )
-      await showDeleted(ctx, watch.label, runs?.label)
+      await showDeleted(ctx, watch.label, resumed?.label)
     })
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
@@ -128,33 +129,30 @@ onPress(composer, 'watch.deleteYes', async (ctx, { id }) => {
 
 /**
  * Shows the screen after a deletion.
- * @param runs label of a watch that resumed in the slot
+ * @param resumed label of a watch that resumed in the slot
  */
-async function showDeleted(ctx: BotContext, label: string, runs?: string): Promise<void> {
+async function showDeleted(ctx: BotContext, label: string, resumed?: string): Promise<void> {
   const done =
-    runs === undefined
+    resumed === undefined
       ? ctx.t.html('bot:delete.done', { label: typed(label) })
-      : ctx.t.html('bot:delete.doneNext', { label: typed(label), next: typed(runs) })
+      : ctx.t.html('bot:delete.doneNext', { label: typed(label), next: typed(resumed) })
   await showList(ctx, { page: 1, notice: `✓ ${done}` })
 }
 
 /**
- * The name in the question whose button was pressed, for a second press after the deletion; undefined when
- * the message shows something else.
+ * The watch's name, read from the message of the delete question: after a second press the watch no longer
+ * exists. Undefined if the message shows something else.
  */
 function labelInQuestion({ callbackQuery: query }: BotContext): string | undefined {
   const { text, entities, reply_markup: markup } = query?.message ?? {}
   const buttons = markup?.inline_keyboard.flat() ?? []
-  const isAsked = buttons.some(
+  const hasPressedButton = buttons.some(
     (button) => 'callback_data' in button && button.callback_data === query?.data,
   )
   const bold = entities?.find(({ type }) => type === 'bold')
-  if (!isAsked || bold === undefined) return undefined
-  return text?.slice(bold.offset, bold.offset + bold.length).replace(ISOLATES, '')
+  if (!hasPressedButton || bold === undefined) return undefined
+  return text && withoutIsolates(text.slice(bold.offset, bold.offset + bold.length))
 }
-
-/** Isolates around a typed name in a text. */
-const ISOLATES = /^\u2068|\u2069$/g
 
 export const watchesFeature = defineFeature({
   commands: [{ name: 'watches', menus: ['private', 'group', 'administrators'] }],

@@ -6,7 +6,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { escalationScreen } from './escalation-view.ts'
 import { peopleOf } from './load-people.ts'
-import { changeWatch, withManaged } from './manage.ts'
+import { changeWatch, withManaged } from './managed-watch.ts'
 import { notifiedBy, PEOPLE_PER_PAGE, watchPeople } from './people-view.ts'
 
 /** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */

@@ -7,7 +7,7 @@ import { show } from '../../core/show.ts'
 import type { StatusWithReason } from '../../views/destination.ts'
 import { testOutcome } from '../recipients/recipients.ts'
 import { peopleOf } from './load-people.ts'
-import { withManaged } from './manage.ts'
+import { withManaged } from './managed-watch.ts'
 import { notifiedBy, type RecipientChoice } from './people-view.ts'
 import {
   destinationIdOf,

@@ -1,7 +1,7 @@
 import type { Address } from '#src/kernel/units.ts'
 
 /**
- * Addresses of the contracts of Flare's systems, equal to those on Flare.
+ * Addresses of the contracts of Flare's systems, equal to those on Flare, except `oldSubmission`.
  *
  * @see flare-foundation/flare-smart-contracts-v2, `deployment/deploys/flare.json`
  */
@@ -27,7 +27,7 @@ export const CONTRACTS = {
   validatorRewardManager: '0xc0CF3Aaf93bd978C5BC662564Aa73E331f2eC0B5',
 } as const satisfies Record<string, Address>
 
-/** Contracts in the registry, by their names there. Former generations are not listed. */
+/** Contracts in the registry, by their names there. The `old…` contracts are not listed. */
 export const REGISTRY_CONTRACTS = {
   FlareSystemsManager: CONTRACTS.flareSystemsManager,
   ProtocolsV2: CONTRACTS.flareSystemsManager,

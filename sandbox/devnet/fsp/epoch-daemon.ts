@@ -11,11 +11,11 @@ import { decodeProtocolEvents, type ProtocolEvent } from './protocol-events.ts'
 import { rewardTree } from './reward-tree.ts'
 import { epochStart, type ProtocolTiming } from './timing.ts'
 import {
-  policyVote,
+  policyVoteBuilder,
   preRegistration,
   registration,
-  rewardsVote,
-  uptimeVote,
+  rewardsVoteBuilder,
+  uptimeVoteBuilder,
   type VoteTransactionBuilder,
 } from './votes.ts'
 import type { MinedReceipt, UnsignedTx } from './writer.ts'
@@ -164,7 +164,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
         return
       case 'uptime':
         uptimeDue = Number.POSITIVE_INFINITY
-        openBallot('uptime', event.epoch, uptimeVote(event.epoch))
+        openBallot('uptime', event.epoch, uptimeVoteBuilder(event.epoch))
         return
       case 'vote':
         if (!event.isOver) return
@@ -209,7 +209,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
       openBallot(
         'policy',
         epoch,
-        policyVote(policy.epoch, policyBytes(policy), chainIdOf(policy.epoch - 1)),
+        policyVoteBuilder(policy.epoch, policyBytes(policy), chainIdOf(policy.epoch - 1)),
       )
     }
     const transactions = changeOfGeneration(event)
@@ -282,7 +282,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   function publish(at: number): readonly UnsignedTx[] {
     return payouts.publish(at).flatMap(({ policy, transactions }) => {
       const { root } = rewardTree(policy.epoch, policy.members)
-      ballots.open('rewards', policy, rewardsVote(policy.epoch, root))
+      ballots.open('rewards', policy, rewardsVoteBuilder(policy.epoch, root))
       return transactions
     })
   }

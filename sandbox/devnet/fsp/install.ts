@@ -1,6 +1,6 @@
 import { type Abi, encodeFunctionData, type Hex, zeroAddress, zeroHash } from 'viem'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
-import { feedId } from '#src/chain/feed-names.ts'
+import { cryptoFeedId } from '#src/chain/feed-names.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import entityManager from '../../contracts/EntityManager.json' with { type: 'json' }
 import fastUpdater from '../../contracts/FastUpdater.json' with { type: 'json' }
@@ -243,7 +243,7 @@ function setUpContracts({ timing, isFormer, epoch }: GenesisState): readonly Uns
     set(CONTRACTS.oldFlareSystemsCalculator, SET_UP_ABI.calculator, 'setUp', [true]),
     set(CONTRACTS.fastUpdater, SET_UP_ABI.fastUpdater, 'setUp', updaterSettings),
     set(CONTRACTS.fastUpdatesConfiguration, SET_UP_ABI.fastUpdates, 'setFeedIds', [
-      PRICES.map(({ name }) => feedId(name)),
+      PRICES.map(({ name }) => cryptoFeedId(name)),
     ]),
     set(CONTRACTS.fastUpdateIncentiveManager, SET_UP_ABI.fastUpdates, 'setExpectedSampleSize', [
       SAMPLE_SIZE,

@@ -62,8 +62,8 @@ export function preRegistration(accounts: ProviderAccounts, epoch: number, to: H
   )
 }
 
-/** Votes that sign the policy of the next epoch. */
-export function policyVote(
+/** Builds a provider's transaction that signs the signing policy of an epoch. */
+export function policyVoteBuilder(
   epoch: number,
   bytes: Hex,
   chainId: number | undefined,
@@ -82,8 +82,11 @@ export function policyVote(
   }
 }
 
-/** Votes about an epoch's uptime. */
-export function uptimeVote(epoch: number): VoteTransactionBuilder {
+/**
+ * Builds a provider's transaction that signs the uptime vote of an epoch; with `isOther` over another hash than
+ * the others.
+ */
+export function uptimeVoteBuilder(epoch: number): VoteTransactionBuilder {
   return (accounts, isOther) => {
     const hash = isOther ? seededHash('other uptime', epoch) : UPTIME_HASH
     const { privateKey } = accounts.signingPolicy
@@ -100,11 +103,12 @@ export function uptimeVote(epoch: number): VoteTransactionBuilder {
 }
 
 /**
- * Votes on an epoch's rewards.
+ * Builds a provider's transaction that signs the rewards of an epoch; with `isOther` over another hash than the
+ * others.
  *
- * @param root of the rewards of its members
+ * @param root Merkle root of the rewards
  */
-export function rewardsVote(epoch: number, root: Hash): VoteTransactionBuilder {
+export function rewardsVoteBuilder(epoch: number, root: Hash): VoteTransactionBuilder {
   return (accounts, isOther) => {
     const hash = isOther ? seededHash('other rewards', epoch) : root
     const { privateKey } = accounts.signingPolicy

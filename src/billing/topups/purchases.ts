@@ -43,7 +43,7 @@ export async function carryOutPurchase(
   tx: Db,
   handle: string,
 ): Promise<PurchaseOutcome | null> {
-  const plan = await lockWaiting(tx, handle)
+  const plan = await lockPendingPurchaseOf(tx, handle)
   if (plan === undefined) return null
   const { slots: quantity, periods, autoRenew } = plan
   const caller = { wallet: storedAddress(plan.wallet), scopes: ['spend'], via: 'http' } as const
@@ -64,12 +64,15 @@ export async function carryOutPurchase(
   }
 }
 
-/** The pending purchase of a quote or of the quotes that replaced it, locked (`FOR UPDATE`). */
-async function lockWaiting(tx: Db, handle: string): Promise<store.PurchaseRow | undefined> {
+/** The pending purchase of a quote, else of the quote that replaced it, and so on; locked (`FOR UPDATE`). */
+async function lockPendingPurchaseOf(
+  tx: Db,
+  handle: string,
+): Promise<store.PurchaseRow | undefined> {
   const plan = await store.lockPendingPurchase(tx, handle)
   if (plan !== undefined) return plan
   const next = await findRenewal(tx, handle)
-  return next && (await lockWaiting(tx, next.handle))
+  return next && (await lockPendingPurchaseOf(tx, next.handle))
 }
 
 /** State of the purchase that follows a top-up; null if there is none. */

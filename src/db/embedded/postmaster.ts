@@ -17,9 +17,9 @@ export interface Postmaster {
  * @param cluster the real path of the cluster, without symbolic links
  */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
-  const text = await readFile(fileIn(cluster), 'utf8').catch(() => '')
+  const text = await readFile(pidFileOf(cluster), 'utf8').catch(() => '')
   const [pid, , , port, , , , status] = text.split('\n')
-  if (!(await runsOn(Number(pid), cluster))) return undefined
+  if (!(await isServerOf(Number(pid), cluster))) return undefined
   return { pid: Number(pid), port: Number(port), ready: status?.trim() === 'ready' }
 }
 
@@ -29,15 +29,18 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
  * written its process id yet.
  */
 export async function removeStaleFile(cluster: string): Promise<void> {
-  if ((await findPostmaster(cluster)) === undefined) await rm(fileIn(cluster), { force: true })
+  if ((await findPostmaster(cluster)) === undefined) await rm(pidFileOf(cluster), { force: true })
 }
 
-function fileIn(cluster: string): string {
+function pidFileOf(cluster: string): string {
   return join(cluster, 'postmaster.pid')
 }
 
-/** Whether the process is alive and a server of this cluster; the cluster is then its working directory. */
-async function runsOn(pid: number, cluster: string): Promise<boolean> {
+/**
+ * Whether the process is alive and a server of this cluster. On Linux its working directory shows that, elsewhere
+ * its command line.
+ */
+async function isServerOf(pid: number, cluster: string): Promise<boolean> {
   if (process.platform === 'linux') {
     return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === cluster
   }
@@ -63,10 +66,10 @@ export async function stopPostmaster(pid: number, cluster: string): Promise<void
     ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS_MAX],
   ] as const
   for (const [signal, patienceMs] of steps) {
-    if (!(await runsOn(pid, cluster))) return
+    if (!(await isServerOf(pid, cluster))) return
     interrupt(pid, signal)
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += POLL_MS) {
-      if (!(await runsOn(pid, cluster))) return
+      if (!(await isServerOf(pid, cluster))) return
       await wait(POLL_MS)
     }
   }

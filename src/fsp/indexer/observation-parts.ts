@@ -19,7 +19,7 @@ import type { RoundRecord } from './round-record.ts'
 import {
   currentSilenceOf,
   dropRecentSilence,
-  longestSilenceOf,
+  longestEndedSilenceOf,
   takeCalls,
   takeNodePolls,
 } from './round-state.ts'
@@ -109,7 +109,7 @@ export function silenceOfMember(
     onePercentBlocks,
     weightShare: member.weight / policy.weightSum,
   })
-  const before = longestSilenceOf(state, voter, sortitionWeight, sampleSize)
+  const before = longestEndedSilenceOf(state, voter, sortitionWeight, sampleSize)
   const isNotifying =
     before !== undefined &&
     (isSilenceImprobable(before.exponent, PROBABILITY_MAX) || before.blocks >= onePercentBlocks)

@@ -36,7 +36,8 @@ export interface RoundSource {
 const BLOCKS_BACK = 400
 /** Maximum backlog of blocks that is read. Older blocks are skipped, which ends every streak. */
 const BACKFILL_MAX = 150_000
-const PACE_BLOCKS = 20_000
+/** Number of blocks over which the average block time is computed. */
+const BLOCK_TIME_SAMPLE = 20_000
 
 /** State of reading, which is valid as long as the lock under which it was opened. */
 export interface IndexingSession {
@@ -47,7 +48,7 @@ export interface IndexingSession {
   readonly collector: RoundCollector
   policies: KnownPolicies
   /** Round of the tip at which the policies and watched providers were read. */
-  knownAt: number
+  knownAtRound: number
   watched: readonly Address[]
   owners: AccountOwners
   /** First block of each open round. */
@@ -89,7 +90,7 @@ export async function openIndexingSession(
     savedTo: progress?.blockNumber,
     state,
     policies,
-    knownAt: roundAt(policies.clock, tip.at.getTime() / 1000),
+    knownAtRound: roundAt(policies.clock, tip.at.getTime() / 1000),
     collector: createRoundCollector(policies.clock, (round) =>
       policyOfRound(opened.policies.policies, round),
     ),
@@ -100,7 +101,7 @@ export async function openIndexingSession(
     from,
     countedTo: progress?.blockNumber ?? -1,
     after: undefined,
-    blockSeconds: await readPace(source, tip, signal),
+    blockSeconds: await readBlockSeconds(source, tip, signal),
     isFailing: progress?.failingSince != null,
   }
   await refresh(source, opened, tip)
@@ -118,7 +119,7 @@ export async function renewIndexingSession(
   signal: AbortSignal,
 ): Promise<void> {
   const round = roundAt(current.policies.clock, tip.at.getTime() / 1000)
-  if (round <= current.knownAt) return
+  if (round <= current.knownAtRound) return
   const { currentEpoch } = current.policies
   const known = current.policies
   const first =
@@ -126,10 +127,10 @@ export async function renewIndexingSession(
   const since = first?.at ?? tip.at
   current.policies = (await loadPolicies(source, tip, signal, { since, known })) ?? current.policies
   if (current.policies.currentEpoch !== currentEpoch) {
-    current.blockSeconds = await readPace(source, tip, signal)
+    current.blockSeconds = await readBlockSeconds(source, tip, signal)
   }
   await refresh(source, current, tip)
-  current.knownAt = round
+  current.knownAtRound = round
 }
 
 async function loadPolicies(
@@ -162,12 +163,12 @@ async function readPolicies(
 }
 
 /** Recent average time between blocks, in seconds. */
-async function readPace(
+async function readBlockSeconds(
   { chain }: RoundSource,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<number> {
-  const back = await chain.blockAt(Math.max(0, tip.number - PACE_BLOCKS), signal)
+  const back = await chain.blockAt(Math.max(0, tip.number - BLOCK_TIME_SAMPLE), signal)
   const blocks = tip.number - (back?.number ?? tip.number)
   const seconds = (tip.at.getTime() - (back?.at ?? tip.at).getTime()) / 1000
   return blocks > 0 && seconds > 0 ? seconds / blocks : 1.2

@@ -10,7 +10,7 @@ import {
   addValidatorPoll,
   currentSilenceOf,
   forgetOtherProviders,
-  longestSilenceOf,
+  longestEndedSilenceOf,
   sendersOf,
   takeNodePolls,
 } from './round-state.ts'
@@ -132,7 +132,7 @@ test('a silence that an update ends before the round is judged is kept until the
   pass(carried, 30)
   addBlock(carried, block(31, true), OWNERS)
   addBlock(carried, block(32, true), OWNERS)
-  const peak = longestSilenceOf(carried, ALPHA, 100, 1.5)
+  const peak = longestEndedSilenceOf(carried, ALPHA, 100, 1.5)
   expect(peak).toMatchObject({ blocks: 30, lastUpdateBlock: 0, block: 31 })
   expect(peak?.exponent).toBeCloseTo(-100 * 30 * Math.log1p(-1.5 / 4096))
   expect(currentSilenceOf(carried, ALPHA, 100, 1.5).blocks).toBe(0)

@@ -211,8 +211,11 @@ function recordEndedSilence(
   }
 }
 
-/** The longest silence that ended since the last round, by the current weight; undefined if none ended. */
-export function longestSilenceOf(
+/**
+ * The longest silence that ended since the last round, with the blocks not yet counted added at the current
+ * weight; undefined if none ended.
+ */
+export function longestEndedSilenceOf(
   state: CarriedState,
   voter: Address,
   sortitionWeight: number,

@@ -74,7 +74,7 @@ export function judgeSignatures(
     const expected = policy.providers[index]?.signingPolicy
     const isOwn = (signed: SignedResult): boolean => {
       if (digests === undefined) return true
-      const statedMessage = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      const statedMessage = statedMessageOf(signed)
       if (statedMessage !== undefined && statedMessage !== message) return false
       const { chainBound, legacy } = digests
       return [chainBound, legacy].some((digest) => recoverSigner(signed, digest) === expected)
@@ -93,7 +93,7 @@ export function judgeSignatures(
       if (signed === undefined) continue
       first ??= sent
       if (digests === undefined || (valid !== undefined && signed.message === undefined)) continue
-      const statedMessage = signed.message && `0x${Buffer.from(signed.message).toString('hex')}`
+      const statedMessage = statedMessageOf(signed)
       if (statedMessage !== undefined && statedMessage !== message) {
         wrong ??= { sent, reason: 'different-result', recovered: null }
         continue
@@ -105,8 +105,14 @@ export function judgeSignatures(
         valid ??= { sent, signed }
       else wrong ??= { sent, reason: 'wrong-key', recovered: recovered ?? null }
     }
+    // Without a result, any readable signature counts.
     const isSignedInTime = digests === undefined ? first !== undefined : valid !== undefined
     judged.set(index, { first, valid, wrong, isSigned: isSignedInTime || isSignedEarly() })
   }
   return judged
+}
+
+/** The message that a signature states, in hex; undefined if it states none. */
+function statedMessageOf({ message }: SignedResult): string | undefined {
+  return message && `0x${Buffer.from(message).toString('hex')}`
 }

@@ -26,13 +26,14 @@ export interface Policy {
 export interface IndexedPolicy extends Policy {
   /** Index of a provider by its submit address in lower case. */
   readonly bySubmit: ReadonlyMap<string, number>
+  /** Index of a provider by its submitSignatures address in lower case. */
   readonly bySubmitSignatures: ReadonlyMap<string, number>
 }
 
 /** Indexes a policy, once for all rounds of its epoch. */
 export function indexPolicy(policy: Policy): IndexedPolicy {
   const index = (read: (provider: PolicyProvider) => Address) =>
-    new Map(policy.providers.map((provider, place) => [read(provider).toLowerCase(), place]))
+    new Map(policy.providers.map((provider, position) => [read(provider).toLowerCase(), position]))
   return {
     ...policy,
     bySubmit: index(({ submit }) => submit),

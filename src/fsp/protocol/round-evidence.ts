@@ -24,8 +24,8 @@ export interface SentFrame {
   readonly to: string
 }
 
-/** Frames of one protocol in one function: the last frame in time, or else a frame out of time. */
-export interface ProtocolFrames {
+/** The last frame of each timing: early, in time, late; of one protocol in one function. */
+export interface FramesByTiming {
   inTime?: SentFrame
   early?: SentFrame
   late?: SentFrame
@@ -33,11 +33,11 @@ export interface ProtocolFrames {
 
 /** Submissions of one provider for one round. */
 export interface ProviderEvidence {
-  readonly commit: ProtocolFrames
+  readonly commit: FramesByTiming
   /** A frame of the FDC in submit1, which the protocol ignores. */
   strayCommit?: SentFrame
-  readonly reveal: ProtocolFrames
-  readonly bitVote: ProtocolFrames
+  readonly reveal: FramesByTiming
+  readonly bitVote: FramesByTiming
   /** Every signature in time, in the order of the chain, by protocol. */
   readonly signatures: Readonly<Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, SentFrame[]>>
   readonly earlySignature: Partial<Record<typeof FTSO_PROTOCOL | typeof FDC_PROTOCOL, SentFrame>>
@@ -134,7 +134,7 @@ export function addSubmission(
       if (isStray) provider.strayCommit = sent
       else sortIn(provider.commit, sent, windows.start, windows.end)
     } else if (submission.function === 'submit2') {
-      sortIn(pick(provider, frame), sent, windows.end, windows.revealEnd)
+      sortIn(framesOfSubmit2(provider, frame), sent, windows.end, windows.revealEnd)
     } else if (at < windows.revealEnd) {
       provider.earlySignature[frame.protocol] = sent
       if (frame.protocol === FDC_PROTOCOL && at >= windows.end)
@@ -145,11 +145,11 @@ export function addSubmission(
   }
 }
 
-function pick(provider: ProviderEvidence, frame: Frame): ProtocolFrames {
+function framesOfSubmit2(provider: ProviderEvidence, frame: Frame): FramesByTiming {
   return frame.protocol === FTSO_PROTOCOL ? provider.reveal : provider.bitVote
 }
 
-function sortIn(seen: ProtocolFrames, sent: SentFrame, from: number, to: number): void {
+function sortIn(seen: FramesByTiming, sent: SentFrame, from: number, to: number): void {
   if (sent.at < from) seen.early = sent
   else if (sent.at < to) seen.inTime = sent
   else seen.late = sent

@@ -3,7 +3,7 @@ import type { EpochSettings } from './epochs.ts'
 import type { BitVote } from './fdc.ts'
 import type { FDC_PROTOCOL, FTSO_PROTOCOL, SubmitFunction } from './framing.ts'
 import type { JudgedSignatures } from './judged-signatures.ts'
-import type { ProtocolFrames, RoundEvidence, SentFrame } from './round-evidence.ts'
+import type { FramesByTiming, RoundEvidence, SentFrame } from './round-evidence.ts'
 
 /**
  * Verdict of a check of a provider in a round: `bad` is a proven failure, `good` is proven correctness,
@@ -112,7 +112,7 @@ export function badVerdict(values: NonNullable<RoundCheckVerdict['values']>): Ro
 export function whyNotCounted(
   { contractOf }: Pick<RoundEvidence, 'contractOf'>,
   name: SubmitFunction,
-  { early, late }: ProtocolFrames,
+  { early, late }: FramesByTiming,
   elsewhere: SentFrame | undefined,
 ): NonNullable<RoundCheckVerdict['values']> & { readonly reason: NotCountedReason } {
   if (late !== undefined) return { reason: 'late', tx: late.tx }

@@ -28,7 +28,7 @@ export interface OutageWatchPage {
 type OnUnreadable = (watchId: number, error: unknown) => void
 
 /** Type and start of a page of watches. */
-interface PageOf {
+interface OutagePageRequest {
   readonly type: string
   /** The page begins after this id. */
   readonly after: number
@@ -36,7 +36,7 @@ interface PageOf {
   readonly onUnreadable: OnUnreadable
 }
 
-const ChainOutageRow = z.object({
+const OutageWatchRow = z.object({
   id: z.int(),
   wallet: z.string().transform(storedAddress),
   label: z.string(),
@@ -45,7 +45,11 @@ const ChainOutageRow = z.object({
   mutedUntil: z.date().nullable(),
 })
 
-const columns = sql`
+/**
+ * Columns of a watch `w` and of `s`, the state of its outage signal: at most one state, in an array for
+ * `StoredStates`.
+ */
+const WATCH_WITH_STATE = sql`
   w.id, w.wallet, w.label, w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
   w.muted_until as "mutedUntil",
   case when s.watch_id is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
@@ -53,19 +57,19 @@ const columns = sql`
     'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
   )) end as states`
 
-/** Running watches of a type that were not notified of this severity yet. */
+/** Running watches of a type whose owners were not notified of this severity yet. */
 export function listUnnotifiedWatches(
   db: Db,
   severity: Severity,
-  page: PageOf,
+  page: OutagePageRequest,
 ): Promise<OutageWatchPage> {
   const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
     and (s.watch_id is null or s.severity <> ${severity})`
   return list(db, isUnnotified, page)
 }
 
-/** Watches of a type that were notified. */
-export function listNotifiedWatches(db: Db, page: PageOf): Promise<OutageWatchPage> {
+/** Watches of a type whose owners were notified. */
+export function listNotifiedWatches(db: Db, page: OutagePageRequest): Promise<OutageWatchPage> {
   return list(db, sql`s.watch_id is not null`, page)
 }
 
@@ -81,15 +85,15 @@ export async function deleteNotified(db: Db, watchIds: readonly number[]): Promi
 async function list(
   db: Db,
   condition: SQL,
-  { type, after, limit, onUnreadable }: PageOf,
+  { type, after, limit, onUnreadable }: OutagePageRequest,
 ): Promise<OutageWatchPage> {
   const rows = await db.execute<{ id: number; states: unknown }>(sql`
-    select ${columns} from watches w
+    select ${WATCH_WITH_STATE} from watches w
       left join signal_states s on s.watch_id = w.id and s.signal = ${OUTAGE_STATE_KEY}
     where w.type = ${type} and w.id > ${after} and ${condition}
     order by w.id limit ${limit}`)
   const watches = rows.flatMap((row) => {
-    const watch = ChainOutageRow.safeParse(row)
+    const watch = OutageWatchRow.safeParse(row)
     if (!watch.success) {
       onUnreadable(row.id, watch.error)
       return []

@@ -3,20 +3,14 @@ import { z } from 'zod'
 import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { remainderOf } from '#src/billing/topups/remainder.ts'
-import type { Db } from '#src/db/connection.ts'
-import { DAY_MS, HOUR_MS } from '#src/kernel/durations.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { getAccount } from '#src/operations/account.ts'
 import { getTopupPayments } from '#src/operations/chat-status.ts'
 import type { App } from '#src/operations/define.ts'
 import { getTopup } from '#src/operations/topups.ts'
 import type { InvokeOperation } from '../../core/context.ts'
-import { hashOfView } from '../../core/live-messages.ts'
-import { type LiveRow, listChatsFollowing, putLive } from '../../core/live-store.ts'
 import { findDraft } from '../../core/session-store.ts'
-import type { View } from '../../views/view.ts'
 import { assetKeyOfSymbol } from './assets.ts'
-import { nextStepAt } from './countdown.ts'
 import type { ShownTopup } from './view.ts'
 
 /** Kinds of live messages of a top-up: its screen, its QR code. */
@@ -86,67 +80,4 @@ async function waitingDraft({ db, clock }: App, chatId: number): Promise<ShownTo
   const draft = await findDraft(db, { chatId, personId: chatId }, clock.now())
   const values = Waiting.safeParse(draft?.values).data
   return draft && values && { rev: draft.rev, type: values.type }
-}
-
-/** Delay of the first update, for changes during the creation of the message. */
-const FIRST_POLL_MS = 2000
-
-/** Maximum interval of updates of an unpaid quote, and minimum interval after the end of a top-up. */
-const OPEN_POLL_MS = 30_000
-
-/** Interval of updates while a payment is on its way. */
-const CLOSE_POLL_MS = 5000
-
-/** Time for which a late payment still updates the message. */
-const KEPT_MS = 7 * DAY_MS
-
-/** Private chats with a message that started following a top-up in the last hour. */
-export function listChatsShowing(db: Db, handle: string, at: Date): Promise<readonly number[]> {
-  const since = new Date(at.getTime() - HOUR_MS)
-  return listChatsFollowing(db, { handle, kind: TOPUP_MESSAGE_KINDS.screen, since })
-}
-
-/**
- * Starts updating a message with a top-up's state.
- * @param view the current content, if it is a screen
- */
-export async function followTopup(
-  { db, clock }: Pick<App, 'db' | 'clock'>,
-  message: Pick<LiveRow, 'chatId' | 'messageId'> & { readonly kind: LiveRow['kind'] },
-  shown: ShownTopup,
-  view?: View,
-): Promise<void> {
-  const { handle, wallet, expiresAt } = shown.topup
-  const now = clock.now()
-  await putLive(db, {
-    ...message,
-    wallet,
-    handle,
-    stage: topupStage(shown),
-    shown: view === undefined ? null : hashOfView(view),
-    changeCount: 0,
-    dueAt: new Date(now.getTime() + FIRST_POLL_MS),
-    leasedUntil: null,
-    expiresAt: new Date(Math.max(expiresAt.getTime(), now.getTime()) + KEPT_MS),
-    createdAt: now,
-  })
-}
-
-/**
- * Time of the next update of a top-up without a notification: at each step of the display, soon while a
- * payment is on its way, and at growing intervals after its end.
- */
-export function nextTopupUpdateAt({ topup }: ShownTopup, now: Date): Date {
-  const after = (ms: number) => new Date(now.getTime() + ms)
-  switch (topup.status) {
-    case 'draft':
-      return new Date(Math.min(nextStepAt(topup, now).getTime(), after(OPEN_POLL_MS).getTime()))
-    case 'submitted':
-    case 'confirming':
-      return after(CLOSE_POLL_MS)
-    default: {
-      const ageMs = now.getTime() - topup.expiresAt.getTime()
-      return after(Math.max(OPEN_POLL_MS, ageMs / 4))
-    }
-  }
 }

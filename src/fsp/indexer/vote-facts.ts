@@ -64,7 +64,7 @@ const EPOCHS = 2
 const UNREADABLE_MS = 2 * HOUR_MS
 /** Maximum number of block ranges that are read per epoch in one pass. */
 const RANGES_PER_PASS = 40
-/** Retention of signatures, in reward epochs. */
+/** Retention of stored signatures and of the three caches below, in reward epochs. */
 const EPOCHS_KEPT = 6
 
 /**
@@ -84,8 +84,8 @@ export function createVoteFacts({
 }) {
   const { protocol } = chain
   const weights = new Map<number, ReadonlyMap<Address, number>>()
-  /** Cache of concluded votes: signers of the winning result. */
-  const signings = new Map<string, Map<Address, Date | null>>()
+  /** By `<epoch> <kind>`: when each voter signed the winning result; null: did not. */
+  const winningSignatureTimes = new Map<string, Map<Address, Date | null>>()
   /**
    * Reward epochs in which the end of the uptime vote was searched, because the contract does not return
    * it.
@@ -155,7 +155,8 @@ export function createVoteFacts({
     for (const old of soughtEnds) if (old < epoch - EPOCHS_KEPT) soughtEnds.delete(old)
   }
 
-  async function signingsOf(
+  /** When voters signed the winning result of a concluded vote; a voter is absent while that is uncertain. */
+  async function winningSignatureTimesOf(
     epoch: number,
     kind: VoteKind,
     voters: readonly Address[],
@@ -163,10 +164,10 @@ export function createVoteFacts({
     signal: AbortSignal | undefined,
   ): Promise<ReadonlyMap<Address, VoterSignedAt>> {
     const key = `${epoch} ${kind}`
-    const known = signings.get(key) ?? new Map<Address, Date | null>()
-    signings.set(key, known)
-    for (const old of signings.keys()) {
-      if (Number.parseInt(old, 10) < epoch - EPOCHS_KEPT) signings.delete(old)
+    const known = winningSignatureTimes.get(key) ?? new Map<Address, Date | null>()
+    winningSignatureTimes.set(key, known)
+    for (const old of winningSignatureTimes.keys()) {
+      if (Number.parseInt(old, 10) < epoch - EPOCHS_KEPT) winningSignatureTimes.delete(old)
     }
     const wanted = voters.filter((voter) => !known.has(voter))
     if (wanted.length === 0) return known
@@ -223,8 +224,12 @@ export function createVoteFacts({
     await seekUptimeEnd(epoch, votes, block, signal, fence)
     const stored = await store.listSignatures(db, epoch)
     const winners = {
-      uptime: votes.uptime.hash && (await signingsOf(epoch, 'uptime', taking, block, signal)),
-      rewards: votes.rewards.hash && (await signingsOf(epoch, 'rewards', taking, block, signal)),
+      uptime:
+        votes.uptime.hash &&
+        (await winningSignatureTimesOf(epoch, 'uptime', taking, block, signal)),
+      rewards:
+        votes.rewards.hash &&
+        (await winningSignatureTimesOf(epoch, 'rewards', taking, block, signal)),
     }
     const signedAt = [
       ...stored.flatMap((signature) => (signature.kind === 'rewards' ? [signature.signedAt] : [])),

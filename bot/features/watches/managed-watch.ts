@@ -1,3 +1,4 @@
+/** Acts on a watch with the rights of its wallet: who may, and what a concurrent change shows. */
 import { AppError } from '#src/kernel/errors.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'

@@ -1,0 +1,47 @@
+import { type Hex, numberToHex } from 'viem'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Address } from '#src/kernel/units.ts'
+import { requireBlock } from './blocks.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { isPruned } from './failures.ts'
+import { Quantity } from './quantity.ts'
+
+/**
+ * An address's balance in the smallest unit at the end of a block; undefined if every endpoint reports
+ * that the state is pruned.
+ *
+ * @throws AppError upstream `dependency_unavailable` when an endpoint refuses and no other returns the
+ * balance
+ */
+export async function findBalanceAt(
+  endpoints: Endpoints,
+  holder: Address,
+  block: number,
+  signal?: AbortSignal,
+): Promise<bigint | undefined> {
+  const { answer, isSure } = await endpoints.askForMost(
+    async (client) => {
+      await requireBlock(client, block)
+      return readBalanceAt(client, holder, block)
+    },
+    (units) => units !== undefined,
+    signal,
+  )
+  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return answer
+}
+
+/** Reads a balance; undefined if the endpoint reports that the state is pruned. */
+export async function readBalanceAt(
+  client: RpcClient,
+  holder: Address,
+  block: number,
+): Promise<bigint | undefined> {
+  try {
+    const params: [Address, Hex] = [holder, numberToHex(block)]
+    return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
+  } catch (error) {
+    if (isPruned(error)) return undefined
+    throw error
+  }
+}
