@@ -65,7 +65,7 @@ type CheckResult = Pick<LiveRow, 'stage' | 'shown'> & {
 
 /** Compares a message with its subject, and changes the message if they differ. */
 export type LiveCheck = (
-  notifier: LiveMessageDeps,
+  deps: LiveMessageDeps,
   row: LiveRow,
   seen: ChatSnapshot,
 ) => Promise<CheckResult | undefined>
@@ -83,23 +83,23 @@ interface CheckDeps extends LiveMessageDeps {
  * @param signal Once aborted, no further message is checked; the rest are retried after their lease.
  */
 export async function updateLiveMessages(
-  notifier: CheckDeps,
+  deps: CheckDeps,
   handles: ReadonlySet<string> = new Set(),
   signal?: AbortSignal,
 ): Promise<void> {
-  const { app } = notifier
+  const { app } = deps
   if (handles.size > 0) await wakeLive(app.db, [...handles], app.clock.now())
   await deleteExpired(app.db, app.clock.now())
   const options = { leaseMs: LEASE_MS, limit: ROWS_PER_CLAIM, signal }
   for await (const row of claimAllDueRows(app, LIVE_MESSAGES, options)) {
-    await checkMessage(notifier, row)
+    await checkMessage(deps, row)
   }
 }
 
-async function checkMessage(notifier: CheckDeps, row: LiveRow): Promise<void> {
-  const { app } = notifier
+async function checkMessage(deps: CheckDeps, row: LiveRow): Promise<void> {
+  const { app } = deps
   try {
-    const checked = await checkSubject(notifier, row)
+    const checked = await checkSubject(deps, row)
     if (checked === undefined) return await deleteLive(app.db, row)
     const { stage, shown, nextAt: dueAt, isChanged } = checked
     const nextChangeAt = new Date(app.clock.now().getTime() + CHANGE_GAP_MS)
@@ -124,9 +124,9 @@ export function isMessageGone(error: unknown): boolean {
   return isRefused(error, 400, 403)
 }
 
-/** Checks one message. A row of an unknown kind follows nothing. */
-async function checkSubject(notifier: CheckDeps, row: LiveRow): Promise<CheckResult | undefined> {
-  const { app, username, checks } = notifier
+/** Checks one message. @returns undefined also for a kind that this version does not have */
+async function checkSubject(deps: CheckDeps, row: LiveRow): Promise<CheckResult | undefined> {
+  const { app, username, checks } = deps
   const { chatId } = row
   const check = checks.get(row.kind)
   if (check === undefined) return undefined
@@ -140,7 +140,7 @@ async function checkSubject(notifier: CheckDeps, row: LiveRow): Promise<CheckRes
     bot: username,
     isBillingOff: !app.billing.enabled,
   }
-  return await check(notifier, row, { reader, known, link, ask: askAs(app, known, link) })
+  return await check(deps, row, { reader, known, link, ask: askAs(app, known, link) })
 }
 
 function askAs(app: App, { locale }: KnownChat, { wallet, scopes }: ChatLink): InvokeOperation {

@@ -28,7 +28,10 @@ const RESTART_MS = 5000
 
 type Deps = Pick<App, 'db' | 'clock' | 'log'>
 
-/** Polls for updates until the signal is aborted. Starts again after an unexpected failure, which it logs. */
+/**
+ * Polls for updates until the signal is aborted or Telegram refuses the token. Starts again after an unexpected failure,
+ * which it logs.
+ */
 export async function keepPolling(
   deps: Deps,
   sql: Sql,
@@ -61,12 +64,12 @@ async function pollUpdates(deps: Deps, sql: Sql, api: Api, signal: AbortSignal):
 async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
   let offset = 0
   let failures = 0
-  let isOurs = false
+  let isWebhookDeleted = false
   while (!signal.aborted) {
     try {
       // While a webhook is set, polling gets no updates.
-      if (!isOurs) await api.deleteWebhook(undefined, apiSignal(signal))
-      isOurs = true
+      if (!isWebhookDeleted) await api.deleteWebhook(undefined, apiSignal(signal))
+      isWebhookDeleted = true
       offset = await fetchUpdates(deps, api, { offset, waitSeconds: POLL_SECONDS }, signal)
       if (failures > 0) deps.log.info({ failures }, 'updates are fetched again')
       failures = 0
@@ -77,7 +80,8 @@ async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
         return
       }
       failures += 1
-      if (isConflict(error)) isOurs = false
+      if (isConflict(error)) isWebhookDeleted = false
+      // Updates that were fetched but could not be stored are logged in the same way.
       if (failures === 1) deps.log.warn({ error: describe(error) }, 'updates could not be fetched')
       await pause(waitMs(error, failures), signal)
     }

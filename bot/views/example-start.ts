@@ -4,7 +4,7 @@ import type { ExampleKind } from '#src/alerts/example.ts'
 import type { Button } from '#src/telegram/buttons.ts'
 import { act } from './view.ts'
 
-/** What a button of the example does: `s` opens it, `a` acknowledges, `m` mutes, others open a part of the help. */
+/** What a button of the example does: `s` opens it, `a` acknowledges, `m` mutes, others open a section of the help. */
 export type ExamplePart = 's' | 'a' | 'm' | HelpPart
 
 /** The same parts in button data of the example for wallets. Data of the example for providers has the keys. */

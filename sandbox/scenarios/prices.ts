@@ -15,7 +15,7 @@ export function priceScenarios(world: WorldParts, panel: ControlPanel): Scenario
   return {
     title: 'Price',
     get about() {
-      return `${FEED} is at ${world.simulation.feed(FEED)}. Prices are always fresh and stay until they are moved.`
+      return `${FEED} is at ${world.simulation.feed(FEED)}. Prices stay until they are moved, and are fresh unless the feed stands still.`
     },
     scenarios: [
       ensureWatch(panel, {
@@ -66,7 +66,8 @@ function standStill({ simulation, clock }: WorldParts): Scenario {
   return {
     id: 'price-still',
     label: `Feed stands still ${STILL_MINUTES} min`,
-    expected: 'A price that old counts for nothing: no alert about it, and tokens have no price.',
+    expected:
+      'A price that old counts for nothing: no alert about it, and FLR and WFLR have no price.',
     resultPages: [INDEX, CHAT],
     ongoingState: () =>
       isStill

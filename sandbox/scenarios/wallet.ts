@@ -11,7 +11,7 @@ const EVENT = 'wallet-balance.moved'
 /** Scenarios of transfers between Alice and Bob. */
 export function walletScenarios(world: WorldParts): ScenarioGroup {
   const { alice, bob } = world.devnet.people
-  const expected = (what: string) =>
+  const expectedText = (what: string) =>
     `${what} Whoever watches a balance by ${AMOUNT_FLR} FLR or less is notified within a few seconds.`
   return {
     title: 'Wallet',
@@ -20,14 +20,14 @@ export function walletScenarios(world: WorldParts): ScenarioGroup {
       move(world, {
         id: 'flr-out',
         label: `Move ${AMOUNT_FLR} FLR out`,
-        expected: expected('Alice sends it to Bob.'),
+        expected: expectedText('Alice sends it to Bob.'),
         from: alice,
         to: bob,
       }),
       move(world, {
         id: 'flr-in',
         label: `Move ${AMOUNT_FLR} FLR in`,
-        expected: expected('Bob sends it to Alice.'),
+        expected: expectedText('Bob sends it to Alice.'),
         from: bob,
         to: alice,
       }),

@@ -116,7 +116,7 @@ function chatData(chat: Chat): ChatView {
     type: chat.type,
     title: chat.title,
     isForum: chat.isForum,
-    bot: chat.botStatus,
+    botStatus: chat.botStatus,
     members: chat.members.map((member) => ({
       ...personData(member.person),
       status: member.status,

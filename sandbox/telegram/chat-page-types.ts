@@ -43,7 +43,7 @@ export interface GroupChatView {
   readonly id: number
   readonly title: string
   readonly isForum: boolean
-  readonly bot: BotStatus
+  readonly botStatus: BotStatus
   readonly members: readonly MemberView[]
   readonly topics: readonly Topic[]
   readonly migratedTo: number | undefined

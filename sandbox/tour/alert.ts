@@ -33,9 +33,9 @@ export function isBalanceAlert({ json }: ReceivedRequest): boolean {
 export function checkWebhook(received: ReceivedRequest, expected: ExpectedAlert): string {
   checkSignatures(received)
   const { label, data, renderedMessage } = Payload.parse(received.json)
-  const came = { label, changeAmount: data.changeAmount }
+  const actual = { label, changeAmount: data.changeAmount }
   if (label !== expected.label || data.changeAmount !== expected.changeAmount) {
-    throw new UnexpectedAnswerError(JSON.stringify(expected), JSON.stringify(came))
+    throw new UnexpectedAnswerError(JSON.stringify(expected), JSON.stringify(actual))
   }
   return renderedMessage.link
 }
@@ -46,7 +46,7 @@ export function checkWebhook(received: ReceivedRequest, expected: ExpectedAlert)
  */
 export function checkSignatures({ verdicts }: ReceivedRequest): void {
   if (verdicts?.watchdog.ok === true && verdicts.standard.ok) return
-  throw new UnexpectedAnswerError('signatures that hold', JSON.stringify(verdicts))
+  throw new UnexpectedAnswerError('valid signatures', JSON.stringify(verdicts))
 }
 
 /**

@@ -152,7 +152,7 @@ function searchedRange(
   const held = view.range()
   const min = numberOr(parameters['ledger_index_min'], -1)
   const max = numberOr(parameters['ledger_index_max'], -1)
-  const isOutside = (min >= 0 && min !== 0 && min < held.min) || max > held.max
+  const isOutside = (min > 0 && min < held.min) || max > held.max
   if (apiVersion > 1 && isOutside) throw new XrplRefusal('lgrIdxMalformed')
   const searched = {
     min: Math.max(min, held.min),
@@ -162,7 +162,7 @@ function searchedRange(
   throw new XrplRefusal(apiVersion === 1 ? 'lgrIdxsInvalid' : 'invalidLgrRange')
 }
 
-/** Start of a page. */
+/** Index of the first transaction of the page. */
 function startOf(ordered: readonly PlacedTransaction[], marker: unknown): number {
   if (marker === undefined) return 0
   const { data } = Marker.safeParse(marker)

@@ -13,7 +13,7 @@ import { type AlertNote, renderMessage } from './render.ts'
 
 /** Most lines of an alert in a chat, without empty ones. */
 const LINES_MAX = 5
-/** Most words of its first line; Chinese has no spaces, so there its characters are counted. */
+/** Maximum number of words of the title; Chinese has no spaces, so there its characters are counted. */
 const WORDS_MAX = 10
 const CHARACTERS_MAX = 40
 const FIRED_AT = new Date('2026-11-20T12:01:30.000Z')
@@ -105,7 +105,7 @@ interface SlackBlock {
 describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
   test.each(EVENTS)('of %s is short, and begins with its watch and what happened', (event) => {
     const envelope = envelopeOf(event, locale)
-    const facts = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
+    const factCount = linesOf(alertView(envelope).plain).at(-1)?.split(' · ').length
     for (const [channel, read] of Object.entries(LINES_BY_CHANNEL)) {
       const lines = read(envelope)
       expect(lines.length, channel).toBeLessThanOrEqual(LINES_MAX)
@@ -117,7 +117,7 @@ describe.each(LOCALES)('an alert in every channel in %s', (locale) => {
       expect(lines.join('\n').replaceAll(/<[^>]*>|\([^)]*\)/g, ''), channel).not.toMatch(
         /0x[0-9a-fA-F]{40}/,
       )
-      if (channel === 'mail') expect(lines.at(-1)?.split(' · ').length).toBe(facts)
+      if (channel === 'mail') expect(lines.at(-1)?.split(' · ').length).toBe(factCount)
     }
   })
 })
@@ -130,8 +130,8 @@ describe.each(LOCALES)('an alert in a chat in %s', (locale) => {
       const lines = linesOf(alertView(envelope, state).plain)
       expect(lines.length).toBeLessThanOrEqual(LINES_MAX)
       const isOver = 'recoveredAt' in state && !envelope.message.isRecovery
-      const isInBody = event.startsWith('provider.') && !isOver
-      expect(lines.join('\n').split(LABEL)).toHaveLength(isInBody ? 3 : 2)
+      const isLabelInBody = event.startsWith('provider.') && !isOver
+      expect(lines.join('\n').split(LABEL)).toHaveLength(isLabelInBody ? 3 : 2)
       expect(lines.join('\n')).not.toMatch(/0x[0-9a-fA-F]{40}/)
     }
     const { title } = envelope.message
@@ -179,17 +179,17 @@ test('an address in a sentence is a link to its page', () => {
 })
 
 test('a sentence has a date only for another day than that of the alert', () => {
-  const late = envelopeOf('fsp.ftso-commit', 'en')
-  expect(late.message.body).toContain('since 11:58\u00a0UTC (round')
-  const data = { ...late.data, since: '2026-11-19T11:58:30.000Z' }
-  const source = { ...late.message, data, firedAt: FIRED_AT }
+  const envelope = envelopeOf('fsp.ftso-commit', 'en')
+  expect(envelope.message.body).toContain('since 11:58\u00a0UTC (round')
+  const data = { ...envelope.data, since: '2026-11-19T11:58:30.000Z' }
+  const source = { ...envelope.message, data, firedAt: FIRED_AT }
   const other = (locale: Locale) => renderMessage(source, { locale, timezone: 'UTC' }).body
   expect(other('en')).toContain('since Nov 19, 2026, 11:58\u00a0UTC (round')
   expect(other('fr')).toContain('depuis le 19 nov. 2026')
 })
 
 test('an event without duration is shown without “since”', () => {
-  const head = (event: string) => linesOf(alertView(envelopeOf(event, 'en')).plain)[1]
-  expect(head('feed-move.threshold')).toContain('at 12:01:30')
-  expect(head('fsp.ftso-commit')).toContain('since 11:58\u00a0UTC')
+  const secondLine = (event: string) => linesOf(alertView(envelopeOf(event, 'en')).plain)[1]
+  expect(secondLine('feed-move.threshold')).toContain('at 12:01:30')
+  expect(secondLine('fsp.ftso-commit')).toContain('since 11:58\u00a0UTC')
 })

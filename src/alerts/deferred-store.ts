@@ -7,7 +7,7 @@ import type { Db } from '#src/db/connection.ts'
 import { isSamePartitionKey } from '#src/db/partitions.ts'
 import type { DeferredDelivery } from '#src/delivery/service.ts'
 
-/** Rows moved by one statement. */
+/** Maximum number of rows changed by one statement. */
 const ROWS_MAX = 5000
 
 /** Counts of the due deferred alerts of a recipient. */
@@ -123,10 +123,10 @@ export interface NewDeferredTimes {
 export async function rescheduleDeferred(
   tx: Db,
   recipientId: number,
-  until: NewDeferredTimes,
+  times: NewDeferredTimes,
   after: string | undefined,
 ): Promise<string | undefined> {
-  const { keepDueAt, notices, critical, others } = until
+  const { keepDueAt, notices, critical, others } = times
   const rows = await tx.execute<{ id: string }>(sql`
     with chosen as (
       select id from deliveries

@@ -55,7 +55,7 @@ export interface OtherOpenAlert {
   readonly seconds: number
 }
 
-/** A note about an alert from outside its signal. */
+/** A sentence after the body that the signal does not provide. */
 export type AlertNote =
   /** Of a recovery: its duration. */
   | { readonly kind: 'lasted'; readonly seconds: number }
@@ -71,7 +71,10 @@ type Words = Pick<Message, 'title' | 'body' | 'fields'> & { readonly stated: rea
 /** A noncharacter that stands for a value where only the position of the value in a text matters. */
 const MARK = '\ufdd0'
 
-/** Values that state another: beside the first round of an outage, its last round would be a second number. */
+/**
+ * By field: other values that make the field unnecessary where the text states them. With the first round of an outage,
+ * the last one is not shown.
+ */
 const STATED_BY: Readonly<Record<string, readonly string[]>> = { round: ['firstRound'] }
 
 /**
@@ -96,13 +99,13 @@ export function createRenderer(): typeof renderMessage {
   const last = new Map<string, { readonly alert: Renderable; readonly words: Words }>()
   const find = (alert: Renderable, reader: Reader): Words => {
     const { event, severity, data, notes = [], firedAt } = alert
-    const place = `${reader.locale} ${reader.timezone} ${event} ${severity}`
-    const before = last.get(place)
+    const textKey = `${reader.locale} ${reader.timezone} ${event} ${severity}`
+    const before = last.get(textKey)
     if (before !== undefined && saysSame(before.alert, alert)) return before.words
-    const key = JSON.stringify([place, data, notes, firedAt])
+    const key = JSON.stringify([textKey, data, notes, firedAt])
     const words = known.get(key) ?? wordsOf(alert, reader)
     known.set(key, words)
-    last.set(place, { alert, words })
+    last.set(textKey, { alert, words })
     return words
   }
   return (alert, reader) => {
@@ -126,7 +129,7 @@ export function createRenderer(): typeof renderMessage {
   }
 }
 
-/** Whether two alerts of an event have the same values, all of them plain, and no notes. */
+/** Whether two alerts of an event have the same values, and no notes. Objects count as different. */
 function saysSame(alert: Renderable, other: Renderable): boolean {
   if ((alert.notes?.length ?? 0) + (other.notes?.length ?? 0) > 0) return false
   if (alert.firedAt.getTime() !== other.firedAt.getTime()) return false
@@ -232,7 +235,7 @@ function wordsOf(
 }
 
 /**
- * Message of a reminder: the alert again, with the time it has been open.
+ * Message of a reminder: title and fields of the alert; the body says how long it has been open.
  *
  * @param message of the alert
  */

@@ -5,11 +5,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { setChatMute } from '#src/recipients/chats.ts'
 import { requestReschedule } from '#src/recipients/service.ts'
-import {
-  type NewSettings,
-  replaceSettings as replace,
-  type Settings,
-} from '#src/recipients/settings.ts'
+import { type NewSettings, replaceSettings, type Settings } from '#src/recipients/settings.ts'
 import * as acting from './acknowledge-store.ts'
 import * as episodes from './episode-store.ts'
 import { planReminders } from './reminder-rules.ts'
@@ -24,13 +20,13 @@ interface Deps {
  *
  * @throws the errors of `recipients/settings.ts`
  */
-export async function replaceSettings(
+export async function replaceSettingsAndReschedule(
   deps: Deps,
   caller: Caller,
   input: { readonly settings: NewSettings; readonly ifVersions?: readonly number[] | undefined },
 ): Promise<Settings> {
   return await transact(deps.db, async (tx) => {
-    const settings = await replace({ ...deps, db: tx }, caller, input)
+    const settings = await replaceSettings({ ...deps, db: tx }, caller, input)
     await requestReschedule(tx, [caller.wallet], deps.clock.now())
     await replanReminders(deps, tx, caller.wallet, settings)
     return settings

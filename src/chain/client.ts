@@ -143,7 +143,7 @@ export function createChain({
         (client) => readTokenInfo(client, asset, multicallAddress),
         signal,
       )
-      if (info !== undefined) remember(tokens, asset, info)
+      if (info !== undefined) cacheToken(tokens, asset, info)
       return info
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
@@ -185,7 +185,7 @@ export function createChain({
 }
 
 /** Caches a token; beyond the limit the oldest entry is dropped. */
-function remember(tokens: Map<Address, AssetInfo>, token: Address, info: AssetInfo): void {
+function cacheToken(tokens: Map<Address, AssetInfo>, token: Address, info: AssetInfo): void {
   const [oldest] = tokens.keys()
   if (tokens.size >= REMEMBERED_TOKENS_MAX && oldest !== undefined) tokens.delete(oldest)
   tokens.set(token, info)

@@ -105,7 +105,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       if (isGood) pricesById.set(id, price)
       // A feed that works again is read with the others from now on.
       if (isGood) apart.delete(id)
-      else remember(apart, id)
+      else addBounded(apart, id)
     })
     if (pricesById.size === 0) contracts.expire()
     return pricesById
@@ -219,7 +219,7 @@ async function readPayable(
 const APART_MAX = 1000
 
 /** Adds a feed; beyond the limit the oldest feed is removed, and read with the others again. */
-function remember(apart: Set<Hex>, id: Hex): void {
+function addBounded(apart: Set<Hex>, id: Hex): void {
   const [oldest] = apart
   if (apart.size >= APART_MAX && oldest !== undefined) apart.delete(oldest)
   apart.add(id)

@@ -19,8 +19,7 @@ export interface ContractAddresses {
    */
   find(client: RpcClient, name: string): Promise<Address | undefined>
   /**
-   * The current contract of a name, then its former contracts, as far as this process or an earlier one saw
-   * them.
+   * The current contract of a name, then the other known contracts: former ones, and new ones that contracts name.
    */
   all(client: RpcClient, name: string): Promise<readonly Address[]>
   /**
@@ -28,7 +27,7 @@ export interface ContractAddresses {
    * yet.
    */
   addAddress(name: string, address: Address): void
-  /** Every address seen, by name, newest first. */
+  /** Every address seen, by name. */
   seen(): ReadonlyMap<string, readonly Address[]>
   /**
    * Makes the next lookup read the registry again: at a new reward epoch, or when a contract does not
@@ -76,7 +75,7 @@ export function createContractAddresses({
   const addressesByName = new Map<string, readonly Address[]>()
   /** Further addresses: named by other contracts, or seen by earlier processes. */
   const furtherByName = new Map<string, ReadonlySet<Address>>()
-  /** Names in the registry now; all other names are those of former contracts. */
+  /** Names in the registry now; other names may be known, too. */
   let current: ReadonlySet<string> = new Set()
   /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
   const emptyUrls = new Set<string>()

@@ -14,14 +14,14 @@ type Part = Pick<Envelope, 'data' | 'message' | 'hasOthers'>
 
 /** The common cause of the alerts in one message; undefined if there is none. */
 export function causeOf(parts: readonly Part[]): Cause | undefined {
-  return failureOf(parts) ?? health(parts) ?? movement(parts)
+  return causeOfFailedDuties(parts) ?? health(parts) ?? movement(parts)
 }
 
 /**
  * Failed duties: all of them (`silent`, if every vote is missing), or all of one protocol. Alerts about anything
  * else, such as fast updates, change nothing.
  */
-export function failureOf(parts: readonly Part[]): Cause | undefined {
+export function causeOfFailedDuties(parts: readonly Part[]): Cause | undefined {
   const failed = parts.filter(({ message }) => isFailedDuty(message.event))
   const events = new Set(failed.map(({ message }) => message.event))
   if (events.size === ALL_DUTIES.length) {

@@ -20,7 +20,7 @@ export interface DueQueue {
 /**
  * Reads what is due. Each read looks at a limited number of deliveries. If those at the front are for destinations
  * without a free place, the next claims also look at the next ones behind them, until the end of the queue, and then
- * begin again. While nothing is full the front has all that may be sent, and the place behind it is kept.
+ * begin again. While nothing is full the front has all that may be sent, and the cursor is kept.
  */
 export async function readDueQueue(
   db: Db,
@@ -28,16 +28,16 @@ export async function readDueQueue(
   sending: ChannelSendingState,
   of: { readonly full: FullDestinations; readonly now: Date },
 ): Promise<DueQueue> {
-  const { queuePlaces } = sending
+  const { queueCursors } = sending
   const isSomeFull = of.full.partitions.length + of.full.recipients.length > 0
   const [oldest, further] = await Promise.all([
     due.listDueDeliveries(db, channel, of),
-    isSomeFull && queuePlaces.size > 0
-      ? due.listDueDeliveries(db, channel, { ...of, after: queuePlaces })
+    isSomeFull && queueCursors.size > 0
+      ? due.listDueDeliveries(db, channel, { ...of, after: queueCursors })
       : undefined,
   ])
   const crowded = crowdedUrgencies(oldest)
-  sending.queuePlaces = nextPlaces(queuePlaces, { oldest, further, crowded })
+  sending.queueCursors = nextCursors(queueCursors, { oldest, further, crowded })
   const known = new Set(oldest.rows.map(({ id }) => id))
   const behind = further?.rows.filter(({ id }) => !known.has(id)) ?? []
   const front = [...oldest.rows, ...behind]
@@ -49,29 +49,29 @@ export async function readDueQueue(
 }
 
 /**
- * Per urgency the place from which the next claim reads on. It begins behind a front without enough free places, and is
+ * Per urgency the cursor from which the next claim reads on. It begins behind a front without enough free places, and is
  * kept until a claim reads the whole queue of the urgency.
  */
-function nextPlaces(
-  before: ReadonlyMap<number, due.QueuePlace>,
+function nextCursors(
+  before: ReadonlyMap<number, due.QueueCursor>,
   read: {
     readonly oldest: due.DuePage
     readonly further: due.DuePage | undefined
     readonly crowded: readonly number[]
   },
-): ReadonlyMap<number, due.QueuePlace> {
+): ReadonlyMap<number, due.QueueCursor> {
   const { oldest, further, crowded } = read
-  const placeOf = (urgency: number): due.QueuePlace | undefined => {
+  const cursorOf = (urgency: number): due.QueueCursor | undefined => {
     const endOfFront = oldest.ends.get(urgency)
-    const place = before.get(urgency)
-    if (place === undefined || further === undefined) return place ?? endOfFront
+    const cursor = before.get(urgency)
+    if (cursor === undefined || further === undefined) return cursor ?? endOfFront
     const mayBeMore = countOf(further, urgency) >= due.OLDEST_READ_MAX
-    return further.ends.get(urgency) ?? (mayBeMore ? place : endOfFront)
+    return further.ends.get(urgency) ?? (mayBeMore ? cursor : endOfFront)
   }
   return new Map(
     crowded.flatMap((urgency) => {
-      const place = placeOf(urgency)
-      return place === undefined ? [] : [[urgency, place] as const]
+      const cursor = cursorOf(urgency)
+      return cursor === undefined ? [] : [[urgency, cursor] as const]
     }),
   )
 }

@@ -69,8 +69,8 @@ function fullRecipients({ recipients }: FullDestinations): SQL {
   return sql`(select unnest(${sql.param([...recipients])}::int[]))`
 }
 
-/** Place of a delivery in the order of its urgency's queue. */
-export interface QueuePlace {
+/** Position of a delivery in the order of its urgency's queue, behind which the queue is read. */
+export interface QueueCursor {
   /** Time at which it is due, as PostgreSQL writes it: to the microsecond. */
   readonly dueAt: string
   readonly id: string
@@ -82,18 +82,18 @@ export interface DuePage {
   /**
    * Per urgency the last delivery that was looked at, if `QUEUE_SCAN_MAX` were, and fewer than wanted have a free place.
    */
-  readonly ends: ReadonlyMap<number, QueuePlace>
+  readonly ends: ReadonlyMap<number, QueueCursor>
 }
 
-/** Before each place, and behind each place. */
-const QUEUE_START: QueuePlace = { dueAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
-const QUEUE_END: QueuePlace = { ...QUEUE_START, dueAt: 'infinity' }
+/** Before each delivery, and behind each delivery. */
+const QUEUE_START: QueueCursor = { dueAt: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+const QUEUE_END: QueueCursor = { ...QUEUE_START, dueAt: 'infinity' }
 
 /**
  * The oldest due deliveries of each urgency, at most `OLDEST_READ_MAX` among the oldest `QUEUE_SCAN_MAX`: a full
  * destination with a long queue does not make each claim read all of it.
  *
- * @param after per urgency the place from which on they are read; nothing is read of the others. Without it, all are read
+ * @param after per urgency the cursor behind which they are read; nothing is read of the others. Without it, all are read
  * from the front.
  */
 export function listDueDeliveries(
@@ -102,7 +102,7 @@ export function listDueDeliveries(
   of: {
     readonly full: FullDestinations
     readonly now: Date
-    readonly after?: ReadonlyMap<number, QueuePlace>
+    readonly after?: ReadonlyMap<number, QueueCursor>
   },
 ): Promise<DuePage> {
   const { after } = of
@@ -110,8 +110,8 @@ export function listDueDeliveries(
     first: sql`order by d.next_attempt_at, d.id`,
     countMax: OLDEST_READ_MAX,
     and: (urgency) => {
-      const place = after === undefined ? QUEUE_START : (after.get(urgency) ?? QUEUE_END)
-      return sql`and (d.next_attempt_at, d.id) > (${place.dueAt}::timestamptz, ${place.id}::uuid)`
+      const cursor = after === undefined ? QUEUE_START : (after.get(urgency) ?? QUEUE_END)
+      return sql`and (d.next_attempt_at, d.id) > (${cursor.dueAt}::timestamptz, ${cursor.id}::uuid)`
     },
   })
 }

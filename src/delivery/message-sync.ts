@@ -1,5 +1,5 @@
 /** Content of a message from its deliveries and their states. Pure. */
-import { causeOf, failureOf } from '#src/channels/cause.ts'
+import { causeOf, causeOfFailedDuties } from '#src/channels/cause.ts'
 import { asCurrent } from '#src/channels/current.ts'
 import type { Envelope, EnvelopeMessage, MessageState } from '#src/channels/envelope.ts'
 import { endOf as outageEndOf, startOf } from '#src/channels/outage.ts'
@@ -41,7 +41,7 @@ export function groupEnvelope(
     ? followUpOf(worst)
     : undefined
   const failing = inOrder.filter((envelope) => !ended.has(envelope))
-  const cause = kind === 'group' ? (failureOf(failing) ?? causeOf(inOrder)) : undefined
+  const cause = kind === 'group' ? (causeOfFailedDuties(failing) ?? causeOf(inOrder)) : undefined
   const titles = cause?.kind === 'moved' ? movedTitles(inOrder, cause, locale) : []
   const items = inOrder
     .map(itemOf)

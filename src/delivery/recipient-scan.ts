@@ -55,7 +55,7 @@ export function recordScanStep(
     scan.quiet = false
     scan.foundSome = true
     scan.recipientsMax = SCAN_STEP_RECIPIENTS.first
-    scan.quietSince = undefined
+    scan.lastQuietStepAt = undefined
   }
   if (!ran) return
   if (isEnd) {
@@ -64,15 +64,15 @@ export function recordScanStep(
   }
   if (found) return
   scan.recipientsMax = Math.min(2 * scan.recipientsMax, SCAN_STEP_RECIPIENTS.max)
-  scan.quietSince = scan.quiet ? { now, ms: performance.now() } : undefined
+  scan.lastQuietStepAt = scan.quiet ? { now, ms: performance.now() } : undefined
 }
 
 /**
  * Whether a step may run, by the service's clock or the process's monotonic clock. Two clocks are compared,
  * because the first may have been set back.
  */
-function isTime({ quietSince }: RecipientScan, now: Date): boolean {
-  if (quietSince === undefined) return true
-  const sinceMs = Math.abs(now.getTime() - quietSince.now.getTime())
-  return Math.max(sinceMs, performance.now() - quietSince.ms) >= QUIET_MS
+function isTime({ lastQuietStepAt }: RecipientScan, now: Date): boolean {
+  if (lastQuietStepAt === undefined) return true
+  const sinceMs = Math.abs(now.getTime() - lastQuietStepAt.now.getTime())
+  return Math.max(sinceMs, performance.now() - lastQuietStepAt.ms) >= QUIET_MS
 }

@@ -27,7 +27,7 @@ const RECORD_RETRY_MS = { first: 50, max: 2000 } as const
 /** Results that a worker has not recorded yet. */
 export interface ResultQueue {
   add(result: SendTaskResult): void
-  /** Queues results again that failed alone and have waited, and drops those whose lease has ended. */
+  /** Queues results again that failed alone and have waited, and drops those that failed for `LEASE_SECONDS`. */
   retry(): void
   /** Whether no result waits or is being recorded. Results that failed alone wait for `retry` and do not count. */
   isIdle(): boolean

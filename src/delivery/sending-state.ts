@@ -2,7 +2,7 @@
 import { CHANNEL_KEYS, type ChannelKey, type Channels } from '#src/channels/index.ts'
 import { createWaker, type Waker } from '#src/kernel/waker.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
-import type { QueuePlace } from './due-store.ts'
+import type { QueueCursor } from './due-store.ts'
 import type { SendTaskResult } from './send-task.ts'
 
 export interface SendingState {
@@ -20,7 +20,7 @@ export interface ChannelSendingState {
   readonly waker: Waker
   /** Deliveries that this process has claimed and not yet recorded. */
   readonly claimedIds: Set<string>
-  /** Results that could not be recorded; recording is repeated while their leases last. */
+  /** Results that could not be recorded; recording is repeated for a minute after the first failed try. */
   readonly unrecorded: UnrecordedResult[]
   /** Progress of the scan over backlogs. */
   readonly backlog: RecipientScan
@@ -28,9 +28,9 @@ export interface ChannelSendingState {
   readonly stale: RecipientScan
   /** Time of the last look for very long queues, by a monotonic clock. */
   queueCheckedAt: number
-  /** Per urgency the place behind deliveries to full destinations, from which the next claim reads on. */
-  queuePlaces: ReadonlyMap<number, QueuePlace>
-  /** Whether new deliveries were notified since the newest were last read. */
+  /** By urgency: where the next claim continues to read, because deliveries before it have full destinations. */
+  queueCursors: ReadonlyMap<number, QueueCursor>
+  /** Whether a NOTIFY about new deliveries came since the newest were last read; true at the start. */
   isNotified: boolean
   /** Time of the last claim in which another process had claimed a selected delivery first, by a monotonic clock. */
   claimLostAt: number
@@ -39,7 +39,10 @@ export interface ChannelSendingState {
 
 export interface UnrecordedResult {
   readonly result: SendTaskResult
-  /** Times of the next try to record the result and of its lease's end, by a monotonic clock. */
+  /**
+   * Times of the next try to record the result, and of giving up: `LEASE_SECONDS` after the first failed try. By a
+   * monotonic clock.
+   */
   readonly nextAt: number
   readonly until: number
 }
@@ -51,7 +54,7 @@ export interface RecipientScan {
   /** Recipients per step. */
   recipientsMax: number
   /** Time of the last step, while `quiet`; the next step is at least `QUIET_MS` later. */
-  quietSince: { readonly now: Date; readonly ms: number } | undefined
+  lastQuietStepAt: { readonly now: Date; readonly ms: number } | undefined
   /** Earliest time of the next step, on a monotonic clock. */
   nextAt: number
   /** Whether the current pass has found something. */
@@ -68,7 +71,10 @@ export interface ChannelOutage {
    * Whether unanswered deliveries of earlier runs or processes were looked up, or need not be looked up.
    */
   areUnansweredLoaded: boolean
-  /** Whether unanswered deliveries are being resumed, because an attempt succeeded after an outage. */
+  /**
+   * Whether unanswered deliveries are being resumed, because an attempt succeeded after an outage or the process has just
+   * started.
+   */
   isResuming: boolean
   /** Time of the last early try, or of the first check. */
   probedAt: Date | undefined
@@ -95,7 +101,7 @@ export function createSendingState(channels: Channels): SendingState {
           backlog: newRecipientScan(),
           stale: newRecipientScan(),
           queueCheckedAt: Number.NEGATIVE_INFINITY,
-          queuePlaces: new Map(),
+          queueCursors: new Map(),
           isNotified: true,
           claimLostAt: Number.NEGATIVE_INFINITY,
           outage: {
@@ -131,7 +137,7 @@ function newRecipientScan(): RecipientScan {
   return {
     after: 0,
     recipientsMax: SCAN_STEP_RECIPIENTS.first,
-    quietSince: undefined,
+    lastQuietStepAt: undefined,
     nextAt: Number.NEGATIVE_INFINITY,
     foundSome: false,
     quiet: false,

@@ -139,7 +139,7 @@ export async function isFollowedByMessage(
 }
 
 /**
- * Stores the part of the help that is expanded below a message, so that later changes keep it; null: none.
+ * Stores the section of the help that is expanded below a message, so that later changes keep it; null: none.
  * The caller changes the message.
  */
 export function setOpenHelp(

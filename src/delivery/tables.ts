@@ -193,7 +193,7 @@ export const sentMessages = pgTable(
     /** Due time of its next change; null while it is up to date. */
     reviseAt: timestamp('revise_at', { withTimezone: true }),
     revisions: integer('revisions').notNull(),
-    /** Part of the help that is expanded below the message. */
+    /** Section of the help that is expanded below the message. */
     help: text('help').$type<SignalHelpSection>(),
     /** End of the lease of a worker that changes it. */
     leasedUntil: timestamp('leased_until', { withTimezone: true }),

@@ -133,7 +133,7 @@ export function createWorker(
   function restartScans(): void {
     for (const scan of [sending.backlog, sending.stale]) {
       scan.quiet = false
-      scan.quietSince = undefined
+      scan.lastQuietStepAt = undefined
     }
   }
 

@@ -16,7 +16,7 @@ export function writeRateHeaders(
   reply: FastifyReply,
   { rate, remaining, resetMs }: RateCount,
 ): void {
-  const { points, seconds } = RATE_CLASSES[rate]
-  reply.header('ratelimit-policy', `"${rate}";q=${points};w=${seconds}`)
+  const { requests, seconds } = RATE_CLASSES[rate]
+  reply.header('ratelimit-policy', `"${rate}";q=${requests};w=${seconds}`)
   reply.header('ratelimit', `"${rate}";r=${remaining};t=${Math.ceil(resetMs / 1000)}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Converts any thrown error to a problem document, and logs it if the caller did not cause it. For REST and
- * agents.
+ * Converts any thrown error to a problem document. Logs unexpected errors, and failures of the database at most every
+ * ten seconds. For REST and agents.
  */
 import { logDatabaseFailure, toAppError } from '#src/db/request-errors.ts'
 import { translator } from '#src/i18n/translate.ts'
@@ -19,8 +19,8 @@ export interface ReportedProblem {
 }
 
 /**
- * Logs an error that the caller did not cause, with its stack, and describes any error in a
- * language.
+ * Logs an unexpected error with its stack, and failures of the database at most every ten seconds. Describes any error
+ * in a language.
  */
 export function reportProblem(
   app: App,

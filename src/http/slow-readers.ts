@@ -29,7 +29,7 @@ const POLL_MS_MAX = 1000
 export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void {
   const answers = new Set<Answer>()
   const everyMs = Math.min(rate.graceMs / CHECKS, POLL_MS_MAX)
-  const look = () => {
+  const checkAnswers = () => {
     for (const answer of answers) {
       const { socket, bytesBefore } = answer
       if (socket.writableLength === 0) continue
@@ -38,7 +38,7 @@ export function cutSlowReaders(server: FastifyInstance, rate: ReadingRate): void
       if (answer.waitedMs > rate.graceMs + seconds * 1000) socket.destroy()
     }
   }
-  const timer = setInterval(look, everyMs).unref()
+  const timer = setInterval(checkAnswers, everyMs).unref()
   server.addHook('onClose', async () => clearInterval(timer))
   // This listener runs before Fastify's, because Fastify may send the answer while it handles the event.
   server.server.prependListener('request', ({ socket }, response) => {

@@ -19,7 +19,7 @@ test.each([
   expect(formatSpan(seconds, locale)).toBe(text)
 })
 
-test('its numbers are those of the duration', () => {
+test('formatSpan has the numbers of formatDuration', () => {
   const numbers = (text: string) => text.match(/\d+/g)
   fc.assert(
     fc.property(

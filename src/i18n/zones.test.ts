@@ -89,7 +89,7 @@ describe('time zones', () => {
     }
   })
 
-  test('are found by outdated names', () => {
+  test('replace outdated names by current ones', () => {
     const names = ['Asia/Calcutta', 'asia/calcutta', 'Europe/Kiev', 'Asia/Saigon', 'europe/BERLIN']
     expect(names.map(modernZone)).toEqual([
       'Asia/Kolkata',

@@ -1,7 +1,10 @@
 import { CONSENTS_CHANNEL } from '#src/recipients/confirmations.ts'
 import type { Job } from './define.ts'
 
-/** Runs the due follow-ups of messages in chats. Woken by the confirmation of a mailbox. */
+/**
+ * Makes the due changes of messages: hides secrets, shows confirmed mailboxes and linked chats. Woken by the confirmation
+ * of a mailbox.
+ */
 export const followUpMessages: Job = {
   name: 'follow-up-messages',
   role: 'bot',

@@ -111,7 +111,7 @@ export const recordShown = defineChatOperation({
     delivery.recordShown(app.db, { wallet, recipientId, messageId }, shown),
 })
 
-/** Expands or collapses a part of the help below a message of the chat, and returns the message. */
+/** Expands or collapses a section of the help below a message of the chat, and returns the message. */
 export const openHelp = defineChatOperation({
   id: 'openHelp',
   scope: 'read',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Topup } from '#src/billing/topups/model.ts'
 import { findOpenTopup as findOpen } from '#src/billing/topups/open-topup.ts'
-import { getPaymentReceiptsOfWallet } from '#src/billing/topups/payment-receipts.ts'
+import { getPaymentsOfOwnTopup } from '#src/billing/topups/payment-receipts.ts'
 import { Hash, Instant } from '#src/kernel/units.ts'
 import { readTip } from '#src/watches/observe/tip.ts'
 import { defineChatOperation } from './define.ts'
@@ -20,7 +20,7 @@ export const getTopupPayments = defineChatOperation({
   id: 'getTopupPayments',
   scope: 'read',
   params: z.strictObject({ handle: Hash }),
-  handle: ({ app, caller, params }) => getPaymentReceiptsOfWallet(app, caller, params.handle),
+  handle: ({ app, caller, params }) => getPaymentsOfOwnTopup(app, caller, params.handle),
 })
 
 /** The last block that was read, and the time since which the chain is unreachable. */

@@ -54,14 +54,14 @@ export const claimTelegramLink = defineChatOperation({
 })
 
 /**
- * Id of the recipient that a link code of the wallet created; undefined until the code is used. The code is named by
- * the time at which it expires.
+ * Id of the recipient of the chat that was linked with a code of the wallet; undefined until the code is used. The code
+ * is named by the time at which it expires.
  */
-export const findRecipientOfLinkCode = defineChatOperation({
-  id: 'findRecipientOfLinkCode',
+export const findRecipientIdOfLinkCode = defineChatOperation({
+  id: 'findRecipientIdOfLinkCode',
   scope: 'read',
   body: z.strictObject({ expiresAt: z.date() }),
-  handle: ({ app, caller, body }) => links.findRecipientOfLinkCode(app, caller, body),
+  handle: ({ app, caller, body }) => links.findRecipientIdOfLinkCode(app, caller, body),
 })
 
 /** Uses a code up without linking the chat. */

@@ -11,20 +11,22 @@ const MINUTE_SECONDS = 60
 
 /** Requests per number of seconds that a class allows. */
 export const RATE_CLASSES = {
-  challenge: { points: 10, seconds: MINUTE_SECONDS },
-  token: { points: 10, seconds: MINUTE_SECONDS },
-  read: { points: 600, seconds: MINUTE_SECONDS },
-  write: { points: 120, seconds: MINUTE_SECONDS },
-  test: { points: 10, seconds: HOUR_SECONDS },
-  preview: { points: 60, seconds: MINUTE_SECONDS },
-  backtest: { points: 20, seconds: MINUTE_SECONDS },
-  export: { points: 6, seconds: HOUR_SECONDS },
-  public: { points: 120, seconds: MINUTE_SECONDS },
-  payment: { points: 10, seconds: MINUTE_SECONDS },
-  quote: { points: 10, seconds: MINUTE_SECONDS },
-  status: { points: 120, seconds: MINUTE_SECONDS },
-  act: { points: 60, seconds: MINUTE_SECONDS },
-} as const satisfies Readonly<Record<string, { readonly points: number; readonly seconds: number }>>
+  challenge: { requests: 10, seconds: MINUTE_SECONDS },
+  token: { requests: 10, seconds: MINUTE_SECONDS },
+  read: { requests: 600, seconds: MINUTE_SECONDS },
+  write: { requests: 120, seconds: MINUTE_SECONDS },
+  test: { requests: 10, seconds: HOUR_SECONDS },
+  preview: { requests: 60, seconds: MINUTE_SECONDS },
+  backtest: { requests: 20, seconds: MINUTE_SECONDS },
+  export: { requests: 6, seconds: HOUR_SECONDS },
+  public: { requests: 120, seconds: MINUTE_SECONDS },
+  payment: { requests: 10, seconds: MINUTE_SECONDS },
+  quote: { requests: 10, seconds: MINUTE_SECONDS },
+  status: { requests: 120, seconds: MINUTE_SECONDS },
+  act: { requests: 60, seconds: MINUTE_SECONDS },
+} as const satisfies Readonly<
+  Record<string, { readonly requests: number; readonly seconds: number }>
+>
 
 export type RateClass = keyof typeof RATE_CLASSES
 
@@ -65,8 +67,8 @@ export interface RequestLimits {
  */
 export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLimits {
   const inMemory = new Map<string, RateLimiterMemory>(
-    Object.entries(RATE_CLASSES).map(([name, { points, seconds }]) => {
-      const options = { keyPrefix: name, points: points * scale, duration: seconds }
+    Object.entries(RATE_CLASSES).map(([name, { requests, seconds }]) => {
+      const options = { keyPrefix: name, points: requests * scale, duration: seconds }
       return [name, new RateLimiterMemory(options)]
     }),
   )
@@ -82,7 +84,7 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
   }
   return {
     async admit(rate, key, report) {
-      const most = RATE_CLASSES[rate].points * scale
+      const most = RATE_CLASSES[rate].requests * scale
       const shareKey = sharedKey(rate, key)
       const localCount = await countRequest(memoryOf(rate), key)
       const count =
@@ -101,7 +103,7 @@ export function createLimits({ db }: { readonly db: Db }, scale = 1): RequestLim
       // The request has succeeded. If the database does not take the count back, the count expires later.
       const count =
         shareKey === undefined ? localCount : await shared.takeBack(shareKey).catch(() => undefined)
-      if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].points * scale))
+      if (count !== undefined) report?.(reported(rate, count, RATE_CLASSES[rate].requests * scale))
     },
   }
 }

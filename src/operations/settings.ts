@@ -1,4 +1,4 @@
-import { replaceSettings as replace } from '#src/alerts/settings-changes.ts'
+import { replaceSettingsAndReschedule } from '#src/alerts/settings-changes.ts'
 import { getSettings as get, NewSettings, Settings } from '#src/recipients/settings.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
@@ -26,7 +26,7 @@ export const replaceSettings = defineOperation({
   output: Settings,
   etag: ({ version }) => tagOfVersion(version),
   handle: async ({ app, caller, body, ifMatch }) =>
-    replace(app, caller, { settings: body, ifVersions: versionsOf(ifMatch) }),
+    replaceSettingsAndReschedule(app, caller, { settings: body, ifVersions: versionsOf(ifMatch) }),
 })
 
 /** The operations of this module with a route, in the order of the specification. */

@@ -43,7 +43,7 @@ export function alertFormOf({ answer, seen }: Readonly<Record<string, unknown>>)
 /** Maximum number of alerts in the form: the page's alert, and the other open ones. */
 const SEEN_MAX = OPEN_OTHERS_MAX + 1
 
-/** Parts of the help that follow the facts; what to do comes before them. */
+/** Sections of the help that follow the facts; what to do comes before them. */
 const REASONS = ['checked', 'why', 'causes'] as const
 
 /** Template data of the alert's page. */

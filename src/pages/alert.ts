@@ -25,7 +25,7 @@ export function alertPage(server: FastifyInstance, app: App): void {
     const now = app.clock.now()
     return sendPage(app, request, reply, {
       view: 'alert',
-      secret: true,
+      isUncached: true,
       locale: page.locale,
       data: (t) => alertPageData(app, t, { page, provider, now }),
     })
@@ -53,7 +53,7 @@ function sendGone(
   return sendPage(app, request, reply, {
     view: 'notice',
     status: 404,
-    secret: true,
+    isUncached: true,
     data: (t) => ({ title: t(`pages:alert.${why}.title`), text: t(`pages:alert.${why}.text`) }),
   })
 }

@@ -34,7 +34,7 @@ export function sendQuestion(
   return sendPage(app, request, reply, {
     view: 'question',
     status: asked.status ?? 200,
-    secret: true,
+    isUncached: true,
     locale: asked.locale,
     data: (t) => ({ ...asked.question(t) }),
   })

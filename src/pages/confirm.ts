@@ -79,7 +79,7 @@ function showResult(
   return sendPage(app, request, reply, {
     view: 'notice',
     status: outcome === 'gone' ? 404 : 200,
-    secret: true,
+    isUncached: true,
     locale: consent?.reader.locale,
     data: (t) => ({
       title: t(`pages:confirm.${outcome}.title`),

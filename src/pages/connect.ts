@@ -137,7 +137,7 @@ function sendOver(app: App, request: FastifyRequest, reply: FastifyReply): Fasti
   return sendPage(app, request, reply, {
     view: 'notice',
     status: 404,
-    secret: true,
+    isUncached: true,
     data: (t) => ({
       title: t('pages:connect.over.title'),
       text: t('pages:connect.over.text'),
@@ -163,7 +163,7 @@ async function sendOffer(
   if (state !== 'open') {
     return sendPage(app, request, reply, {
       view: 'notice',
-      secret: true,
+      isUncached: true,
       locale,
       data: (t) => ({
         title: t(`pages:connect.${state}.title`),
@@ -180,7 +180,7 @@ async function sendOffer(
   return sendPage(app, request, reply, {
     view: 'connect',
     status: elsewhere?.refusal === undefined ? 200 : 422,
-    secret: true,
+    isUncached: true,
     locale,
     data: (t) => ({
       title: t(offer.spendOf === undefined ? 'pages:connect.title' : 'pages:connect.allow.title'),

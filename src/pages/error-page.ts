@@ -27,7 +27,7 @@ export function answerFailure(
   return sendPage(app, request, reply, {
     view: 'notice',
     status: ERROR_STATUS[kind],
-    secret: true,
+    isUncached: true,
     data: (t) => ({
       ...words(t, problem),
       // A visit changes nothing, so that it can be repeated.

@@ -26,7 +26,7 @@ export function evidencePage(server: FastifyInstance, app: App): void {
     const linkedEvidence = await read(request)
     return sendPage(app, request, reply, {
       view: 'evidence',
-      secret: true,
+      isUncached: true,
       locale: linkedEvidence.locale,
       data: (t) => evidenceView(t, linkedEvidence, request.params.code),
     })

@@ -65,7 +65,7 @@ async function sendHome(
   return sendPage(app, request, reply, {
     view: 'home',
     // An answer is soon out of date, so it is not cached.
-    secret: asked !== undefined,
+    isUncached: asked !== undefined,
     data: (t) => {
       const reader = { locale: t.locale, timezone }
       const example = recentExample(reader, { openedAt: now, publicUrl: app.publicUrl })

@@ -50,7 +50,7 @@ export interface Page {
   ): { readonly title: string; readonly share?: LinkPreview } & Readonly<Record<string, unknown>>
   readonly status?: number
   /** Whether the URL contains a code or a signature, or the page is soon out of date: it is not cached. */
-  readonly secret?: boolean
+  readonly isUncached?: boolean
   /**
    * Time for which shared caches may keep the page, with an ETag for revalidation. By default 300 seconds,
    * without an ETag.
@@ -143,7 +143,7 @@ export function sendPage(
     .code(page.status ?? 200)
     .header('content-language', locale)
     .header('vary', 'accept-language')
-    .header('cache-control', page.secret ? 'no-store' : `public, max-age=${freshSeconds}`)
+    .header('cache-control', page.isUncached ? 'no-store' : `public, max-age=${freshSeconds}`)
   if (page.freshSeconds !== undefined) {
     const tag = tagOfDocument(html)
     reply.header('etag', tag)

@@ -64,7 +64,7 @@ function sendGone(app: App, request: FastifyRequest, reply: FastifyReply): Fasti
   return sendPage(app, request, reply, {
     view: 'notice',
     status: 404,
-    secret: true,
+    isUncached: true,
     data: (t) => ({ title: t('pages:pay.gone.title'), text: t('pages:pay.gone.text') }),
   })
 }
@@ -108,7 +108,7 @@ async function sendPayment(
   return sendPage(app, request, reply, {
     view: 'pay',
     status: refusal === undefined ? 200 : 409,
-    secret: true,
+    isUncached: true,
     data: (t) => payView(app, t, { ...page, now, timezone: zoneOf(request), address, qr, refusal }),
   })
 }

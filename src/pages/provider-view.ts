@@ -51,13 +51,13 @@ export function providerView(app: App, t: Translate, found: FoundProvider, timez
     share: shareOf(t, { title, url, description: [rounds, epoch] }),
     address: view.provider,
     chips: chipsOf(t, view),
-    stored: view.stale && view.rounds.length > 0 ? t('pages:provider.stale') : undefined,
+    staleNote: view.stale && view.rounds.length > 0 ? t('pages:provider.stale') : undefined,
     main: main && { ...main, label: t('bot:button.watchProvider') },
     others,
     rounds: roundsGrid(t, view, grid),
     longer: view.rounds.length > FEW ? roundsGrid(t, view, { ...grid, count: MANY }) : undefined,
     longerTitle: t('pages:provider.longer', { rounds: formatNumber(MANY, t.locale) }),
-    lines: [epoch, nextText(t, view), fastText(t, view), notListedText(t, view)].filter(
+    lines: [epoch, nextText(t, view), fastUpdatesText(t, view), notListedText(t, view)].filter(
       (line) => line !== undefined,
     ),
     sections: [
@@ -110,17 +110,17 @@ function nextText(t: Translate, view: ProviderView): string | undefined {
   return t('bot:provider.next.soon', { epoch, duration })
 }
 
-function fastText(t: Translate, { fastUpdates }: ProviderView): string | undefined {
+function fastUpdatesText(t: Translate, { fastUpdates }: ProviderView): string | undefined {
   return fastUpdates === null
     ? undefined
     : t('bot:provider.fast', { count: fastUpdates.blocksSinceUpdate })
 }
 
 function notListedText(t: Translate, { validators }: ProviderView): string | undefined {
-  const gone = (validators ?? []).filter(({ listed }) => !listed)
-  const [first] = gone
+  const unlisted = (validators ?? []).filter(({ listed }) => !listed)
+  const [first] = unlisted
   if (first === undefined) return undefined
-  return t('bot:provider.notListed', { count: gone.length, node: id(first.nodeId) })
+  return t('bot:provider.notListed', { count: unlisted.length, node: id(first.nodeId) })
 }
 
 /** Eligibility by the last published eligibility data, and the current rates of the minimal conditions. */

@@ -28,7 +28,7 @@ export function providerPage(server: FastifyInstance, app: App): void {
       return sendPage(app, request, reply, {
         view: 'notice',
         status: 404,
-        secret: true,
+        isUncached: true,
         data: (t) => ({
           title: t('pages:provider.unknown.title'),
           text: t('pages:provider.unknown.text'),

@@ -12,7 +12,8 @@ import { roundsWithin } from '#src/watches/round-counts.ts'
 /**
  * The provider's last rounds: as a picture, and as a table for screen readers. Oldest first.
  *
- * @param options `count`: number of rounds; 20 by default. `isPast`: whether they are those of a time that is over
+ * @param options `count`: number of rounds; 20 by default. `isPast`: whether they are rounds of an earlier time, such as
+ * of a past alert
  */
 export function roundsGrid(
   t: Translate,

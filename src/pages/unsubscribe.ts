@@ -124,7 +124,7 @@ function gone(app: App, request: FastifyRequest, reply: FastifyReply): FastifyRe
   return sendPage(app, request, reply, {
     view: 'notice',
     status: 404,
-    secret: true,
+    isUncached: true,
     data: (t) => ({
       title: t('pages:unsubscribe.gone.title'),
       text: t('pages:unsubscribe.gone.text'),

@@ -139,10 +139,10 @@ async function findClaimed(
 }
 
 /**
- * Id of the recipient that a link code of the wallet created; undefined until the code is used.
+ * Id of the recipient of the chat that was linked with a code of the wallet; undefined until the code is used.
  * @param expiresAt end of the code, which identifies it
  */
-export async function findRecipientOfLinkCode(
+export async function findRecipientIdOfLinkCode(
   { db }: Pick<Deps, 'db'>,
   { wallet }: Caller,
   { expiresAt }: { readonly expiresAt: Date },

@@ -23,7 +23,7 @@ export interface TokenOwner {
 }
 
 /**
- * Measures metered calls on a database that waits for the disk: of 1000 wallets in turn, and 64 at a time of one
+ * Measures metered calls on a database that waits for the disk, 64 at a time: of 1000 wallets in turn, then of one
  * wallet. The floor is bare Fastify with one statement that updates and inserts. All balances must be exact.
  */
 export async function benchMetering(): Promise<Measurement[]> {
@@ -104,10 +104,10 @@ async function compare(
     return { perSecond: result.perSecond, busy }
   }
   for (let round = 0; round <= ROUNDS; round++) {
-    const below = await run(floor)
+    const floorRun = await run(floor)
     const subject = await run(service)
     // The first round warms both up.
-    if (round > 0) rounds.push({ subject, floor: below })
+    if (round > 0) rounds.push({ subject, floor: floorRun })
   }
   const last = rounds.at(-1)
   if (last === undefined) throw new Error('there are no rounds')

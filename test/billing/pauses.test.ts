@@ -43,7 +43,7 @@ const withBilling = (enabled: boolean): typeof service.app => ({
 })
 
 /** Runs the jobs that depend on the clock, a number of days after the purchase. */
-async function day(days: number, billing: 'on' | 'off', app = withBilling(billing === 'on')) {
+async function runJobsAt(days: number, billing: 'on' | 'off', app = withBilling(billing === 'on')) {
   service.clock.set(at(days))
   await renewDueSubscriptions(app, signal)
   await sendDueReminders(app, signal)
@@ -61,15 +61,16 @@ const charges = async (client: Client) => {
   const isCharge = ({ type }: { type: string }) => type === 'subscription'
   return body.ledger.data.filter(isCharge).length
 }
-const held = async (client: Client) => (await client.request('GET', '/subscriptions')).body
-const only = async (client: Client) => (await held(client)).data[0]
+const readSubscriptions = async (client: Client) =>
+  (await client.request('GET', '/subscriptions')).body
+const only = async (client: Client) => (await readSubscriptions(client)).data[0]
 
 test('months without billing are not charged, and terms resume with the time they had left', async () => {
   await buy(alice, {})
   await buy(bob, { autoRenew: false })
-  await day(10, 'off')
-  for (const days of [35, 70, 110]) await day(days, 'off')
-  await day(130, 'on')
+  await runJobsAt(10, 'off')
+  for (const days of [35, 70, 110]) await runJobsAt(days, 'off')
+  await runJobsAt(130, 'on')
   for (const client of [alice, bob]) {
     expect(await only(client)).toMatchObject({
       status: 'active',
@@ -77,12 +78,12 @@ test('months without billing are not charged, and terms resume with the time the
       endsAt: at(150).toISOString(),
     })
     expect(await charges(client)).toBe(1)
-    expect((await held(client)).capacity.purchased).toBe(1)
+    expect((await readSubscriptions(client)).capacity.purchased).toBe(1)
   }
-  await day(149.9, 'on')
-  expect([await charges(alice), (await held(bob)).capacity.purchased]).toEqual([1, 1])
-  await day(150, 'on')
-  expect([await charges(alice), (await held(bob)).capacity.purchased]).toEqual([2, 0])
+  await runJobsAt(149.9, 'on')
+  expect([await charges(alice), (await readSubscriptions(bob)).capacity.purchased]).toEqual([1, 1])
+  await runJobsAt(150, 'on')
+  expect([await charges(alice), (await readSubscriptions(bob)).capacity.purchased]).toEqual([2, 0])
   expect(await only(alice)).toMatchObject({ endsAt: at(180).toISOString() })
 })
 
@@ -90,9 +91,9 @@ test('a renewal that was due before billing was switched off is charged once, fo
   await buy(alice, {})
   await buy(bob, { autoRenew: false })
   // Nothing ran between the purchase and the switch.
-  await day(100, 'off')
-  await day(160, 'on')
-  await day(160, 'on')
+  await runJobsAt(100, 'off')
+  await runJobsAt(160, 'on')
+  await runJobsAt(160, 'on')
   expect(await charges(alice)).toBe(2)
   expect(await only(alice)).toMatchObject({
     startsAt: at(160).toISOString(),
@@ -103,25 +104,25 @@ test('a renewal that was due before billing was switched off is charged once, fo
 
 test('a wallet without credits keeps its slots at the switch and has its whole grace period', async () => {
   await buy(alice, {}, 500)
-  await day(30, 'on')
+  await runJobsAt(30, 'on')
   expect(await only(alice)).toMatchObject({ status: 'grace' })
-  await day(31.5, 'on')
-  await day(31.5, 'off')
-  await day(99, 'off')
-  await day(101.5, 'on')
+  await runJobsAt(31.5, 'on')
+  await runJobsAt(31.5, 'off')
+  await runJobsAt(99, 'off')
+  await runJobsAt(101.5, 'on')
   expect(await only(alice)).toMatchObject({ status: 'grace', endsAt: at(100).toISOString() })
-  await day(102.9, 'on')
-  expect((await held(alice)).capacity.purchased).toBe(1)
-  await day(103, 'on')
-  expect((await held(alice)).capacity.purchased).toBe(0)
+  await runJobsAt(102.9, 'on')
+  expect((await readSubscriptions(alice)).capacity.purchased).toBe(1)
+  await runJobsAt(103, 'on')
+  expect((await readSubscriptions(alice)).capacity.purchased).toBe(0)
 })
 
 test('switching off and on again and again adds no more than the time it was off', async () => {
   await buy(alice, {})
   for (let n = 0; n < 20; n += 1) {
-    await day(1 + n / 10, 'off')
-    await day(1 + n / 10 + 0.05, 'on')
-    await day(1 + n / 10 + 0.05, 'on')
+    await runJobsAt(1 + n / 10, 'off')
+    await runJobsAt(1 + n / 10 + 0.05, 'on')
+    await runJobsAt(1 + n / 10 + 0.05, 'on')
   }
   expect(await only(alice)).toMatchObject({ endsAt: at(31).toISOString() })
   expect(await charges(alice)).toBe(1)
@@ -129,12 +130,12 @@ test('switching off and on again and again adds no more than the time it was off
 
 test('a trial has the days it had left, and a purchase after the switch is not moved', async () => {
   expect((await alice.request('POST', '/subscriptions/trial')).status).toBe(201)
-  await day(4, 'off')
-  await day(50, 'off')
+  await runJobsAt(4, 'off')
+  await runJobsAt(50, 'off')
   service.clock.set(at(104))
   await buy(bob, {})
-  await day(104, 'on')
-  expect(await held(alice)).toMatchObject({
+  await runJobsAt(104, 'on')
+  expect(await readSubscriptions(alice)).toMatchObject({
     capacity: { trial: 1 },
     trial: { endsAt: at(114).toISOString() },
   })
@@ -144,9 +145,9 @@ test('a trial has the days it had left, and a purchase after the switch is not m
   expect(changes).toEqual([{ at: at(114) }])
 })
 
-test('watches that were free need slots when billing comes on: the newest beyond them are suspended', async () => {
+test('when billing is switched on, watches without a slot are suspended', async () => {
   await buy(alice, {})
-  await day(1, 'off')
+  await runJobsAt(1, 'off')
   for (const { caller } of [alice, bob]) {
     for (const threshold of ['1', '2', '3']) {
       const target = { address: caller.wallet, asset: 'FLR' }
@@ -154,18 +155,18 @@ test('watches that were free need slots when billing comes on: the newest beyond
       await createWatch(withBilling(false), caller, NewWatch.parse(input))
     }
   }
-  await day(60, 'off')
+  await runJobsAt(60, 'off')
   const states = async (client: Client) =>
     (await client.request('GET', '/watches')).body.data.map(
       ({ status }: { status: string }) => status,
     )
   expect(await states(bob)).toEqual(['active', 'active', 'active'])
-  await day(61, 'on')
+  await runJobsAt(61, 'on')
   expect((await states(alice)).toSorted()).toEqual(['active', 'suspended', 'suspended'])
   expect(await states(bob)).toEqual(['suspended', 'suspended', 'suspended'])
 })
 
-test('a switch is applied once when many processes see it at the same time', async () => {
+test('a switch is applied once when five runs of the job see it at the same time', async () => {
   await buy(alice, {})
   service.clock.set(at(10))
   await Promise.all(
@@ -180,19 +181,19 @@ test('a switch is applied once when many processes see it at the same time', asy
   expect(pauses).toEqual([{ off_at: at(10), on_at: at(60), settled_at: at(60) }])
 })
 
-test('a wallet whose terms cannot be moved harms no other, and is moved later without a charge', async () => {
+test('a wallet whose terms cannot be moved does not stop the move of other wallets’ terms, and is moved later without a charge', async () => {
   await buy(alice, {})
   await buy(bob, {})
-  await day(10, 'off')
+  await runJobsAt(10, 'off')
   const wallet: Address = alice.caller.wallet
   await service.sql`alter table subscriptions add constraint broken
     check (wallet <> ${service.sql.unsafe(`'${wallet}'`)} or moved_for_pause = 0)`
-  await day(60, 'on')
+  await runJobsAt(60, 'on')
   await service.sql`alter table subscriptions drop constraint broken`
   expect(await only(bob)).toMatchObject({ endsAt: at(80).toISOString() })
   expect(await only(alice)).toMatchObject({ endsAt: at(30).toISOString() })
   expect(await charges(alice)).toBe(1)
-  await day(61, 'on')
+  await runJobsAt(61, 'on')
   expect(await only(alice)).toMatchObject({ endsAt: at(80).toISOString() })
   expect(await charges(alice)).toBe(1)
 })
@@ -202,7 +203,7 @@ test('a trial that was paused loses no watch and causes no reminder, whichever j
   const target = { address: alice.caller.wallet, asset: 'FLR' }
   const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
   await createWatch(service.app, alice.caller, NewWatch.parse(input))
-  await day(4, 'off')
+  await runJobsAt(4, 'off')
   const endings: unknown[] = []
   const app = {
     ...service.app,
@@ -219,11 +220,11 @@ test('a trial that was paused loses no watch and causes no reminder, whichever j
     await fitWalletsWithChangedSlots(app, signal)
     expect([await state(), endings]).toEqual(['active', []])
   }
-  await day(20, 'on', app)
+  await runJobsAt(20, 'on', app)
   expect([await state(), endings]).toEqual(['active', []])
-  await day(28.5, 'on', app)
+  await runJobsAt(28.5, 'on', app)
   expect([await state(), endings.length]).toEqual(['active', 1])
-  await day(30, 'on', app)
+  await runJobsAt(30, 'on', app)
   expect(await state()).toBe('suspended')
 })
 
@@ -232,10 +233,10 @@ test('a trial that is not moved yet is moved when its watches are fitted to the 
   const target = { address: alice.caller.wallet, asset: 'FLR' }
   const input = { type: 'wallet-balance', target, settings: { threshold: '1' } }
   await createWatch(service.app, alice.caller, NewWatch.parse(input))
-  await day(4, 'off')
+  await runJobsAt(4, 'off')
   service.clock.set(at(20))
   await service.sql`update billing_pauses set on_at = ${at(20)}`
   await fitWalletsWithChangedSlots(service.app, signal)
   expect((await alice.request('GET', '/watches')).body.data[0].status).toBe('active')
-  expect(await held(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
+  expect(await readSubscriptions(alice)).toMatchObject({ trial: { endsAt: at(30).toISOString() } })
 })

@@ -201,7 +201,7 @@ describe('the card of a signal', () => {
     expect(await signal('ftso-commit')).toMatchObject({ recovery: { enabled: true } })
   })
 
-  test('opens and closes each part of its help', async () => {
+  test('opens and closes each section of its help', async () => {
     cardOf('ftso-commit')
     await world.settle()
     for (const [label, text] of [

@@ -129,18 +129,18 @@ describe('a claim beside a full host with a long queue', () => {
     await fill(busy, 3 * QUEUE_SCAN_MAX)
     const sending = newState()
     await read(sending, to(busy.partitionKey))
-    expect(sending.queuePlaces.size).toBe(1)
+    expect(sending.queueCursors.size).toBe(1)
     const { front } = await read(sending, to())
     expect(front).toHaveLength(OLDEST_READ_MAX)
     const oldest = await outbox.database.sql<{ id: string }[]>`
       select id from deliveries order by next_attempt_at limit ${OLDEST_READ_MAX}`
     const ids = new Set(front.map(({ id }) => id))
     expect(oldest.filter(({ id }) => !ids.has(id))).toEqual([])
-    expect(sending.queuePlaces.size).toBe(1)
+    expect(sending.queueCursors.size).toBe(1)
     await outbox.db.execute(sql`delete from deliveries where next_attempt_at > (
       select next_attempt_at from deliveries order by next_attempt_at offset 99 limit 1)`)
     expect((await read(sending, to())).front).toHaveLength(100)
-    expect(sending.queuePlaces.size).toBe(0)
+    expect(sending.queueCursors.size).toBe(0)
   })
   test('reads each urgency from its own place', async () => {
     const [busy, free] = [

@@ -162,7 +162,7 @@ describe('a client', () => {
     const client = await connect(bob.token)
     const draft = { body: { event: 'wallet-balance.moved', locale: 'en' } }
     let last = await call(client, 'previewMessage', draft)
-    for (let count = 1; count < RATE_CLASSES.preview.points; count++) {
+    for (let count = 1; count < RATE_CLASSES.preview.requests; count++) {
       await bob.request('POST', '/message-preview', draft.body)
     }
     last = await call(client, 'previewMessage', draft)
@@ -421,7 +421,7 @@ describe('a request', () => {
 
   test('that lists tools without a token is limited by network', async () => {
     const statuses: number[] = []
-    for (let count = 0; count <= RATE_CLASSES.public.points; count++) {
+    for (let count = 0; count <= RATE_CLASSES.public.requests; count++) {
       statuses.push((await post(LIST)).status)
       if (statuses.at(-1) === 429) break
     }

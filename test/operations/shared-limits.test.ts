@@ -83,7 +83,7 @@ describe('rate limits of several processes', () => {
     expect((await statements()) - before).toBe(10)
   })
 
-  /** Points that were counted in the database for the flood. */
+  /** Requests that were counted in the database for the flood. */
   async function statements(): Promise<number> {
     const [row] = await firstProcess.database.sql<{ points: number }[]>`
       select points from rate_counts where key = 'quote:a flood'`

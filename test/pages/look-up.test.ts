@@ -298,7 +298,7 @@ describe('many look-ups', () => {
     expect(lookUps()).toBe(22)
   })
   test('of one client are limited, with a page in the reader’s language', async () => {
-    for (let index = 0; index < RATE_CLASSES.preview.points; index += 1) {
+    for (let index = 0; index < RATE_CLASSES.preview.requests; index += 1) {
       expect((await ask('nobody')).status).toBe(200)
     }
     const { status, text, headers } = await ask('nobody', 'de')

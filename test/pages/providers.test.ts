@@ -229,7 +229,7 @@ describe('the files to embed', () => {
   })
   test('are limited by client', async () => {
     const path = `${pathOf('Anchor')}/badge.svg`
-    for (let index = 0; index < RATE_CLASSES.public.points; index += 1) {
+    for (let index = 0; index < RATE_CLASSES.public.requests; index += 1) {
       expect((await get(path)).status).toBe(200)
     }
     const { status, headers } = await get(path)

@@ -16,7 +16,7 @@ import { DEFAULT_SETTINGS, replaceSettings } from '#src/recipients/settings.ts'
 import {
   claimTelegramLink,
   createTelegramLink,
-  findRecipientOfLinkCode,
+  findRecipientIdOfLinkCode,
   peekTelegramLink,
   pruneLinkCodes,
   refuseTelegramLink,
@@ -159,10 +159,10 @@ describe('a link code', () => {
     for (const again of [false, true]) {
       const { url, expiresAt } = await createTelegramLink(deps, caller, {})
       const code = codeIn(url, 'start')
-      expect(await findRecipientOfLinkCode(deps, caller, { expiresAt })).toBeUndefined()
+      expect(await findRecipientIdOfLinkCode(deps, caller, { expiresAt })).toBeUndefined()
       const { recipient } = await claimNow(code)
       expect(await claimNow(code)).toMatchObject({ again, recipient: { id: recipient.id } })
-      expect(await findRecipientOfLinkCode(deps, caller, { expiresAt })).toBe(recipient.id)
+      expect(await findRecipientIdOfLinkCode(deps, caller, { expiresAt })).toBe(recipient.id)
     }
   })
   test('that was used works for no other caller, and for nobody after the chat is unlinked', async () => {

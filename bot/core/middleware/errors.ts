@@ -15,19 +15,21 @@ export const errors: Middleware<BotContext> = async (ctx, next) => {
   try {
     await withRefusals(ctx, next)
   } catch (error) {
-    if (!(error instanceof GrammyError) || !(await isChatClosed(ctx, error))) throw error
+    if (!(error instanceof GrammyError) || !(await handleClosedChat(ctx, error))) throw error
     const fields = { updateId: ctx.update.update_id, error: describe(error) }
     ctx.app.log.info(fields, 'chat cannot be reached')
   }
 }
 
 /**
- * Whether the chat accepts no messages: it moved, is closed to the bot, or refuses what the bot wants to do there.
- * Blocks the links of a chat that is closed to the bot.
+ * Handles an error that says that the chat accepts no messages: it moved, is closed to the bot, or refuses what the bot
+ * wants to do there. Blocks the links of a chat that is closed to the bot.
+ *
+ * @returns whether the update ends; false for any other error
  */
-async function isChatClosed(ctx: BotContext, error: GrammyError): Promise<boolean> {
+async function handleClosedChat(ctx: BotContext, error: GrammyError): Promise<boolean> {
   const verdict = verdictOf(error)
-  // A closed topic of the command may be another than that of the alerts, which delivery tries itself.
+  // The links stay: alerts may go to another topic, and delivery finds out by itself.
   if (verdict.kind === 'send_to' || verdict.kind === 'send_without_thread') return true
   if (verdict.kind !== 'fail') return false
   const { permanent, reason } = verdict.error
@@ -40,11 +42,11 @@ async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise
     await next()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    await notify(ctx, error)
+    await showRefusal(ctx, error)
   }
 }
 
-async function notify(ctx: BotContext, error: AppError): Promise<void> {
+async function showRefusal(ctx: BotContext, error: AppError): Promise<void> {
   const { reader, t } = ctx
   const isPress = ctx.callbackQuery !== undefined
   const options = { buttons: !reader.isGroup }

@@ -11,7 +11,7 @@ const WINDOW_MS = 10_000
 const PENALTY_MS = 60_000
 const PACE_MS = 2000
 /** Number of entries in memory beyond which entries without recent updates are removed. */
-const ENTRIES_MAX = 1000
+const CLEAN_UP_ABOVE_ENTRIES = 1000
 
 /** The updates of one kind by a person in one chat. Times in milliseconds since 1970. */
 interface UpdateTimes {
@@ -33,7 +33,7 @@ export function flood({ clock }: { readonly clock: Clock }): Middleware<BotConte
     const kind = kindOf(ctx)
     if (from === undefined || kind === undefined) return next()
     const now = clock.now().getTime()
-    if (updatesByKey.size > ENTRIES_MAX) forgetQuiet(updatesByKey, now)
+    if (updatesByKey.size > CLEAN_UP_ABOVE_ENTRIES) forgetQuiet(updatesByKey, now)
     // Counted per chat, because all anonymous administrators share one account.
     const key = `${kind} ${chat?.id ?? ''} ${from.id}`
     const before = updatesByKey.get(key) ?? { times: [], slowUntil: 0 }

@@ -28,7 +28,7 @@ export function deliveredMessage(
 
 interface CardOptions {
   readonly help?: SignalHelpSection | undefined
-  /** Buttons for the reader: only help, only buttons that change nothing, or all buttons. */
+  /** Buttons for the reader. `none`: pages and help; `read`: also deliveries and the way back; `write`: all. */
   readonly rights: 'none' | 'read' | 'write'
   readonly now: Date
   /** Line about the last action: HTML. */
@@ -54,7 +54,7 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
       : [act(t('bot:button.deliveries'), packed('alert.deliveries', params))]),
     act(t('bot:button.delete'), packed('alert.delete', params)),
   ]
-  const lookers = [reader.isGroup ? [] : record.slice(0, 1)]
+  const readOnlyActions = [reader.isGroup ? [] : record.slice(0, 1)]
   const { link, event } = card.envelope.message
   const proof = canBeProven(event) && isOpenLink(link) ? [proofButton(t, link)] : []
   const body = notice === undefined ? view.html : `${notice}\n\n${view.html}`
@@ -63,13 +63,13 @@ export function alertCard(reader: Reader, card: AlertCard, options: CardOptions)
     rows: [
       ...(rights === 'write' ? rows : rows.map((row) => row.filter(isReadOnly))),
       proof,
-      ...(rights === 'write' ? [record] : rights === 'read' ? lookers : []),
+      ...(rights === 'write' ? [record] : rights === 'read' ? readOnlyActions : []),
       ...(rights === 'none' ? [] : [[back(t('bot:button.alerts'), listData(USUAL_FILTER))]]),
     ].filter((row) => row.length > 0),
   }
 }
 
-/** Opens the page with the proof of an alert. */
+/** Button that opens the page with the proof of an alert. */
 function proofButton(t: Translate, link: string) {
   return { label: t('bot:button.proof'), url: `${link}/evidence` }
 }
@@ -97,7 +97,7 @@ export function deleteAlertQuestion({ t }: Reader, { alert }: AlertCard): View {
 
 /**
  * Maximum number of deliveries that are shown. A wallet has at most `RECIPIENTS_MAX` named destinations, and a few
- * of its own.
+ * of its own; further ones are not shown.
  */
 const DELIVERIES_MAX = 24
 const ERROR_MAX = 60
@@ -132,7 +132,7 @@ export function deliveriesCard(
   return screen(lines, [[back(t('bot:button.alert'), packed('alert.card', { id: alert.id }))]])
 }
 
-/** Title of an alert; of an alert that has recovered, in the past form. */
+/** Title of an alert; of an alert that has recovered, with the time after which it recovered. */
 function shownTitle(t: Translate, { rendered, durationSeconds: seconds }: AlertCard['alert']) {
   return seconds === null ? rendered.title : recoveredTitle(t, rendered.title, seconds)
 }

@@ -20,7 +20,8 @@ import { isInWizard } from '../new/origin.ts'
 import { GUIDED_TYPES, watchCreated } from '../new/view.ts'
 import { connectAgainData, originOfSpendRequest } from './connect-again.ts'
 import { orderLines } from './order.ts'
-import { readTrialOffer, suggestedThreshold } from './trial.ts'
+import { suggestedThreshold } from './threshold.ts'
+import { readTrialOffer } from './trial.ts'
 import { connectReplaced, connectScreen, trialTerms } from './view.ts'
 
 /**

@@ -40,21 +40,21 @@ interface ConnectNotifier {
  * @throws Telegram's error, to be retried later
  */
 export async function notifyConnectOutcomes(
-  notifier: ConnectNotifier,
+  deps: ConnectNotifier,
   signal?: AbortSignal,
 ): Promise<void> {
-  await forEachConnectOutcome(notifier.app, (outcome) => notifyChat(notifier, outcome), signal)
+  await forEachConnectOutcome(deps.app, (outcome) => notifyChat(deps, outcome), signal)
 }
 
-async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): Promise<void> {
-  const { app, api, username } = notifier
+async function notifyChat(deps: ConnectNotifier, outcome: ConnectOutcome): Promise<void> {
+  const { app, api, username } = deps
   const { chatId, wallet, by } = outcome
   const chat = await findChat(app.db, chatId)
   const locale = chat?.locale ?? outcome.locale
   const reader: Reader = { t: translator(locale), timezone: 'UTC', isGroup: false, bot: username }
   if (wallet === undefined) {
     const end = outcome.end === 'expired' ? connectExpired : connectDeclined
-    return await showOutcome(notifier, outcome, end(reader, connectAgainData(outcome)))
+    return await showOutcome(deps, outcome, end(reader, connectAgainData(outcome)))
   }
   const link = (await listChatLinks(app, chatId)).find((chatLink) => chatLink.wallet === wallet)
   const caller: Caller = {
@@ -68,7 +68,7 @@ async function notifyChat(notifier: ConnectNotifier, outcome: ConnectOutcome): P
   const goesOn = handle === undefined ? outcome.goesOn : undefined
   const view = await connectedView(app, here, caller, goesOn)
   await changeChat(app.db, chatId, { wallet }, app.clock.now())
-  await showOutcome(notifier, outcome, view)
+  await showOutcome(deps, outcome, view)
   if (handle === undefined) return
   await unlessBlocked(() =>
     postPurchase({ app, api }, { chatId, caller, reader: here, locale, handle }),

@@ -96,10 +96,10 @@ export function chatConnected(
   options: {
     /** The trial, if the wallet has not had one. */
     readonly trial: TrialOffer | undefined
-    /** Whether there is a free slot. */
+    /** Whether there is an unoccupied slot. */
     readonly hasSlot: boolean
     readonly hasWatches: boolean
-    /** Button that goes on with what the chat was connected for. */
+    /** Button that continues what was begun before connecting. */
     readonly next: { readonly label: string; readonly data: ButtonData } | undefined
   },
 ): View {
@@ -189,7 +189,7 @@ export function connectExpired({ t }: Reader, data: string): View {
   return screen([t.html('bot:connect.expired')], [[again], [menuButton(t)]])
 }
 
-/** The terms, if they were not accepted yet or have changed, with a button that accepts them. */
+/** Screen of the terms, with a button that accepts them. */
 export function trialTerms({ t }: Reader, trial: TrialOffer, accept: ButtonData): View {
   return screen(
     [`📄 ${trialText(t, trial)}`],

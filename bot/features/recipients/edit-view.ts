@@ -8,8 +8,8 @@ import { act, inRows, labelWithName, type Reader, screen, type View } from '../.
 import { suggestedZones, zoneButton } from '../../views/zones.ts'
 import { backToRecipient, type DestinationData } from './card-view.ts'
 
-/** Severities by their short name in button data. */
-export const LOWEST_SEVERITY_BY_CODE: Readonly<Record<string, Severity>> = {
+/** Severities by their code in button data. */
+export const SEVERITY_BY_CODE: Readonly<Record<string, Severity>> = {
   inf: 'info',
   war: 'warning',
   cri: 'critical',
@@ -20,9 +20,9 @@ export function severityChoice(reader: Reader, { destination, hereId }: Destinat
   const { t } = reader
   const { minSeverity } = destination
   const name = typed(destinationName(t, destination, hereId))
-  const choices = Object.entries(LOWEST_SEVERITY_BY_CODE).map(([level, severity]) => {
+  const choices = Object.entries(SEVERITY_BY_CODE).map(([code, severity]) => {
     const label = t(`bot:button.from.${severity}`)
-    const data = packed('rec.sev', { id: destination.id, level })
+    const data = packed('rec.sev', { id: destination.id, level: code })
     return [act(severity === minSeverity ? `✓ ${label}` : label, data)]
   })
   return screen(

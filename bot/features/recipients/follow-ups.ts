@@ -9,7 +9,7 @@ import { claimAllDueRows, claimDueRows } from '#src/db/queue.ts'
 import { translator, typed } from '#src/i18n/translate.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { findRecipientOfLinkCode } from '#src/operations/chat.ts'
+import { findRecipientIdOfLinkCode } from '#src/operations/chat.ts'
 import { getDestination } from '#src/operations/chat-destinations.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
@@ -145,7 +145,7 @@ async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void
   const link = state?.links.find(({ wallet }) => wallet === row.wallet)
   if (state !== undefined && link !== undefined) {
     const body = { expiresAt: row.expiresAt }
-    const id = await state.call(findRecipientOfLinkCode, { body }, link)
+    const id = await state.call(findRecipientIdOfLinkCode, { body }, link)
     if (id === undefined) return isOver(app, row) ? deleteFollowUp(app.db, row) : askLater(app, row)
     const { destination } = await findRecipient(state, id)
     const name = typed(destinationName(state.t, destination, link.recipientId))

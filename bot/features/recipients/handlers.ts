@@ -22,9 +22,9 @@ import { showConnect } from '../connect/handlers.ts'
 import { showStop } from '../stop/handlers.ts'
 import {
   deleteRecipient,
-  LOWEST_SEVERITY_BY_CODE,
   languageOf,
   nameQuestion,
+  SEVERITY_BY_CODE,
   severityChoice,
   zoneOf,
 } from './edit-view.ts'
@@ -99,7 +99,7 @@ async function change(
 
 onPress(composer, 'rec.sev', PRIVATE, async (ctx, { id, level }) => {
   const recipient = await findRecipient(ctx, id)
-  const minSeverity = LOWEST_SEVERITY_BY_CODE[level]
+  const minSeverity = SEVERITY_BY_CODE[level]
   if (minSeverity === undefined) {
     await show(ctx, severityChoice(ctx.reader, recipient))
     return

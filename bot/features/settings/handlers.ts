@@ -15,7 +15,7 @@ import { isDelivered, show } from '../../core/show.ts'
 import { readTime } from '../../core/typed-input.ts'
 import { inRows, type Reader, type View } from '../../views/view.ts'
 import { cityList, zoneButton, zonesFor } from '../../views/zones.ts'
-import { LOWEST_SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
+import { SEVERITY_BY_CODE } from '../recipients/edit-view.ts'
 import {
   digestScreen,
   quietScreen,
@@ -84,7 +84,7 @@ async function showPart(ctx: BotContext, draw: ScreenOf, notice?: string): Promi
 }
 
 onPress(composer, 'settings.severity', PRIVATE, async (ctx, { level }) => {
-  const minSeverity = LOWEST_SEVERITY_BY_CODE[level]
+  const minSeverity = SEVERITY_BY_CODE[level]
   await (minSeverity === undefined ? showSettings(ctx) : change(ctx, () => ({ minSeverity })))
 })
 

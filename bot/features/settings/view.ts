@@ -84,7 +84,7 @@ function onOff(value: boolean): 'on' | 'off' {
 
 const NEXT: Readonly<Record<Severity, string>> = { info: 'war', warning: 'cri', critical: 'inf' }
 
-/** Short name of the next severity. */
+/** Code of the next severity. */
 function nextLevel(severity: Severity): string {
   return NEXT[severity]
 }

@@ -28,7 +28,7 @@ function signalLabel(t: Translate, type: string, signal: string): string {
 
 interface SignalOptions {
   readonly now: Date
-  /** The open part of the help. */
+  /** The open section of the help. */
   readonly help?: HelpPart
   /** Line about the last action: HTML. */
   readonly notice?: string

@@ -5,14 +5,14 @@ import { overviewKey, statusScreen } from './view.ts'
 
 const OVERVIEW_POLL_MS = 60_000
 
-const showOverview: LiveCheck = async (notifier, row, seen) => {
+const showOverview: LiveCheck = async (deps, row, seen) => {
   const { reader, link, ask } = seen
-  const now = notifier.app.clock.now()
+  const now = deps.app.clock.now()
   const overview = await readOverview(ask, { ...link, isGroup: reader.isGroup })
   const shown = overviewKey(overview, now)
   const view = statusScreen(reader, overview, { now, buttons: true, isPinned: true })
   const isChanged =
-    shown !== row.shown && (await changeLiveMessage(notifier, row, view, reader.t.locale))
+    shown !== row.shown && (await changeLiveMessage(deps, row, view, reader.t.locale))
   const nextAt = new Date(now.getTime() + OVERVIEW_POLL_MS)
   return { stage: null, shown, nextAt, isChanged }
 }

@@ -81,7 +81,9 @@ export function statusScreen(
     }),
     ...tipLines(reader, tip, now),
   ]
-  const loud = shown.filter((watch) => LOUD.has(watchStatusOf(watch, now))).slice(0, OPENED_MAX)
+  const noticeable = shown
+    .filter((watch) => NOTICEABLE_STATUSES.has(watchStatusOf(watch, now)))
+    .slice(0, OPENED_MAX)
   const pin = packed('status.pin', { on: !isPinned })
   const rows = [
     watches.length === 0 ? [act(t('bot:button.newWatch'), packed('new.start'), 'primary')] : [],
@@ -90,7 +92,7 @@ export function statusScreen(
       act(`📌 ${t(isPinned ? 'bot:button.unpin' : 'bot:button.pin')}`, pin),
       ...(reader.isGroup ? [] : [act(t('bot:button.provider'), packed('status.pick'))]),
     ],
-    ...loud.map(({ id: watchId, label }) => [
+    ...noticeable.map(({ id: watchId, label }) => [
       act(
         labelWithName(label, (name) => name),
         packed('watch.card', { id: watchId }),
@@ -102,7 +104,7 @@ export function statusScreen(
 }
 
 /** States that need attention. */
-const LOUD: ReadonlySet<string> = new Set(['firing', 'noData', 'suspended'])
+const NOTICEABLE_STATUSES: ReadonlySet<string> = new Set(['firing', 'noData', 'suspended'])
 
 function headLine(reader: Reader, { wallet, watches }: Overview): string {
   const { t } = reader

@@ -14,7 +14,7 @@ import type { Button } from '#src/telegram/buttons.ts'
 import { labelWithPrice } from '../../views/price-label.ts'
 import { act, back, inRows, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { backFromPurchase } from '../start/resume-view.ts'
-import { topupAmountText } from './amounts-view.ts'
+import { topupAmountText } from './amount-text.ts'
 import { creditsMax, type OfferedAsset, unitsOf } from './asset-view.ts'
 import { chosenData, purchaseLines, type SlotPurchase } from './purchase-view.ts'
 

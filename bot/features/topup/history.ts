@@ -6,7 +6,7 @@ import { getTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
-import { topupAmountText } from './amounts-view.ts'
+import { topupAmountText } from './amount-text.ts'
 import { type HistoryEntry, ledgerPage } from './choice-view.ts'
 
 const composer = new Composer<BotContext>()

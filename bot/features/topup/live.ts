@@ -25,15 +25,14 @@ async function readShown(app: App, { chatId, handle, stage }: LiveRow, ask: Invo
   return await readTopup(app, ask, { handle: Hash.parse(handle), chatId, stage })
 }
 
-const showTopup: LiveCheck = async (notifier, row, seen) => {
-  const now = notifier.app.clock.now()
-  const topup = await readShown(notifier.app, row, seen.ask)
+const showTopup: LiveCheck = async (deps, row, seen) => {
+  const now = deps.app.clock.now()
+  const topup = await readShown(deps.app, row, seen.ask)
   const screen = topupScreen(seen.reader, topup, now)
   // Only the newest of a chat's messages about top-ups has buttons.
   const isCurrent = seen.known.currentMessages.topup === row.messageId
   const isNew = row.stage !== topupStage(topup)
-  if (isCurrent && isNew && (await resumeWizard(notifier, row, seen, topup, screen)))
-    return undefined
+  if (isCurrent && isNew && (await resumeWizard(deps, row, seen, topup, screen))) return undefined
   const isRetired = !isCurrent && topup.topup.status === 'draft'
   const view = isRetired
     ? retiredQuote(seen.reader, topup)
@@ -42,7 +41,7 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
       : { ...screen, rows: [] }
   const shown = hashOfView(view)
   const isChanged =
-    shown !== row.shown && (await changeLiveMessage(notifier, row, view, seen.reader.t.locale))
+    shown !== row.shown && (await changeLiveMessage(deps, row, view, seen.reader.t.locale))
   const nextAt = isRetired ? topup.topup.expiresAt : nextTopupUpdateAt(topup, now)
   return { stage: topupStage(topup), shown, nextAt, isChanged }
 }
@@ -55,19 +54,19 @@ const showTopup: LiveCheck = async (notifier, row, seen) => {
  * screen into it
  */
 async function resumeWizard(
-  notifier: LiveMessageDeps,
+  deps: LiveMessageDeps,
   row: LiveRow,
   { known, reader }: ChatSnapshot,
   topup: ShownTopup,
   credited: View,
 ): Promise<boolean> {
-  const { app, username } = notifier
+  const { app, username } = deps
   const { chatId, messageId } = row
   if (topup.topup.status !== 'credited' || known.kind !== 'private') return false
   const state = await privateState(app, known, username)
   const step = await resumedStep(state, topup, credited)
   if (step === undefined) return false
-  await changeLiveMessage(notifier, row, step.view, reader.t.locale)
+  await changeLiveMessage(deps, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.
   if (!(await isStillLive(app, row))) return true
   const { wizard } = known.currentMessages
@@ -78,7 +77,7 @@ async function resumeWizard(
     await changeChat(tx, chatId, { currentMessages }, app.clock.now())
     await deleteLive(tx, row)
   })
-  if (wizard !== null && wizard !== messageId) await removeStaleButtons(notifier, chatId, wizard)
+  if (wizard !== null && wizard !== messageId) await removeStaleButtons(deps, chatId, wizard)
   return true
 }
 
@@ -96,13 +95,13 @@ async function removeStaleButtons(
 }
 
 /** Removes the QR code of a top-up that is paid or expired. */
-const removeQr: LiveCheck = async (notifier, row, { ask }) => {
-  const topup = await readShown(notifier.app, row, ask)
+const removeQr: LiveCheck = async (deps, row, { ask }) => {
+  const topup = await readShown(deps.app, row, ask)
   if (topup.topup.status === 'draft') {
-    const nextAt = nextTopupUpdateAt(topup, notifier.app.clock.now())
+    const nextAt = nextTopupUpdateAt(topup, deps.app.clock.now())
     return { stage: null, shown: null, nextAt, isChanged: false }
   }
-  await notifier.api.deleteMessage(row.chatId, row.messageId)
+  await deps.api.deleteMessage(row.chatId, row.messageId)
   return undefined
 }
 

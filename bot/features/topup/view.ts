@@ -18,7 +18,7 @@ import {
   walletName,
   wholeAddress,
 } from '../../views/view.ts'
-import { topupAmountText } from './amounts-view.ts'
+import { topupAmountText } from './amount-text.ts'
 import { contractWalletLine } from './asset-view.ts'
 import { leftText } from './countdown.ts'
 import { hashText } from './hash-view.ts'

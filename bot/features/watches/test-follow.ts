@@ -108,15 +108,15 @@ function testsTo(to: TestReach): ReadTests {
 
 /** Check of a message that shows which tests have arrived. */
 export function testCheck(read: ReadTests): LiveCheck {
-  return async (notifier, row, { known, link, reader }) => {
-    const state = await privateState(notifier.app, known, notifier.username)
+  return async (deps, row, { known, link, reader }) => {
+    const state = await privateState(deps.app, known, deps.username)
     const membership = state.links.find(({ wallet }) => wallet === link.wallet)
     if (membership === undefined) return undefined
     const of = { id: Number(row.handle), since: row.createdAt }
     const { view, nextAt } = await read(state, membership, of)
     const shown = hashOfView(view)
     const isChanged =
-      shown !== row.shown && (await changeLiveMessage(notifier, row, view, reader.t.locale))
+      shown !== row.shown && (await changeLiveMessage(deps, row, view, reader.t.locale))
     return nextAt && { stage: null, shown, nextAt, isChanged }
   }
 }

@@ -80,7 +80,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   const isFormer = (rewardEpoch: number) => rewardEpoch < newerFrom
   const chainIdOf = (rewardEpoch: number) => (isFormer(rewardEpoch) ? undefined : flare.id)
   const next = () => policies.find((policy) => policy.epoch === epoch + 1)
-  const places = (rewardEpoch: number) =>
+  const registriesOf = (rewardEpoch: number) =>
     isFormer(rewardEpoch)
       ? { registry: CONTRACTS.oldVoterRegistry, preRegistry: CONTRACTS.oldVoterPreRegistry }
       : { registry: CONTRACTS.voterRegistry, preRegistry: CONTRACTS.voterPreRegistry }
@@ -253,7 +253,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
     if (out.length === 0 || out.length === registered.size) return at
     const transactions = out.map(({ accounts }) =>
       setUpCall(
-        places(epoch + 1).registry,
+        registriesOf(epoch + 1).registry,
         encodeFunctionData({
           abi: VOTERS_ABI,
           functionName: 'removeVoter',
@@ -267,7 +267,7 @@ export function createEpochDaemon(options: EpochDaemonOptions): EpochDaemon {
   }
 
   function register(at: number): readonly UnsignedTx[] {
-    const to = places(epoch + 1)
+    const to = registriesOf(epoch + 1)
     const chainId = chainIdOf(epoch + 1)
     const early = preRegistering()
     const now = registering(at)

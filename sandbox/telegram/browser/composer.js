@@ -66,7 +66,7 @@ function kindOf(chat, payload) {
     if (chat.blocked) return 'restart'
     return chat.started && payload === undefined ? 'write' : 'start'
   }
-  return chat.bot === 'left' || chat.bot === 'kicked' ? 'outside' : 'write'
+  return chat.botStatus === 'left' || chat.botStatus === 'kicked' ? 'outside' : 'write'
 }
 
 /** @param {ChatView} chat */

@@ -93,8 +93,8 @@ function groupEntries(chat, page) {
 function botEntries(chat, page) {
   /** @param {string} name @param {Record<string, unknown>} [more] */
   const does = (name, more) => () => act({ act: name, chat: chat.id, ...more })
-  const heading = `@${known.bot.username}: ${chat.bot}`
-  if (chat.bot === 'left' || chat.bot === 'kicked') {
+  const heading = `@${known.bot.username}: ${chat.botStatus}`
+  if (chat.botStatus === 'left' || chat.botStatus === 'kicked') {
     const from = page.me()
     return [
       { heading },
@@ -102,13 +102,15 @@ function botEntries(chat, page) {
       { label: 'Add the bot as administrator', run: does('addBot', { from, admin: true }) },
     ]
   }
-  const isMember = chat.bot === 'member'
-  const isAdministrator = chat.bot === 'administrator'
+  const isMember = chat.botStatus === 'member'
+  const isAdministrator = chat.botStatus === 'administrator'
   return [
     { heading },
     ...(isAdministrator ? [] : [{ label: 'Make the bot an administrator', run: does('promote') }]),
     ...(isMember ? [] : [{ label: 'Make the bot an ordinary member', run: does('demote') }]),
-    ...(chat.bot === 'restricted' ? [] : [{ label: 'Forbid the bot to write', run: does('mute') }]),
+    ...(chat.botStatus === 'restricted'
+      ? []
+      : [{ label: 'Forbid the bot to write', run: does('mute') }]),
     { label: 'Remove the bot', run: does('kick'), isGrave: true },
   ]
 }

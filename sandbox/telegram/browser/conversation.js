@@ -84,7 +84,7 @@ function state(chat) {
     return `bot · seen by ${chat.person.name} (${chat.person.language})`
   }
   const people = chat.members.filter((member) => member.status !== 'left').length
-  const bot = BOT_STATES[chat.bot]
+  const bot = BOT_STATES[chat.botStatus]
   return `${people} people · ${bot}`
 }
 

@@ -78,7 +78,7 @@ function chatRow(chat, isCurrent, choose) {
 function lastLine(chat, last) {
   if (last) return last.service ?? (last.text || last.file?.kind || '')
   if (chat.type === 'private') return chat.started ? 'Nothing yet' : 'Has not started the bot'
-  return chat.bot === 'left' ? 'The bot is not in this group' : 'Nothing yet'
+  return chat.botStatus === 'left' ? 'The bot is not in this group' : 'Nothing yet'
 }
 
 /** @param {(chatId: number) => void} choose */

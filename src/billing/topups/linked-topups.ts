@@ -4,7 +4,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
 import type { PaymentReceipt } from './payment-receipts.ts'
-import { getPaymentReceipts } from './payment-receipts.ts'
+import { readPaymentsOfTopup } from './payment-receipts.ts'
 import { isRenewable, renewTopup } from './quote-renewal.ts'
 import { remainderOf } from './remainder.ts'
 import { symbolOf } from './rules.ts'
@@ -55,7 +55,7 @@ export async function readPaymentPage(
   if (topup === undefined) return undefined
   const [status, { isOpen, receipts }, canRenew] = await Promise.all([
     paymentStatus(deps, topup),
-    getPaymentReceipts(deps, topup.handle),
+    readPaymentsOfTopup(deps, topup.handle),
     isRenewable(deps, topup),
   ])
   const remainder = isOpen ? undefined : remainderOf(topup, deps.clock.now())

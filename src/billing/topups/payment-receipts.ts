@@ -28,21 +28,21 @@ export interface TopupPayments {
   readonly receipts: readonly PaymentReceipt[]
 }
 
-/** The same of one of the wallet's top-ups. @throws AppError not_found `not_found` */
-export async function getPaymentReceiptsOfWallet(
+/** The payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
+export async function getPaymentsOfOwnTopup(
   deps: TopupDeps,
   caller: Caller,
   handle: Hash,
 ): Promise<TopupPayments> {
   await requireTopup(deps, caller, handle)
-  return await getPaymentReceipts(deps, handle)
+  return await readPaymentsOfTopup(deps, handle)
 }
 
 /**
  * The credited payments of a top-up, from the database, and whether another is not settled yet. Does not check whose
  * top-up it is.
  */
-export async function getPaymentReceipts(
+export async function readPaymentsOfTopup(
   { db }: { readonly db: Db },
   handle: Hash,
 ): Promise<TopupPayments> {

@@ -28,13 +28,13 @@ export async function findBinaries(
 ): Promise<Binaries> {
   const { folder, version } = await findPackage()
   const installed = join(folder, 'native')
-  const problem = await findProblem(account, installed)
+  const problem = await findRunError(account, installed)
   if (problem === undefined) return programsIn(installed)
   if (account === undefined) throw unusable(installed, problem)
   const copy = join(sharedDir, `postgresql-${version}`)
   if (await isMissing(copy)) await copyReadable(installed, copy)
   await assertOursAlone(copy)
-  const remaining = await findProblem(account, copy)
+  const remaining = await findRunError(account, copy)
   if (remaining !== undefined) {
     await rm(copy, { recursive: true, force: true })
     throw unusable(installed, remaining)
@@ -63,7 +63,7 @@ function programsIn(folder: string): Binaries {
 }
 
 /** The error of running the programs; undefined if they run. */
-async function findProblem(account: UnixAccount | undefined, folder: string): Promise<unknown> {
+async function findRunError(account: UnixAccount | undefined, folder: string): Promise<unknown> {
   try {
     const { initdb, postgres } = programsIn(folder)
     await runAs(account, postgres, ['--version'])

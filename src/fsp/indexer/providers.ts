@@ -40,7 +40,7 @@ const EPOCH_MAX = 2 ** 31 - 1
  */
 const EPOCHS_BEFORE = 4
 /** Time, by the chain's clock, for which a registration must be missing if not every endpoint answered. */
-const DOUBT_MS = 90_000
+const UNCONFIRMED_MS = 90_000
 interface Calculation {
   readonly rewardEpochId: number
   readonly rows: ReadonlyMap<Address, StoredPasses[number]>
@@ -68,7 +68,7 @@ function eligibilityIn(calculation: Calculation | undefined, voter: Address): El
  */
 export function createProviderFacts({ db, chain }: { readonly db: Db; readonly chain: FspChain }) {
   /** Time since which a registration is missing, while not every endpoint has confirmed that. */
-  const doubts = new Map<Address, Date>()
+  const missingSince = new Map<Address, Date>()
 
   /** The newest eligibility data of a reward epoch up to `upToEpoch`. */
   async function newest(upToEpoch: number): Promise<Calculation | undefined> {
@@ -88,12 +88,12 @@ export function createProviderFacts({ db, chain }: { readonly db: Db; readonly c
     block: BlockRef,
   ): boolean | undefined {
     if (voters.has(voter) || isSure) {
-      doubts.delete(voter)
+      missingSince.delete(voter)
       return voters.has(voter)
     }
-    const since = doubts.get(voter)
-    if (since === undefined) doubts.set(voter, block.at)
-    return since !== undefined && block.at.getTime() - since.getTime() >= DOUBT_MS
+    const since = missingSince.get(voter)
+    if (since === undefined) missingSince.set(voter, block.at)
+    return since !== undefined && block.at.getTime() - since.getTime() >= UNCONFIRMED_MS
       ? false
       : undefined
   }

@@ -72,7 +72,7 @@ export async function readStates(
   const { currentEpoch, voters, block } = query
   return endpoints.ask(async (client) => {
     const find = (name: string) => contracts.find(client, name)
-    const places = {
+    const protocolAddresses = {
       multicall: multicallAddress,
       manager: await find('FlareSystemsManager'),
       registries: await contracts.all(client, 'VoterRegistry'),
@@ -91,21 +91,21 @@ export async function readStates(
       client,
       multicallAddress,
       [
-        [places.manager, opened],
-        [places.incentives, size],
-        [places.configuration, feeds],
-        [places.updater, window],
+        [protocolAddresses.manager, opened],
+        [protocolAddresses.incentives, size],
+        [protocolAddresses.configuration, feeds],
+        [protocolAddresses.updater, window],
       ],
       block.number,
     )
     const [, , endTs = 0n] = opened.of(openedAnswer) ?? []
     const fixedPoint = size.of(sizeAnswer)
-    const holders = await readHolders(client, places, [currentEpoch, next], block.number)
+    const holders = await readHolders(client, protocolAddresses, [currentEpoch, next], block.number)
     const providers = new Map<Address, ProviderState>()
     for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
       const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
-      const entities = await readEntities(client, places, batch, block.number)
-      const states = await readProviders(client, { ...places, holders }, entities, query)
+      const entities = await readEntities(client, protocolAddresses, batch, block.number)
+      const states = await readProviders(client, { ...protocolAddresses, holders }, entities, query)
       for (const [voter, state] of states) providers.set(voter, state)
     }
     return {
@@ -119,7 +119,7 @@ export async function readStates(
 }
 
 /** Addresses of the contracts; undefined if a contract is not on this chain. */
-type Places = Readonly<
+type ProtocolAddresses = Readonly<
   Record<'manager' | 'preRegistry' | 'entities' | 'updater' | 'incentives', Address | undefined>
 > & {
   readonly multicall: Address
@@ -135,7 +135,7 @@ interface Entity {
 
 async function readEntities(
   client: RpcClient,
-  { entities, multicall }: Places,
+  { entities, multicall }: ProtocolAddresses,
   voters: readonly Address[],
   block: number,
 ): Promise<readonly Entity[]> {
@@ -174,7 +174,7 @@ type Holders = ReadonlyMap<number, Address | undefined>
 
 async function readHolders(
   client: RpcClient,
-  { multicall, registries }: Places,
+  { multicall, registries }: ProtocolAddresses,
   epochs: readonly number[],
   block: number,
 ): Promise<Holders> {
@@ -196,7 +196,7 @@ async function readHolders(
 
 async function readProviders(
   client: RpcClient,
-  places: Places & { readonly holders: Holders },
+  { holders, preRegistry, updater, multicall }: ProtocolAddresses & { readonly holders: Holders },
   entities: readonly Entity[],
   { currentEpoch, members, extra, block }: Omit<StatesQuery, 'voters'>,
 ): Promise<readonly (readonly [Address, ProviderState])[]> {
@@ -222,14 +222,14 @@ async function readProviders(
   const questionsOf = (
     row: (typeof rows)[number],
   ): (readonly [Address | undefined, ContractView<unknown>])[] => [
-    [places.holders.get(currentEpoch), row.registered],
-    [places.holders.get(next), row.registeredNext],
-    [places.preRegistry, row.preRegistered],
-    [places.preRegistry, row.formerly],
-    [places.updater, row.weight],
-    ...row.balances.map((balance) => [places.multicall, balance] as const),
+    [holders.get(currentEpoch), row.registered],
+    [holders.get(next), row.registeredNext],
+    [preRegistry, row.preRegistered],
+    [preRegistry, row.formerly],
+    [updater, row.weight],
+    ...row.balances.map((balance) => [multicall, balance] as const),
   ]
-  const answers = await readViews(client, places.multicall, rows.flatMap(questionsOf), block.number)
+  const answers = await readViews(client, multicall, rows.flatMap(questionsOf), block.number)
   let at = 0
   return rows.map((row) => {
     const answersOfRow = answers.slice(at, at + questionsOf(row).length)

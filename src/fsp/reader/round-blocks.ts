@@ -147,7 +147,7 @@ function transactionsTo(
   })
 }
 
-/** Contracts of the protocol, former ones included. */
+/** Contracts of the protocol, at all known addresses. */
 interface ProtocolContracts {
   /** Names of those whose calls are recorded, by address in lower case. */
   readonly called: ReadonlyMap<string, string>

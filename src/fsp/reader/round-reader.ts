@@ -25,8 +25,7 @@ export interface RoundReader {
     signal?: AbortSignal,
   ): Promise<{ readonly blocks: readonly ProtocolBlock[]; readonly upTo: number }>
   /**
-   * Current and former addresses of VoterRegistry, Relay and Submission, newest first, to be stored for
-   * later processes.
+   * Current and former addresses of VoterRegistry, Relay and Submission, to be stored for later processes.
    */
   contracts(): Readonly<Record<string, readonly Address[]>>
   /** States of providers at the end of a block, in one request. */

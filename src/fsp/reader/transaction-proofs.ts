@@ -1,4 +1,4 @@
-/** Transactions that anybody can find on the chain. */
+/** Reads mined transactions for the evidence of alerts. */
 import { z } from 'zod'
 import type { ChainAccess } from '#src/chain/chain.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
@@ -7,7 +7,7 @@ import { Quantity } from '#src/chain/quantity.ts'
 import { Address, Hash } from '#src/kernel/units.ts'
 
 /** A transaction with its place in the chain. */
-export interface TransactionProof {
+export interface LocatedTransaction {
   readonly hash: Hash
   readonly block: number
   readonly blockHash: Hash
@@ -38,8 +38,8 @@ export async function readTransactionProof(
   { endpoints }: Pick<ChainAccess, 'endpoints'>,
   hash: Hash,
   signal?: AbortSignal,
-): Promise<TransactionProof | undefined> {
-  const read = async (client: RpcClient): Promise<TransactionProof | undefined> => {
+): Promise<LocatedTransaction | undefined> {
+  const read = async (client: RpcClient): Promise<LocatedTransaction | undefined> => {
     const answer: unknown = await client.request({
       method: 'eth_getTransactionByHash',
       params: [hash],

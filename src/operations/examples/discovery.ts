@@ -38,7 +38,7 @@ function description(publicUrl: string): JsonObject {
   }
 }
 
-const PLACE = {
+const EXAMPLE_CHAIN = {
   chainId: story.CHAIN_ID,
   chainName: 'flare',
   serviceTokenSymbol: story.SERVICE_TOKEN,
@@ -70,7 +70,9 @@ const pricing = (publicUrl: string) => ({
   freeTierDailyCalls: prices.FREE_TIER_DAILY_CALLS,
   resources: prices.RESOURCES.map((resource) => ({
     url: `${publicUrl}${prices.resourcePath(resource)}`,
-    ...JsonObject.parse(resourceEntry(resource, { publicUrl, ...PLACE }, [PAID_IN_FLR], 'en')),
+    ...JsonObject.parse(
+      resourceEntry(resource, { publicUrl, ...EXAMPLE_CHAIN }, [PAID_IN_FLR], 'en'),
+    ),
   })),
   assets: [token('service'), token('WFLR'), token('FXRP')],
   nativeXrp: {

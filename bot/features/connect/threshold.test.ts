@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { suggestedThreshold } from './trial.ts'
+import { suggestedThreshold } from './threshold.ts'
 
 test.each([
   ['0', '1'],
