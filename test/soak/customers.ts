@@ -35,6 +35,7 @@ const Body = z.object({ deliveryId: z.string(), alertId: z.number().nullable() }
 export async function startCustomers() {
   const arrivals = new Map<string, Arrival>()
   const drips = new Set<NodeJS.Timeout>()
+  let holds: (() => void) | undefined
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
@@ -55,7 +56,9 @@ export async function startCustomers() {
       const recipient = Number(id)
       arrivals.set(deliveryId, { recipient, deliveryId, alertId, times: 1, atMs: Date.now() })
     }
-    response.end()
+    if (holds === undefined) response.end()
+    holds?.()
+    holds = undefined
   }
 
   function misbehave(kind: string, response: ServerResponse): void {
@@ -76,6 +79,11 @@ export async function startCustomers() {
   return {
     /** First arrivals at healthy receivers, by delivery id. */
     arrivals: arrivals as ReadonlyMap<string, Arrival>,
+    /** Leaves the next delivery to a healthy receiver without an answer. Resolves when it has arrived. */
+    holdOne: () =>
+      new Promise<void>((resolve) => {
+        holds = resolve
+      }),
     /**
      * URL at which recipient `id` accepts deliveries. @param customer 0 to 64,769: a loopback
      * address each
