@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as alerts from '#src/alerts/service.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
@@ -376,7 +377,7 @@ describe('the job', () => {
 
 test('a process killed at any moment loses and repeats no alert', async () => {
   const ROUNDS = runs(10, 30)
-  const kills = isWhole ? [1, 20, 45] : [1 + Math.floor(Math.random() * ROUNDS)]
+  const kills = isWhole ? [1, 20, 45] : [randomInt(1, ROUNDS + 1)]
   service.clock.set(new Date(Date.now()))
   await watchCredits(500)
   await judge()

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -204,7 +205,7 @@ test('every example request is answered as its page says', async () => {
 
 describe('the example of a watch type', () => {
   const LANGUAGES = ['curl', 'ts', 'py'] as const
-  const first = Math.floor(Math.random() * LANGUAGES.length)
+  const first = randomInt(LANGUAGES.length)
   /** Languages in which the example of a type is sent: whole all, else one, a different one for the next type. */
   const languagesOf = (type: number) =>
     isWhole ? LANGUAGES : LANGUAGES.filter((_, at) => at === (first + type) % LANGUAGES.length)

@@ -7,15 +7,14 @@ import { openApiDocument } from '#src/operations/openapi.ts'
 import { confirmMailbox, linkChat } from '../support/destinations.ts'
 import { harness, type World } from '../support/harness.ts'
 import { request, signIn, withTrial } from '../support/people.ts'
-import { isWhole } from '../support/runs.ts'
+import { someOfEachKind } from '../support/runs.ts'
 
 /** Words that are wrong on every chain but Flare: not names of protocols, nor of a price feed. */
 const WRONG = /\b(?:Flare(?! (?:Systems|Data Connector|Time Series))|W?FLR(?!\/))\b/
 
 const OTHERS = CHAINS.filter(({ id }) => id !== 14)
 /** Chains on which the journey is played: whole all of them, else a random one. */
-const random = Math.floor(Math.random() * OTHERS.length)
-const PLAYED = isWhole ? OTHERS : OTHERS.slice(random, random + 1)
+const PLAYED = someOfEachKind(OTHERS)
 
 describe.each(PLAYED)('on $name', (chain) => {
   let world: World

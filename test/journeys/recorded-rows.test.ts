@@ -14,7 +14,7 @@ import { alertsIn } from '../support/bot-alerts.ts'
 import { testClock } from '../support/clock.ts'
 import { BOT_TOKEN } from '../support/harness.ts'
 import { FIRST_RELEASE, MIGRATIONS, startFrom } from '../support/releases.ts'
-import { isWhole } from '../support/runs.ts'
+import { someOfEachKind } from '../support/runs.ts'
 
 /**
  * Rows of an earlier release in the outbox, and its buttons in a chat, after the upgrade to this one. They were
@@ -26,11 +26,7 @@ const DAYS = 24 * 3600
 
 /** Buttons that are pressed: whole all of them, else a random one of each verb. */
 function chosen<T extends { readonly data: string }>(buttons: readonly T[]): readonly T[] {
-  if (isWhole) return buttons
-  const ofVerbs = Map.groupBy(buttons, ({ data }) => unpacked(data)?.verb)
-  return [...ofVerbs.values()].flatMap(
-    (alike) => alike[Math.floor(Math.random() * alike.length)] ?? [],
-  )
+  return someOfEachKind(buttons, ({ data }) => unpacked(data)?.verb)
 }
 
 let world: BotWorld

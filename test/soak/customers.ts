@@ -35,7 +35,8 @@ const Body = z.object({ deliveryId: z.string(), alertId: z.number().nullable() }
 export async function startCustomers() {
   const arrivals = new Map<string, Arrival>()
   const drips = new Set<NodeJS.Timeout>()
-  let holds: (() => void) | undefined
+  /** Called with the next arrival, which gets no answer. */
+  let onHeld: (() => void) | undefined
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
@@ -56,9 +57,9 @@ export async function startCustomers() {
       const recipient = Number(id)
       arrivals.set(deliveryId, { recipient, deliveryId, alertId, times: 1, atMs: Date.now() })
     }
-    if (holds === undefined) response.end()
-    holds?.()
-    holds = undefined
+    if (onHeld === undefined) response.end()
+    onHeld?.()
+    onHeld = undefined
   }
 
   function misbehave(kind: string, response: ServerResponse): void {
@@ -82,7 +83,7 @@ export async function startCustomers() {
     /** Leaves the next delivery to a healthy receiver without an answer. Resolves when it has arrived. */
     holdOne: () =>
       new Promise<void>((resolve) => {
-        holds = resolve
+        onHeld = resolve
       }),
     /**
      * URL at which recipient `id` accepts deliveries. @param customer 0 to 64,769: a loopback

@@ -2,6 +2,7 @@
  * How much the tests try that could try more: random inputs, and rounds. A setup file of all tests, which sets the
  * number for properties that give none.
  */
+import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 
 /** Whether everything is played whole: `npm run test:soak`. */
@@ -25,19 +26,19 @@ export function runs(usual: number, whole = usual * TIMES_WHOLE): number {
 }
 
 /**
- * Steps that a test plays one by one, such as those at which it kills a process: with `npm run test:soak` all of
- * them, else one of each kind, others in each run.
+ * Cases that a test plays one by one, such as steps at which it kills a process: all with `npm run test:soak`, else a
+ * random one of each kind.
+ *
+ * @param kindOf kind of a case; without it all are of one kind
  */
-export function someOfEachKind<Step>(
-  steps: readonly Step[],
-  kindOf: (step: Step) => string,
-): readonly Step[] {
-  if (isWhole) return steps
-  const kinds = new Map<string, Step[]>()
-  for (const step of steps) kinds.set(kindOf(step), [...(kinds.get(kindOf(step)) ?? []), step])
-  return [...kinds.values()].flatMap((alike) => {
-    const place = Math.floor(Math.random() * alike.length)
-    return alike.slice(place, place + 1)
+export function someOfEachKind<Case>(
+  cases: readonly Case[],
+  kindOf: (one: Case) => string | undefined = () => undefined,
+): readonly Case[] {
+  if (isWhole) return cases
+  return [...Map.groupBy(cases, kindOf).values()].flatMap((alike) => {
+    const index = randomInt(alike.length)
+    return alike.slice(index, index + 1)
   })
 }
 
