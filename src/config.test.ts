@@ -105,12 +105,14 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'ftp://example.org'],
     ['SECRET_KEY', 'c2hvcnQ='],
     ['PORT', '99999'],
+    ['PORT', '\t'],
+    ['PORT', '0x1F90'],
     ['ROLES', 'api,cook'],
     ['TELEGRAM_BOT_TOKEN', 'nonsense'],
     ['DATABASE_URL', 'mysql://example.org'],
     ['DATABASE_URL', 'postgres://user@one:5432,/watchdog'],
     ['EVALUATION_INTERVAL_MS', '1.5'],
-    ['CONFIRMATIONS', '0'],
+    ['CONFIRMATIONS', '-7'],
     ['BILLING_ENABLED', 'yes'],
     ['TRUST_PROXY', 'banana'],
     ['TRUST_PROXY', '10.0.0.0/40'],
@@ -253,7 +255,10 @@ describe('the configuration', () => {
     const names = documented()
     const wrong = names.flatMap((name) => problemsOf({ ...complete, [name]: '?\u0000' }))
     expect(wrong.length).toBeGreaterThan(15)
-    expect(wrong.filter((problem) => /\b[a-z]+[A-Z]/.test(problem))).toEqual([])
+    expect(wrong.filter((problem) => /\b[a-z]+[A-Z]|NaN/.test(problem))).toEqual([])
+    expect(problemsOf({ ...complete, PORT: 'x' })).toEqual([
+      'PORT is wrong: a whole number from 0 to 65535',
+    ])
   })
 
   test('knows every variable of .env.example, and no other', () => {

@@ -7,7 +7,16 @@ import { ROLES } from '#src/kernel/role.ts'
 import { Address } from '#src/kernel/units.ts'
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
-const port = z.coerce.number().int().min(0).max(65535)
+/** A number in decimal digits. `Number` would read spaces as 0, which is a free port. */
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .refine(
+      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      `a whole number from ${min} to ${max}`,
+    )
+    .transform(Number)
+const port = wholeNumber(0, 65_535)
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
 const ADDRESS_HINT = 'an address of 0x and 40 hex digits, in one case or with its checksum'
@@ -102,17 +111,19 @@ const Environment = z.object({
     .string()
     .refine(isTrustProxy, 'a number of hops, or addresses and CIDRs')
     .optional(),
-  CONNECTIONS_PER_ADDRESS: z.coerce.number().int().min(0).max(100_000).optional(),
+  CONNECTIONS_PER_ADDRESS: wholeNumber(0, 100_000).optional(),
   SECRET_KEY: secretKey,
   SECRET_KEY_PREVIOUS: secretKey.optional(),
   HEARTBEAT_URL: httpUrl.optional(),
   ROLES: commaList.pipe(z.array(z.enum(ROLES)).min(1)).default([...ROLES]),
   LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'silent']).default('info'),
-  CHAIN_ID: z.coerce
-    .number()
-    .refine((id) => CHAINS.some((chain) => chain.id === id), {
-      error: `one of ${CHAINS.map(({ id, name }) => `${id} (${name})`).join(', ')}`,
-    })
+  CHAIN_ID: z
+    .string()
+    .refine(
+      (text) => CHAINS.some(({ id }) => String(id) === text),
+      `one of ${CHAINS.map(({ id, name }) => `${id} (${name})`).join(', ')}`,
+    )
+    .transform(Number)
     .default(14),
   CHAIN_NAME: z.string().optional(),
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
@@ -121,8 +132,8 @@ const Environment = z.object({
   FLARE_WS_URLS: wsUrls.default([]),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   FORMER_SUBMISSION_ADDRESSES: commaList.pipe(z.array(address)).default([]),
-  CONFIRMATIONS: z.coerce.number().int().min(1).max(100).default(2),
-  EVALUATION_INTERVAL_MS: z.coerce.number().int().min(50).max(60_000).default(2000),
+  CONFIRMATIONS: wholeNumber(1, 100).default(2),
+  EVALUATION_INTERVAL_MS: wholeNumber(50, 60_000).default(2000),
   BILLING_ENABLED: flag.default(true),
   TERMS_VERSION: z.string().optional(),
   TERMS_URL: z.url().optional(),
