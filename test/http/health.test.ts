@@ -110,7 +110,8 @@ test.each([
   // The database's goes on meanwhile.
   expect(problems[0].problem.replace(/8\d{4} s/, '86400 s')).toBe(problem)
   await beat()
-  expect(calls.at(-1)).toMatchObject({ path: '/check/fail', body: `clock: ${problems[0].problem}` })
+  expect(calls.at(-1)).toMatchObject({ path: '/check/fail' })
+  expect(calls.at(-1)?.body.replace(/8\d{4} s/, '86400 s')).toBe(`clock: ${problem}`)
 })
 
 test('clocks of the host and the database that are behind the chain degrade the service', async () => {
