@@ -58,8 +58,8 @@ export async function listChannels(
 }
 
 /**
- * Sets the wallet's own destination of a channel, or switches the existing destination on again. Setting
- * the same destination again changes nothing and shows no secret.
+ * Sets the wallet's own destination of a channel, or switches the existing destination on again. The same destination
+ * keeps its secret, unless `rotateSecret` asks for another one.
  *
  * @throws AppError not_found for an unknown channel; invalid `validation_failed`; conflict
  * `use_telegram_link`; upstream `channel_unavailable`

@@ -25,7 +25,7 @@ export async function showList(
   const isPrivate = !ctx.reader.isGroup
   const canCreate = isPrivate && ctx.links[0]?.caller.scopes.includes('write') === true
   const slots = isPrivate ? (await readFunds(ctx.call)).slots : undefined
-  const shown = { ...options, slots, now, canCreate, buttons: hasButtons(ctx) }
+  const shown = { ...options, slots, now, canCreate, hasButtons: hasButtons(ctx) }
   await show(ctx, watchList(ctx.reader, watches, shown))
 }
 
