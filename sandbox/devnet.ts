@@ -54,7 +54,7 @@ export interface Devnet {
 }
 
 /** A local chain with the payment router, tokens and mocks of Flare's contracts. */
-export interface FurnishedDevnet extends Devnet {
+export interface DevnetWithContracts extends Devnet {
   readonly contracts: DevnetContracts
 }
 
@@ -81,18 +81,18 @@ const KEPT_BLOCKS_LIVE = 3000
  */
 export async function startDevnet(
   options: DevnetOptions & { readonly contracts: true },
-): Promise<FurnishedDevnet>
+): Promise<DevnetWithContracts>
 export async function startDevnet(options?: DevnetOptions): Promise<Devnet>
 export async function startDevnet(options: DevnetOptions = {}): Promise<Devnet> {
   const anvil = await startAnvil(options.anvilPath, anvilOptions(options))
   try {
     const client = createDevnetClient(anvil.url, options.chainId)
-    await furnish(client, options)
+    await installMulticallAndFund(client, options)
     const send = createSender(client, options.blockTimeSeconds !== undefined)
-    const chain = devnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)
+    const chain = createDevnet(anvil.url, options.blockTimeSeconds, client, anvil.close, send)
     if (options.contracts !== true) return chain
     const contracts = createPaymentContractActions(await deployContracts(client, chain), send)
-    const furnished: FurnishedDevnet = { ...chain, contracts }
+    const furnished: DevnetWithContracts = { ...chain, contracts }
     return furnished
   } catch (error) {
     await anvil.close()
@@ -127,9 +127,12 @@ function anvilOptions({
   ]
 }
 
-async function furnish(client: DevnetClient, { accounts = [] }: DevnetOptions): Promise<void> {
+async function installMulticallAndFund(
+  client: DevnetClient,
+  { accounts = [] }: DevnetOptions,
+): Promise<void> {
   const { data } = await client.call({ data: await multicall3CreationCode() })
-  if (data === undefined) throw new Error('Multicall3 did not construct')
+  if (data === undefined) throw new Error('the constructor of Multicall3 returned no code')
   await client.setCode({ address: MULTICALL3_ADDRESS, bytecode: data })
   for (const { account } of Object.values(PEOPLE)) {
     await client.setBalance({ address: account.address, value: START_BALANCE_WEI })
@@ -139,7 +142,7 @@ async function furnish(client: DevnetClient, { accounts = [] }: DevnetOptions): 
   }
 }
 
-function devnet(
+function createDevnet(
   rpcUrl: string,
   blockTimeSeconds: number | undefined,
   client: DevnetClient,

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createReadableLog } from './readable-log.ts'
 import type { World, WorldOptions } from './world.ts'
 
-/** Supported environment variables; everything else is made up. */
+/** Environment variables that the sandbox reads. It chooses all other settings of the service itself. */
 const Environment = z.object({
   ANVIL_PATH: z.string().optional(),
   PORT: z.coerce.number().int().min(1).max(65535).optional(),
@@ -14,14 +14,14 @@ const Environment = z.object({
 
 const USAGE = `Usage: main.ts [tour] [--port <number>]
 
-  (nothing)   starts a whole world on this machine and says where everything is
-  tour        goes through such a world from beginning to end and says how it went
+  (nothing)   starts the service with all it needs on this machine, and prints the addresses
+  tour        goes from the sign-in to a deleted watch there, and prints the result of each step
   --port      of the sandbox's pages: 8090, or any free port if that is taken;
               the tour always takes a free port
 `
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
-// A closed reader, such as a terminal, must not prevent an orderly stop.
+// Writing to a closed terminal is an error. Without a handler it would end the process before all is stopped.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

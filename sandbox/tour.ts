@@ -2,9 +2,9 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { type Customer, signIn } from './customer.ts'
 import { confirmLinkOf } from './inbox/mail.ts'
 import {
-  alertLinksIn,
   checkSignatures,
   checkWebhook,
+  getAlertLinks,
   isBalanceAlert,
   openAlertPages,
 } from './tour/alert.ts'
@@ -108,7 +108,7 @@ async function walk(world: World, { take }: Steps): Promise<void> {
   await take('Its page opens from chat, mail and webhook', () => {
     const inChat = JSON.stringify([message.keyboard, message.entities])
     const links = [inChat, mail.text ?? '', mail.html ?? '', page].flatMap((text) =>
-      alertLinksIn(world.service.publicUrl, text),
+      getAlertLinks(world.service.publicUrl, text),
     )
     return openAlertPages(links, [MOVED, LABEL])
   })

@@ -5,7 +5,7 @@ import type { Logger } from '#src/kernel/logger.ts'
 import { startChatHooks } from './chat-hooks.ts'
 import { createProviderSimulation, type ProviderSimulation } from './devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from './devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from './devnet.ts'
+import { type DevnetWithContracts, startDevnet } from './devnet.ts'
 import { startMailServer } from './inbox.ts'
 import { startReceiver } from './receiver.ts'
 import { createTaskQueue } from './task-queue.ts'
@@ -213,7 +213,7 @@ async function startChain(
   clock: WorldClock,
   keep: <T extends { close(): Promise<void> }>(starting: Promise<T>) => Promise<T>,
 ): Promise<{
-  readonly devnet: FurnishedDevnet
+  readonly devnet: DevnetWithContracts
   readonly simulation: ProviderSimulation
   readonly rpc: RpcProxy
   /** Calls a function after each simulation, which skips time. */

@@ -14,7 +14,7 @@ import { Topup } from '#src/billing/topups/model.ts'
 import { translate } from '#src/i18n/translate.ts'
 import { ERROR_STATUS } from '#src/kernel/errors.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
+import { isErrorCode, statusOfErrorCode } from '#src/kernel/problems.ts'
 import type { AnyOperation } from '#src/operations/define.ts'
 import { examplesAt } from '#src/operations/examples/index.ts'
 import { REGISTRY } from '#src/operations/index.ts'
@@ -200,7 +200,7 @@ describe('the examples of problems', () => {
   test('cover each status with which an operation refuses', () => {
     const problems = [...english.values()]
     expect(
-      problems.map(({ code, status }) => isErrorCode(code) && errorStatusOf(code) === status),
+      problems.map(({ code, status }) => isErrorCode(code) && statusOfErrorCode(code) === status),
     ).toEqual(problems.map(() => true))
     // No operation answers 405.
     const statuses = Object.values(ERROR_STATUS).filter(

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '#src/kernel/clock.ts'
-import type { FurnishedDevnet } from '../devnet.ts'
+import type { DevnetWithContracts } from '../devnet.ts'
 import { createTaskQueue } from '../task-queue.ts'
 import { PRICES } from './deployment.ts'
 import { type Behaviour, startFault } from './fsp/behaviours.ts'
@@ -131,7 +131,7 @@ const LATE_SECONDS = 15
  * @throws Error when a transaction of the founding fails
  */
 export async function createProviderSimulation(
-  devnet: FurnishedDevnet,
+  devnet: DevnetWithContracts,
   options: ProviderSimulationOptions,
 ): Promise<ProviderSimulation> {
   const timing = { ...FLARE_TIMING, ...options.timing }

@@ -90,7 +90,7 @@ export function createWebhook(deps: {
 
 /**
  * Posts an update.
- * @returns the problem of the answer; undefined for a 2xx
+ * @returns why the update did not arrive; undefined after a 2xx
  */
 async function post(
   to: WebhookTarget,
@@ -108,6 +108,7 @@ async function post(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
     })
+    // Read to its end, so that the connection can be used again.
     await response.arrayBuffer()
     return response.ok
       ? undefined

@@ -53,7 +53,7 @@ export function checkSignatures({ verdicts }: ReceivedRequest): void {
  * URLs of alert pages in a text, markup or JSON.
  * @throws UnexpectedAnswerError without any
  */
-export function alertLinksIn(publicUrl: string, text: string): readonly string[] {
+export function getAlertLinks(publicUrl: string, text: string): readonly string[] {
   const links = text.match(/https?:\/\/[^\s"'<>\\]+/g) ?? []
   const alertLinks = links.filter((link) => link.startsWith(`${publicUrl}/a/`))
   if (alertLinks.length === 0) throw new UnexpectedAnswerError(`a link to ${publicUrl}/a/…`, text)

@@ -2,7 +2,7 @@ import type { Clock } from '#src/kernel/clock.ts'
 import type { ChatHooks } from '../chat-hooks.ts'
 import type { ProviderSimulation } from '../devnet/provider-simulation.ts'
 import type { RpcProxy } from '../devnet/rpc-proxy.ts'
-import type { FurnishedDevnet } from '../devnet.ts'
+import type { DevnetWithContracts } from '../devnet.ts'
 import type { Inbox } from '../inbox.ts'
 import type { Receiver } from '../receiver.ts'
 import type { TelegramAccounts } from '../telegram/accounts.ts'
@@ -27,7 +27,7 @@ export interface WorldParts {
   /** The clock of this world. */
   readonly clock: Clock
   /** The chain, with the payment router, tokens and price feeds, which are always fresh. */
-  readonly devnet: FurnishedDevnet
+  readonly devnet: DevnetWithContracts
   /** Data providers on that chain, in its rounds and reward epochs. */
   readonly simulation: ProviderSimulation
   /** A server of the XRP Ledger. */

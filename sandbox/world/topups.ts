@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
-import type { FurnishedDevnet } from '../devnet.ts'
+import type { DevnetWithContracts } from '../devnet.ts'
 import type { XrplServer } from '../xrpl.ts'
 
 /** A requested top-up. */
@@ -47,7 +47,7 @@ const State = z.object({
 export function createTopupPayer(world: {
   readonly sql: Sql
   readonly publicUrl: string
-  readonly devnet: FurnishedDevnet
+  readonly devnet: DevnetWithContracts
   readonly xrpl: XrplServer
 }): TopupPayer {
   const { sql, publicUrl, devnet, xrpl } = world

@@ -45,12 +45,12 @@ export function packed<V extends Verb>(
 }
 
 /** Data of a button that lists the alerts of the last 24 hours, with `watchId` only those of this watch. */
-export function alertsOfTheDay(watchId?: number): ButtonData {
+export function alertsOfLast24Hours(watchId?: number): ButtonData {
   const filter = { state: 'all', severity: 'all', time: '24h', watchId } as const
   return packed('alert.list', { filter, cursor: undefined })
 }
 
-/** Decodes a button's data; undefined for anything that `packed` did not write. */
+/** Decodes a button's data; undefined for another version, an unknown verb or invalid arguments. */
 export function unpacked(data: string): Press | undefined {
   const [version, verb, ...texts] = data.split(':')
   if (version !== VERSION || verb === undefined || !isVerb(verb)) return undefined

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { alertsOfTheDay } from '#src/actions/codec.ts'
+import { alertsOfLast24Hours } from '#src/actions/codec.ts'
 import type { Envelope } from '#src/channels/envelope.ts'
 import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { plainEnvelope } from '#src/channels/plain-envelope.ts'
@@ -200,7 +200,7 @@ function messageFor(
         data: { glyph: GLYPH },
         watch,
         link: `${publicUrl}/`,
-        buttons: [[{ label: t('messages:button.open'), act: alertsOfTheDay() }]],
+        buttons: [[{ label: t('messages:button.open'), act: alertsOfLast24Hours() }]],
       },
     ),
     createdAt: now,

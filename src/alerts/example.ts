@@ -29,8 +29,8 @@ export function exampleLabel(kind: ExampleKind, locale: Locale): string {
   return kind === 'wallet' ? translate(locale, 'messages:example.wallet') : EXAMPLE_PROVIDER
 }
 
-/** Whether the example for new people is open until it recovers, as a real alert about its event. */
-export function canExampleRecover(kind: ExampleKind): boolean {
+/** Whether the event of the example for new people has a recovery, so that the example counts as open. */
+export function isFirstExampleOpen(kind: ExampleKind): boolean {
   return hasRecovery(kind === 'wallet' ? WALLET_EVENT : EVENT)
 }
 

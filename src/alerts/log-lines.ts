@@ -78,7 +78,7 @@ export function logNotified(
 
 type LogFields = Readonly<Record<string, unknown>>
 
-/** @param lines fields of each line, which JSON can represent */
+/** @param lines fields of each line; only values that JSON keeps */
 function logAfterCommit(log: Logger, lines: readonly LogFields[], what: string): void {
   if (lines.length === 0) return
   const json = Buffer.from(JSON.stringify(lines))

@@ -134,7 +134,7 @@ export const AlertSelection = z
 export type AlertSelection = z.output<typeof AlertSelection>
 
 /** Response of `DELETE /alerts`. */
-export const DeletedAlerts = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
+export const AlertDeletionResult = z.object({ deleted: z.int() }).meta({ id: 'DeletedAlerts' })
 
 /** Decoded filters of a list of alerts. */
 export type AlertFilter = Omit<AlertQuery, 'limit' | 'cursor'>

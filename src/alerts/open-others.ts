@@ -17,7 +17,7 @@ export async function listOpenOthers(
   { id, watchId, wallet, firedAt }: store.AlertRow,
   recipientId: number,
 ): Promise<readonly store.AlertRow[]> {
-  const open = (await store.listOpenOfWatches(db, [watchId])).filter(
+  const openAlerts = (await store.listOpenOfWatches(db, [watchId])).filter(
     (other) =>
       other.id !== id &&
       other.wallet === wallet &&
@@ -25,18 +25,18 @@ export async function listOpenOthers(
   )
   const deliveries = await delivery.listForAlerts(
     db,
-    open.map((other) => other.id),
+    openAlerts.map((other) => other.id),
   )
-  const delivered = open.filter((other) =>
+  const delivered = openAlerts.filter((other) =>
     deliveries
       .get(other.id)
       ?.some((entry) => entry.recipientId === recipientId && entry.deliveredAt !== null),
   )
-  const inOrder = [
+  const unacknowledgedFirst = [
     ...delivered.filter(mayBeAcknowledged),
     ...delivered.filter((other) => !mayBeAcknowledged(other)),
   ]
-  return inOrder.slice(0, OPEN_OTHERS_MAX)
+  return unacknowledgedFirst.slice(0, OPEN_OTHERS_MAX)
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Texts, order and period of a summary. Pure. */
-import { alertsOfTheDay, packed } from '#src/actions/codec.ts'
+import { alertsOfLast24Hours, packed } from '#src/actions/codec.ts'
 import type { EnvelopeMessage, MessageButton } from '#src/channels/envelope.ts'
 import { formatDateTime, formatList, formatTime } from '#src/i18n/format.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
@@ -141,5 +141,5 @@ export function summaryButtons(
     reason === 'digest'
       ? { label: t('messages:button.settings'), act: packed('settings') }
       : { label: t('messages:button.menu'), act: packed('home') }
-  return [[{ label: t('messages:button.open'), act: alertsOfTheDay() }], [second]]
+  return [[{ label: t('messages:button.open'), act: alertsOfLast24Hours() }], [second]]
 }

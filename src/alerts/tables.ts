@@ -60,12 +60,15 @@ export const alerts = pgTable(
     state: text('state').notNull(),
     data: jsonb('data').notNull().$type<unknown>(),
     /**
-     * Position of the observation that raised the alert. Rises within a watch; on the chain it is the block
-     * number.
+     * Position of the observation that caused the alert: the block number, or a count for watches of credits. Later
+     * observations of a watch have higher ones.
      */
     position: bigint('position', { mode: 'number' }).notNull(),
     firedAt: timestamp('fired_at', { withTimezone: true }).notNull(),
-    /** End of the alert: recovery of its signal or, with the state `closed`, deletion of its watch. */
+    /**
+     * End of the alert: recovery of its signal, an equal event that begins a new episode or, with the state `closed`,
+     * deletion of its watch.
+     */
     recoveredAt: timestamp('recovered_at', { withTimezone: true }),
     /** Of a recovery: first alert of the episode that it ends. */
     recoveryOf: integer('recovery_of'),

@@ -11,17 +11,17 @@ export type BillingTotals = {
   readonly topups: number
 }
 
-/** Totals up to a full hour. */
+/** Totals of everything before `until`. */
 export interface BillingBase {
   readonly until: Date
   readonly totals: BillingTotals
 }
 
-const NOTHING: BillingTotals = { wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
+const ZERO_TOTALS: BillingTotals = { wallets: 0, creditsSold: 0, creditsSpent: 0, topups: 0 }
 
 /**
- * The totals of the last proof of the ledger; before the first proof zero totals, up to the creation of the
- * first account; undefined while there are no accounts.
+ * The totals of the last proof of the ledger. Without one: zeros until the first account or entry, or undefined if there
+ * is neither.
  */
 export async function findBillingBase(db: Db): Promise<BillingBase | undefined> {
   const proof = await findLastProof(db)
@@ -35,7 +35,7 @@ export async function findBillingBase(db: Db): Promise<BillingBase | undefined> 
     return { until: proof.totalsUntil, totals }
   }
   const first = await findFirstActivity(db)
-  return first && { until: first, totals: NOTHING }
+  return first && { until: first, totals: ZERO_TOTALS }
 }
 
 /** Sums accounts, credits and payments in a time span. A span without an end lasts until now. */

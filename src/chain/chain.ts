@@ -138,7 +138,7 @@ export interface BalanceSpan {
 }
 
 /** Result of comparing a range of blocks. */
-export interface BalanceReconciliation {
+export interface BalanceComparison {
   readonly transfers: readonly Payment[]
   /** Balance at the end of the range; if its state is pruned, computed from transactions. */
   readonly balance: bigint
@@ -223,7 +223,7 @@ export interface Chain {
     holder: Address,
     span: BalanceSpan,
     signal?: AbortSignal,
-  ): Promise<BalanceReconciliation>
+  ): Promise<BalanceComparison>
   /**
    * An address's FLR at the end of a block, in the smallest unit; undefined where the state of that block
    * is pruned everywhere. Rejects when an endpoint refuses and no other answers.

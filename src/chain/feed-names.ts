@@ -35,7 +35,7 @@ export function feedName(id: string): string | undefined {
 }
 
 /**
- * Finds a feed by id or name, in any case, with `/USD` optional; a renamed feed is resolved to its current
+ * Finds a feed by id or name, in upper or lower case, with `/USD` optional; a renamed feed is resolved to its current
  * name.
  */
 export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry | undefined {
@@ -45,13 +45,11 @@ export function findFeed({ feeds, renamed }: FeedList, text: string): FeedEntry 
     id === undefined ? wanted.includes(entry.name.toLowerCase()) : entry.id === id.toLowerCase()
   const feed = feeds.find(isWanted)
   if (feed !== undefined) return feed
-  const formerId = [...renamed.keys()].find((renamedId) =>
-    isWanted({ id: renamedId, name: feedName(renamedId) ?? '' }),
-  )
+  const formerId = [...renamed.keys()].find((id) => isWanted({ id, name: feedName(id) ?? '' }))
   return formerId === undefined ? undefined : currentFeedOf(formerId, { feeds, renamed })
 }
 
-/** The current feed of a former id, after any number of renamings. */
+/** The current feed of a former id, which may have been renamed several times. */
 function currentFeedOf(formerId: Hex, { feeds, renamed }: FeedList): FeedEntry | undefined {
   const seen = new Set<Hex>()
   for (

@@ -2,12 +2,7 @@ import { isAddressEqual, zeroAddress } from 'viem'
 import { z } from 'zod'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBalanceAt } from './balance-at.ts'
-import {
-  type BalanceReconciliation,
-  type BalanceSpan,
-  OTHER_LOG_INDEX,
-  type Payment,
-} from './chain.ts'
+import { type BalanceComparison, type BalanceSpan, OTHER_LOG_INDEX, type Payment } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { RpcTransaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
@@ -40,7 +35,7 @@ export async function findInternalTransfers(
   holder: Address,
   span: BalanceSpan,
   signal?: AbortSignal,
-): Promise<BalanceReconciliation> {
+): Promise<BalanceComparison> {
   const transfers: Payment[] = []
   let known = span.before
   let isAssumed = span.isAssumed === true

@@ -6,9 +6,10 @@ import type { RpcClient } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 
-const ADDRESS_AT = 12
+/** Offset of an address in a word, in bytes. */
+const ADDRESS_OFFSET = 12
 /** The first version of the router with `payNative`; earlier ones have no version. */
-const WITH_COINS = 2n
+const FIRST_VERSION_WITH_COINS = 2n
 
 /**
  * Reads a payment router's state, in one request.
@@ -34,8 +35,8 @@ export async function readRouterState(
     if (paused === undefined || treasury === undefined) return undefined
     return {
       paused: isTrue(paused),
-      takesCoins: version !== undefined && (readWord(version) ?? 0n) >= WITH_COINS,
-      treasury: getAddress(slice(treasury, ADDRESS_AT)),
+      takesCoins: version !== undefined && (readWord(version) ?? 0n) >= FIRST_VERSION_WITH_COINS,
+      treasury: getAddress(slice(treasury, ADDRESS_OFFSET)),
       allowed: allowed.map((answer) => answer !== undefined && isTrue(answer)),
     }
   } catch (error) {

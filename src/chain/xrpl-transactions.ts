@@ -82,11 +82,11 @@ const RawEntry = z.looseObject({
 })
 
 /** A ledger's header. */
-export const LedgerHead = z.object({
+export const XrplLedgerHeader = z.object({
   ledger: z.object({ close_time: z.int(), ledger_hash: Digits }),
   validated: z.literal(true),
 })
-export type LedgerHead = z.output<typeof LedgerHead>
+export type XrplLedgerHeader = z.output<typeof XrplLedgerHeader>
 
 /** A transaction in a validated ledger. */
 export interface ValidatedTransaction {
@@ -128,7 +128,7 @@ export const XrplTransaction = RawEntry.transform(
 )
 
 /** Converts a ledger to a block. */
-export function toBlockOfLedger(index: number, { ledger }: LedgerHead): BlockRef {
+export function toBlockOfLedger(index: number, { ledger }: XrplLedgerHeader): BlockRef {
   const at = new Date((ledger.close_time + LEDGER_EPOCH_SECONDS) * 1000)
   return blockOf(index, ledger.ledger_hash, at)
 }

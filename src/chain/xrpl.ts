@@ -6,11 +6,11 @@ import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
   depositWithoutPayment,
   isPaymentTo,
-  LedgerHead,
   toBlockOfLedger,
   toXrplPayment,
   transactionFailureOf,
   type ValidatedTransaction,
+  XrplLedgerHeader,
   XrplTransaction,
 } from './xrpl-transactions.ts'
 
@@ -129,6 +129,6 @@ async function ledgerOf(
 ): Promise<BlockRef> {
   if (block !== undefined) return block
   const parameters = { ledger_index: ledgerIndex }
-  const head = await rpc.ask({ method: 'ledger', parameters, schema: LedgerHead }, signal)
+  const head = await rpc.ask({ method: 'ledger', parameters, schema: XrplLedgerHeader }, signal)
   return toBlockOfLedger(ledgerIndex, head)
 }

@@ -3,7 +3,7 @@ import { translator } from '#src/i18n/translate.ts'
 import type { Envelope, EnvelopeMessage, MessageField, MessageState } from './envelope.ts'
 import { stateIn } from './group.ts'
 import { groupItemTitle } from './group-wording.ts'
-import { asWritten, cut, glyphOf, lineStart, plainLineWriter } from './wording.ts'
+import { cut, glyphOf, isolatedInArabic, lineStart, plainLineWriter } from './wording.ts'
 
 /** One message of a group or summary. */
 export interface CardItem {
@@ -62,6 +62,6 @@ export function itemLine(
   locale: Envelope['locale'],
 ): string {
   const number = time !== undefined || message.alertId === null ? [] : [`#${message.alertId}`]
-  const start = time === undefined ? [] : [asWritten(locale, time)]
+  const start = time === undefined ? [] : [isolatedInArabic(locale, time)]
   return lineStart(locale) + [...start, glyph, text, ...number].join(' ')
 }

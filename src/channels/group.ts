@@ -1,4 +1,4 @@
-/** Messages with several alerts of one watch. Pure. */
+/** The alerts of a message, and their common cause. Pure. */
 import { helpText } from '#src/i18n/signal-help.ts'
 import { translator } from '#src/i18n/translate.ts'
 import { ALL_DUTIES, dutiesOf } from './duties.ts'
@@ -10,7 +10,7 @@ const SHARED_FIELDS: readonly string[] = ['sender', 'from', 'round', 'rounds']
 const LABEL_MAX = 80
 const VALUE_MAX = 1000
 
-/** A common cause with a damage and a first step of its own. */
+/** A common cause that has its own texts for the damage and for what to do first. */
 export type Failure = Exclude<Cause['kind'], 'healthy' | 'moved'>
 
 /** State of one alert of a group. */
@@ -35,7 +35,7 @@ export function failureIn(envelope: Envelope, state: MessageState): Failure | un
   return isStillCaused(envelope, state) ? kind : undefined
 }
 
-/** Whether the common cause of a message's alerts still holds. */
+/** Whether the common cause of a message's alerts still holds. A move of funds is not undone, so it always holds. */
 export function isStillCaused(envelope: Envelope, state: MessageState): boolean {
   const { message, items = [], cause } = envelope
   if (cause?.kind === 'moved') return true

@@ -29,7 +29,7 @@ import { type MailWriter, mailWriter } from './mail-page.ts'
 import { subjectOf } from './mail-subject.ts'
 import { type MailContent, mailText } from './mail-text.ts'
 import { helpRef } from './transfer.ts'
-import { asWritten, cut, isCode, isForeign, lineStart, shownLabel } from './wording.ts'
+import { cut, isCode, isForeign, isolatedInArabic, lineStart, shownLabel } from './wording.ts'
 
 /** Maximum length of a body, so that an e-mail stays under 60 kB. The service's texts are much shorter. */
 const BODY_MAX = 4000
@@ -259,7 +259,7 @@ function itemHtml({ locale }: Envelope, writer: MailWriter, item: CardItem) {
   const title = `<bdi>${escapeHtml(text)}</bdi>`
   const [page] = pageOf(item)
   const shown = page === undefined ? title : writer.link(title, page)
-  const at = time === undefined ? [] : [escapeHtml(asWritten(locale, time))]
+  const at = time === undefined ? [] : [escapeHtml(isolatedInArabic(locale, time))]
   const facts = itemFacts({ locale }, fields, htmlFacts(writer))
   return { startHtml: [...at, glyph].join(' '), textHtml: [shown, ...facts].join(' · ') }
 }

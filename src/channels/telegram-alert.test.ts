@@ -715,7 +715,9 @@ describe('every view', () => {
               }
             }
           }
-          expect(view.rows.length).toBeLessThanOrEqual(8)
+          // The card of the alert adds three rows, and a keyboard has eight.
+          const own = view.rows.length - (events.alerts[0] === 'credits.low-balance' ? 1 : 0)
+          expect(own, id).toBeLessThanOrEqual(5)
         }
       }
     }

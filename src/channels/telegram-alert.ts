@@ -21,7 +21,7 @@ import {
   fieldLine,
 } from './telegram-html.ts'
 import { helpRef } from './transfer.ts'
-import { asWritten, hasEnded, isOpenLink, lineStart, shownLabel } from './wording.ts'
+import { hasEnded, isOpenLink, isolatedInArabic, lineStart, shownLabel } from './wording.ts'
 
 /** Appearance of a message in a chat. */
 export interface AlertView extends ChatText {
@@ -172,8 +172,12 @@ function itemLine(
   const title = escapeHtml(text)
   const words =
     time !== undefined
-      ? [escapeHtml(asWritten(locale, time)), glyph, linked(title)]
-      : [glyph, title, ...(alertId === null ? [] : [asWritten(locale, linked(`#${alertId}`))])]
+      ? [escapeHtml(isolatedInArabic(locale, time)), glyph, linked(title)]
+      : [
+          glyph,
+          title,
+          ...(alertId === null ? [] : [isolatedInArabic(locale, linked(`#${alertId}`))]),
+        ]
   const facts = itemFacts({ locale }, fields, CHAT_FACTS)
   return lineStart(locale) + [words.join(' '), ...facts].join(' · ')
 }

@@ -1,5 +1,5 @@
 import {
-  alertsOfTheDay,
+  alertsOfLast24Hours,
   argumentsOf,
   type ButtonData,
   type HelpPart,
@@ -242,7 +242,7 @@ function buttonMakers({ locale }: Envelope) {
   const press = (label: TextKey, data: ButtonData) => ({ label: t(label), data })
   /** Button that lists the alerts of the last day, of one watch or of all. */
   const list = (label: TextKey, watchId: number | null = null) =>
-    press(label, alertsOfTheDay(watchId ?? undefined))
+    press(label, alertsOfLast24Hours(watchId ?? undefined))
   return {
     press,
     list,

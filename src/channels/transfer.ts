@@ -44,8 +44,8 @@ export function movement(parts: readonly Part[]): Cause | undefined {
     else sums.received += move.units
   }
   const amount = (units: bigint) => ({ units: units.toString(), decimals, symbol })
-  const own = moves.flatMap((move) => move ?? []).slice(0, TITLED_MAX)
-  const all = [...own.map(({ units }) => units), sums.sent, sums.received]
+  const single = moves.flatMap((move) => move ?? []).slice(0, TITLED_MAX)
+  const all = [...single.map(({ units }) => units), sums.sent, sums.received]
   const rounded = decimalsFor(
     all.flatMap((units) => (units === 0n ? [] : [{ units: absolute(units), decimals, symbol }])),
   )

@@ -169,7 +169,7 @@ function durationPart<Value extends HtmlValue>(
   locale: Locale,
   writer: LineWriter<Value>,
 ): string {
-  return writer.text(asWritten(locale, formatDuration(seconds, locale, 'short')))
+  return writer.text(isolatedInArabic(locale, formatDuration(seconds, locale, 'short')))
 }
 
 /** Severity, and start of an alert that can recover, or time of any other. */
@@ -268,8 +268,8 @@ function overOf(
   return from < to ? { from, to } : undefined
 }
 
-/** A value in a line that is not a sentence. */
-export function asWritten(locale: Locale, text: string): string {
+/** Isolates a value in a line of several values in Arabic, so that it keeps its direction; other locales need nothing. */
+export function isolatedInArabic(locale: Locale, text: string): string {
   return locale === 'ar' ? isolate(text) : text
 }
 

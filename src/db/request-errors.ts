@@ -29,8 +29,8 @@ function databaseRefusal(error: unknown): AppError | undefined {
 }
 
 /**
- * Turns any error of a request into a refusal. Errors that come neither from Fastify nor from an unavailable
- * database become `internal`.
+ * Turns any error of a request into a refusal. An AppError is returned as it is; a 4xx of Fastify and an error of
+ * an unavailable database get their own refusals; all others become `internal`.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
@@ -42,7 +42,10 @@ const REPORT_EVERY_MS = 10_000
 /** Time of the last report in each log, in epoch milliseconds. */
 const reportedAt = new WeakMap<Logger, number>()
 
-/** Logs a refusal caused by the database, at most once every ten seconds per log. */
+/**
+ * Logs a refusal caused by the database, at most once every ten seconds per log. Call it only with a refusal that
+ * `toAppError` made of another error.
+ */
 export function logDatabaseFailure(
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
   { kind, cause }: AppError,

@@ -86,7 +86,7 @@ export function createResultQueue(
       const recorded = await tryRecord(batch)
       inRecording = 0
       if (recorded === undefined) {
-        // The database is unavailable, so the results are kept in order and recorded when it is back.
+        // Nothing was recorded. The results keep their order and are tried again.
         waiting = [...batch, ...waiting]
         await pause(againMs, stopped.signal)
         againMs = Math.min(2 * againMs, RECORD_RETRY_MS.max)
@@ -101,7 +101,10 @@ export function createResultQueue(
     on.idle()
   }
 
-  /** @returns undefined if nothing was recorded, because of a failure that concerns no single result */
+  /**
+   * @returns undefined if a failure that concerns no single result prevented it, so that it is repeated; after the stop
+   * an outcome as if all were recorded, which drops the results
+   */
   async function tryRecord(
     batch: readonly SendTaskResult[],
   ): Promise<RecordingOutcome | undefined> {

@@ -2,7 +2,7 @@
  * Probabilities as people read and type them: as odds, *1 in 38 million*. Programs get numbers. Pure.
  */
 import type { Locale } from '#src/kernel/locale.ts'
-import { inDecimals, numberFormat, plainNumber } from './intl.ts'
+import { inDecimals, numberFormat, withMinusSign } from './intl.ts'
 import { withoutIsolates } from './isolates.ts'
 import { parseAmount, simplified } from './parse.ts'
 import { translate } from './translate.ts'
@@ -28,13 +28,13 @@ export function formatChance(probability: number, locale: Locale): string {
   if (probability > ODDS_MAX) {
     // Between 0.99 and 1, Intl cuts two digits of some numbers to 90%.
     const shown = probability < 1 ? Math.min(probability, 0.99) : probability
-    return plainNumber(numberFormat(locale, 'chance').format(shown))
+    return withMinusSign(numberFormat(locale, 'chance').format(shown))
   }
   const isBelow = !(probability >= WORDS_MIN)
   const odds = Number((1 / (isBelow ? WORDS_MIN : probability)).toPrecision(2))
   const style = odds < WORDS_FROM[locale] ? 'plainOdds' : 'odds'
   const text = translate(locale, isBelow ? 'units:oddsBelow' : 'units:odds', {
-    odds: plainNumber(numberFormat(locale, style).format(odds)),
+    odds: withMinusSign(numberFormat(locale, style).format(odds)),
   })
   return withoutIsolates(text)
 }

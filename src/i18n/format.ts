@@ -8,8 +8,8 @@ import {
   inDecimals,
   listFormat,
   numberFormat,
-  plainNumber,
   timeFormat,
+  withMinusSign,
   withoutDirectionMarks,
   zoneName,
 } from './intl.ts'
@@ -26,7 +26,7 @@ const NO_BREAK_SPACE = '\u00a0'
 
 /** A number with the locale's grouping and decimal sign, at most 3 decimals. */
 export function formatNumber(value: number, locale: Locale): string {
-  return plainNumber(numberFormat(locale, 'number').format(value))
+  return withMinusSign(numberFormat(locale, 'number').format(value))
 }
 
 /** An amount in the smallest unit, with its symbol. `signed` shows a plus sign too. */
@@ -91,7 +91,7 @@ export function formatPercent(
   locale: Locale,
   options: { readonly signed?: boolean } = {},
 ): string {
-  return plainNumber(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
+  return withMinusSign(numberFormat(locale, options.signed ? 'move' : 'percent').format(share))
 }
 
 /** Date and wall-clock time in a zone, by default with the zone's offset. */
@@ -333,7 +333,7 @@ function withOffset(wall: string, at: Date, timeZone: string): string {
 }
 
 function withSymbol(number: string, symbol: string): string {
-  return `${plainNumber(number)}${NO_BREAK_SPACE}${symbol}`
+  return `${withMinusSign(number)}${NO_BREAK_SPACE}${symbol}`
 }
 
 /** Decimal text in the type of `Intl`, which formats it exactly; a `Number` would lose digits. */

@@ -130,6 +130,6 @@ export function withoutDirectionMarks(text: string): string {
  * Like `withoutDirectionMarks`, for a number: also replaces the hyphen of `Intl` by a minus sign as wide as
  * the plus sign.
  */
-export function plainNumber(text: string): string {
-  return withoutDirectionMarks(text).replace(/^-/, '\u2212')
+export function withMinusSign(formattedNumber: string): string {
+  return withoutDirectionMarks(formattedNumber).replace(/^-/, '\u2212')
 }

@@ -12,7 +12,7 @@ import type signals from '../../locales/en/signals.json'
 import type units from '../../locales/en/units.json'
 import { NAMESPACES, TEXT_KEYS, TEXTS } from './catalogue.ts'
 import { wordsOfChain } from './chain-words.ts'
-import { numberFormat, plainNumber } from './intl.ts'
+import { numberFormat, withMinusSign } from './intl.ts'
 import { isolate, isolatesOutside, withoutDirections } from './isolates.ts'
 
 interface English {
@@ -199,7 +199,7 @@ function written(value: HtmlValue, locale: Locale): string {
 }
 
 function bareText(value: string | number | Bare | Html, locale: Locale): string {
-  if (typeof value === 'number') return plainNumber(numberFormat(locale, 'number').format(value))
+  if (typeof value === 'number') return withMinusSign(numberFormat(locale, 'number').format(value))
   if (typeof value === 'string') return value
   return value.kind === 'bare' ? value.text : value.html
 }

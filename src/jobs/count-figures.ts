@@ -8,7 +8,7 @@ const HALF_MINUTE_MS = 30_000
  * Counts the public figures in advance, so that requests do not wait for the count. Skipped while the clock
  * is wrong.
  */
-export const countPublicFigures: Job = {
+export const countFigures: Job = {
   name: 'count-figures',
   role: 'watcher',
   everyMs: () => HALF_MINUTE_MS,

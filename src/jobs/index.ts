@@ -1,4 +1,4 @@
-import { countPublicFigures } from './count-figures.ts'
+import { countFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
 import { deliverByOne, deliverDue } from './deliver-due.ts'
 import { fetchPublications } from './fetch-publications.ts'
@@ -57,7 +57,7 @@ export const REGISTRY: readonly Job[] = [
   showBacktests,
   followUpMessages,
   proveLedger,
-  countPublicFigures,
+  countFigures,
   prune,
   retain,
   resealSecrets,

@@ -21,13 +21,14 @@ export interface RunningJobs {
 const PAYLOADS_MAX = 5000
 /** Maximum wait after consecutive failures. */
 const BACKOFF_MS_MAX = 30_000
-const NOTHING: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
+const NO_WAKE_UPS: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
 
 /**
- * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; a job never has two runs
- * at once.
+ * Starts jobs. Each job runs, waits for its interval or a wake-up, and runs again; in one process a job never has
+ * two runs at once.
  *
- * A failed run is logged and soon retried, whatever the job's interval, with exponential back-off.
+ * A failed run is logged, an unavailable dependency only once, and soon retried, whatever the job's interval, with
+ * exponential back-off.
  */
 export async function startJobs(app: JobApp, sql: Sql, jobs: readonly Job[]): Promise<RunningJobs> {
   const stop = new AbortController()
@@ -111,7 +112,7 @@ async function loop(
       count(true)
       if (failures > 0) app.log.info({ job: job.name, failures }, 'job works again')
       failures = 0
-      notified = NOTHING
+      notified = NO_WAKE_UPS
     } catch (error) {
       if (signal.aborted) return
       failures += 1

@@ -42,7 +42,7 @@ export const ERROR_CODES: readonly ErrorCode[] = Object.keys(texts)
   .filter((key) => key.endsWith('.title'))
   .map((key) => key.slice(0, -'.title'.length))
   .filter(isErrorCode)
-  .sort((a, b) => errorStatusOf(a) - errorStatusOf(b))
+  .sort((a, b) => statusOfErrorCode(a) - statusOfErrorCode(b))
 
 /** Whether an error code with this name exists. */
 export function isErrorCode(name: string): name is ErrorCode {
@@ -50,11 +50,11 @@ export function isErrorCode(name: string): name is ErrorCode {
 }
 
 /** The kind an error code is thrown with. */
-export function errorKindOf(code: ErrorCode): ErrorKind {
+export function kindOfErrorCode(code: ErrorCode): ErrorKind {
   return KINDS[code] ?? 'conflict'
 }
 
 /** The HTTP status of an error code. */
-export function errorStatusOf(code: ErrorCode): number {
-  return ERROR_STATUS[errorKindOf(code)]
+export function statusOfErrorCode(code: ErrorCode): number {
+  return ERROR_STATUS[kindOfErrorCode(code)]
 }

@@ -5,12 +5,12 @@ import * as alerts from '#src/alerts/history.ts'
 import {
   AcknowledgeInput,
   Acknowledgement,
+  AlertDeletionResult,
   AlertExportQuery,
   AlertPage,
   AlertQuery,
   AlertSelection,
   AlertSelectionQuery,
-  DeletedAlerts,
 } from '#src/alerts/model.ts'
 import { listTokens } from '#src/auth/service.ts'
 import type { Caller } from '#src/kernel/caller.ts'
@@ -42,7 +42,7 @@ export const deleteAlerts = defineOperation({
   query: AlertSelectionQuery,
   body: AlertSelection,
   bodyOptional: true,
-  output: DeletedAlerts,
+  output: AlertDeletionResult,
   // Not `summarizeAlertsDeletion` itself: TypeScript would take the types of the entry from its parameter, not from the schemas.
   summarize: (input) => summarizeAlertsDeletion(input),
   handle: ({ app, caller, query: { all, ...query }, body }) =>

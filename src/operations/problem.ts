@@ -2,7 +2,7 @@
 import { withUsdPrice } from '#src/billing/price-text.ts'
 import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import { type AppError, type ErrorCode, retryAfterOf } from '#src/kernel/errors.ts'
-import { errorStatusOf } from '#src/kernel/problems.ts'
+import { statusOfErrorCode } from '#src/kernel/problems.ts'
 
 /** An error for its problem body. */
 export interface ProblemView {
@@ -28,7 +28,7 @@ export function problemBody(t: Translate, publicUrl: string, problem: ProblemVie
   return {
     type: `${publicUrl}/problems/${code}`,
     title: t(checkedKey(`errors:${code}.title`), values),
-    status: errorStatusOf(code),
+    status: statusOfErrorCode(code),
     detail: t(checkedKey(`errors:${code}.detail`), values),
     code,
     requestId,

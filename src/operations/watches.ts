@@ -131,7 +131,10 @@ function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
   return tagOfVersion(version, health, lastEvaluatedAt?.getTime().toString(36) ?? '')
 }
 
-/** @throws AppError invalid `validation_failed` for a recipient of another wallet */
+/**
+ * Refuses `recipientIds` and `escalateTo` that are not the caller's.
+ * @throws AppError invalid `validation_failed`
+ */
 async function requireOwnRecipients(
   app: App,
   caller: Caller,

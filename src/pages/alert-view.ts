@@ -100,7 +100,7 @@ function shownRounds(
   { message, timezone, endedAt }: LinkedAlertPage,
   provider: ProviderView | undefined,
 ) {
-  if (provider === undefined || countRounds(provider.rounds).seen === 0) return undefined
+  if (provider === undefined || countRounds(provider.rounds).known === 0) return undefined
   const label = message.watchLabel
   return roundsGrid(t, provider, { timezone, label, isPast: endedAt !== null })
 }

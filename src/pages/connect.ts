@@ -188,7 +188,7 @@ async function sendOffer(
       spendOf: offer.spendOf,
       order: asked && askedOrder(t, asked, offer),
       match: offer.match,
-      // Never preselected: the chat may belong to another person.
+      // Ticked only by the reader: the chat may belong to another person.
       spend: elsewhere?.spend ?? false,
       isBilled: app.billing.enabled,
       isSpendAsked: offer.spend,

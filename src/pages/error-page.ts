@@ -29,8 +29,8 @@ export function answerFailure(
     status: ERROR_STATUS[kind],
     isUncached: true,
     data: (t) => ({
-      ...words(t, problem),
-      // A visit changes nothing, so that it can be repeated.
+      ...problemText(t, problem),
+      // A GET request changes nothing, so that it can be repeated.
       button:
         kind === 'upstream' && request.method === 'GET'
           ? { href: addressOf(request), label: t('pages:home.answer.retry') }
@@ -40,8 +40,8 @@ export function answerFailure(
   })
 }
 
-/** Title and text of a problem; `not_found` has words of its own on pages. */
-function words(t: Translate, problem: AppError) {
+/** Title and text of a problem. On pages `not_found` has a text of its own. */
+function problemText(t: Translate, problem: AppError) {
   const { code, details } = problem
   const values = withUsdPrice(t, code, { ...details.values, seconds: retryAfterOf(problem) ?? 0 })
   if (code === 'not_found') {

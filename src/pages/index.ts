@@ -1,3 +1,4 @@
+import compress from '@fastify/compress'
 import helmet from '@fastify/helmet'
 import files from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
@@ -51,6 +52,7 @@ export async function registerPages(
     crossOriginEmbedderPolicy: false,
     xFrameOptions: { action: 'deny' },
   })
+  await server.register(compress, { global: false, encodings: ['gzip'] })
   const maxAge = HOUR_MS
   const served = { index: false, wildcard: false, maxAge, decorateReply: false } as const
   const globIgnore = ['**/*.css']
@@ -59,7 +61,7 @@ export async function registerPages(
     reply
       .type('text/css; charset=utf-8')
       .header('cache-control', `public, max-age=${maxAge / 1000}`)
-      .send(PAGE_CSS),
+      .compress(PAGE_CSS),
   )
   await server.register(files, { root: SCRIPTS_FOLDER, prefix: '/scripts/', ...served })
   readForms(server)

@@ -149,7 +149,12 @@ export function sendPage(
     reply.header('etag', tag)
     if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   }
-  return reply.type('text/html; charset=utf-8').send(html)
+  reply.type('text/html; charset=utf-8')
+  // A tag is of the bytes as they are. The length of compressed bytes tells parts of a secret in a page to somebody
+  // who can put text into the page.
+  if (page.freshSeconds !== undefined || page.isUncached) return reply.send(html)
+  reply.compress(html)
+  return reply
 }
 
 /** A text as HTML, with the parts between backticks as code. */

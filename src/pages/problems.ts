@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { checkedKey, type TextValues, type Translate } from '#src/i18n/translate.ts'
 import type { ErrorCode } from '#src/kernel/errors.ts'
-import { ERROR_CODES, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
+import { ERROR_CODES, isErrorCode, statusOfErrorCode } from '#src/kernel/problems.ts'
 import type { App } from '#src/operations/define.ts'
 import { problemBody } from '#src/operations/problem.ts'
 import { readApiReference } from './api-reference.ts'
@@ -52,7 +52,7 @@ export function problemPages(server: FastifyInstance, app: App): void {
 }
 
 function index(t: Translate) {
-  const groups = Map.groupBy(ERROR_CODES, errorStatusOf)
+  const groups = Map.groupBy(ERROR_CODES, statusOfErrorCode)
   return {
     title: t('pages:problems.title'),
     groups: [...groups].map(([status, codes]) => ({

@@ -53,19 +53,19 @@ function isMatch(input: string, text: string): boolean {
 }
 
 function rowOf(t: Translate, { provider, name, weight, rounds }: ListedProvider) {
-  const { seen, bad } = rounds
+  const { known, bad } = rounds
   return {
     path: `/providers/${provider}`,
     name: name ?? shortAddress(provider),
     weight: weight === null ? '–' : formatPercent(weight, t.locale),
     tone: toneOfRounds(rounds, ROUNDS_PER_PROVIDER),
-    rounds: seen === 0 ? '–' : `${seen - bad}/${seen}`,
+    rounds: known === 0 ? '–' : `${known - bad}/${known}`,
     // The dash of a provider without judged rounds already says that there is no data.
     noData:
-      seen === 0 || seen === ROUNDS_PER_PROVIDER
+      known === 0 || known === ROUNDS_PER_PROVIDER
         ? undefined
         : t('pages:provider.noData', {
-            rounds: formatNumber(ROUNDS_PER_PROVIDER - seen, t.locale),
+            rounds: formatNumber(ROUNDS_PER_PROVIDER - known, t.locale),
           }),
   }
 }

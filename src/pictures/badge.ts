@@ -26,16 +26,16 @@ const COLOURS = {
  * so that one badge serves every language.
  */
 export function drawBadge(view: ProviderView, name: string | undefined): string {
-  const { seen, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))
+  const { known, bad } = countRounds(roundsWithin(view.rounds, ROUNDS))
   const left = drawableName(name) ?? shortAddress(view.provider)
-  const right = seen === 0 ? '–' : `${seen - bad}/${seen}`
-  // Without a problem the badge is grey until twenty rounds were seen.
+  const right = known === 0 ? '–' : `${known - bad}/${known}`
+  // Without a problem the badge is grey until the results of twenty rounds are known.
   const colour =
     bad === 0
-      ? seen === ROUNDS
+      ? known === ROUNDS
         ? 'fine'
         : 'unknown'
-      : bad / seen <= FEW_SHARE_MAX
+      : bad / known <= FEW_SHARE_MAX
         ? 'fewBad'
         : 'manyBad'
   const label = escapeHtml(`${left}: ${right}`)

@@ -32,7 +32,7 @@ export function providerTexts(t: Translate, view: ProviderView) {
   }
 }
 
-/** Why values may be out of date. The current round is read from the chain: where it is known, the chain answered. */
+/** Why values may be out of date. If `currentRound` is null, the chain did not answer. */
 function staleText(t: Translate, view: ProviderView): string | undefined {
   if (!view.stale) return undefined
   const hasRounds = view.rounds.length > 0
@@ -40,7 +40,7 @@ function staleText(t: Translate, view: ProviderView): string | undefined {
   return t(hasRounds ? 'pages:home.answer.stored' : 'pages:home.answer.unavailable')
 }
 
-/** A provider's part in the reward epoch; undefined while it is unknown. */
+/** Whether the provider votes in the reward epoch, and with which weight; undefined while it is unknown. */
 export function epochText(t: Translate, view: ProviderView): string | undefined {
   const { rewardEpoch, registered, inPolicy, weight } = view
   if (rewardEpoch === null || registered === null || inPolicy === null) return undefined

@@ -10,12 +10,12 @@ export function roundsText(
   { rounds }: Pick<ProviderView, 'rounds'>,
   range: number,
 ): string {
-  const { seen, bad } = countRounds(roundsWithin(rounds, range))
-  if (seen === 0) return t('bot:provider.unseen')
-  if (seen === range && bad === 0) return t('bot:provider.allFine', { count: range })
-  const text = t('bot:provider.rounds', { count: range, fine: seen - bad, bad })
-  if (seen === range) return text
-  return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - seen, t.locale) })}`
+  const { known, bad } = countRounds(roundsWithin(rounds, range))
+  if (known === 0) return t('bot:provider.unseen')
+  if (known === range && bad === 0) return t('bot:provider.allFine', { count: range })
+  const text = t('bot:provider.rounds', { count: range, fine: known - bad, bad })
+  if (known === range) return text
+  return `${text} · ${t('pages:provider.noData', { rounds: formatNumber(range - known, t.locale) })}`
 }
 
 /** Mark of the state of the newest `range` rounds. */

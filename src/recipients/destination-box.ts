@@ -5,10 +5,10 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { SEALED_DESTINATIONS } from './store.ts'
 
-/** Purpose that destinations are sealed for. */
+/** Purpose for which destinations are encrypted. */
 const PURPOSE = 'destination'
 
-/** Stored data of a destination: sealed, masked, and its partition. */
+/** Stored data of a destination: encrypted, masked, and its partition. */
 export interface StoredDestination {
   readonly destination: string
   readonly target: string

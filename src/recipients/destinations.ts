@@ -58,8 +58,8 @@ export async function listChannels(
 }
 
 /**
- * Sets the wallet's own destination of a channel, or switches the existing destination on again. Setting
- * the same destination again changes nothing and shows no secret.
+ * Sets the wallet's own destination of a channel, or switches the existing destination on again. The same destination
+ * keeps its secret, unless `rotateSecret` asks for another one.
  *
  * @throws AppError not_found for an unknown channel; invalid `validation_failed`; conflict
  * `use_telegram_link`; upstream `channel_unavailable`
@@ -241,7 +241,10 @@ export async function recordOutcomes(
   return stopped.length === 0 ? [] : await store.listRows(deps.db, stopped)
 }
 
-/** Records the successes before the failures of the same recipients, and those that end failures. */
+/**
+ * Writes a success now if the recipient also has a failure in these outcomes, or if it ends a series of failures.
+ * The other successes are written later, from `lastSuccesses`.
+ */
 async function recordSuccesses(
   { db, lastSuccesses }: Pick<RecordingDeps, 'db' | 'lastSuccesses'>,
   sums: readonly OutcomeSum[],
@@ -255,8 +258,8 @@ async function recordSuccesses(
 }
 
 /**
- * Stores the new destination after a move. If the wallet has already linked the new chat, the moved
- * recipient is switched off, and the other recipient continues.
+ * Stores the new destination after Telegram gave a chat another id. If the wallet has a recipient for the new chat
+ * already, that one stays as it is, and this one is switched off.
  */
 export async function moveDestination(
   deps: { readonly db: Db; readonly box: SecretBox; readonly channels: Channels },

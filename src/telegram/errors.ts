@@ -165,7 +165,7 @@ export function isConflict(error: unknown): boolean {
   return isRefused(error, 409)
 }
 
-/** Whether Telegram is unreachable, or requests a pause, so that the same call may work later. */
+/** Whether Telegram is unreachable, fails (5xx) or requests a pause, so that the same call may work later. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof HttpError) return true
   return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)

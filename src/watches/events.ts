@@ -69,7 +69,7 @@ const SOURCES: ReadonlyMap<string, EventSource> = new Map([
   ),
 ])
 
-/** Finds the source of an event; undefined for a name that no signal emits. */
+/** Finds the source of an event; undefined for an unknown event. */
 export function findEventSource(event: string): EventSource | undefined {
   return SOURCES.get(event)
 }
@@ -80,7 +80,7 @@ export function recoveryRoleOf(event: string): Pick<EventSource, 'isRecovery' | 
   return { isRecovery, canRecover }
 }
 
-/** Whether an alert has a page of evidence: it must be about a data provider and not be a recovery. */
+/** Whether alerts of this event have a page of evidence: those about a data provider, except recoveries. */
 export function canBeProven(event: string): boolean {
   const source = SOURCES.get(event)
   return source?.signal.claim !== undefined && !source.isRecovery

@@ -3,8 +3,8 @@ import type { JsonObject } from '#src/kernel/units.ts'
 import type { WatchType } from './define.ts'
 import type { Observed, Signal } from './signal.ts'
 
-/** A stored watch, with its last observation. */
-interface StoredExample {
+/** What an example needs of a stored watch, with its last observation. */
+interface WatchForExample {
   readonly target: unknown
   readonly settings: unknown
   readonly observation: unknown
@@ -13,9 +13,9 @@ interface StoredExample {
 }
 
 /**
- * Data of an example alert of a watch. If the signal has `ownExample`, it is made from the watch and its last
- * observation. Otherwise it is the general example of the signal, with target and parameters of the watch and with
- * current times.
+ * Data of an example alert of a watch. If `ownExample` of the signal returns data, made from the watch and its last
+ * observation, it is that. Otherwise it is the general example of the signal, with target and parameters of the watch
+ * and with current times.
  *
  * @param at time of the example
  */
@@ -23,7 +23,7 @@ export function exampleData(
   type: WatchType,
   signal: Signal,
   event: string,
-  watch: StoredExample,
+  watch: WatchForExample,
   at: Date,
 ): JsonObject {
   const example = signal.examples[event] ?? {}

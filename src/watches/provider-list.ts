@@ -1,7 +1,7 @@
 import type { FspChain } from '#src/fsp/chain.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { WatchTypeFacts } from './facts.ts'
-import { countVerdicts, type RoundCounts } from './round-counts.ts'
+import { countRoundsOfVerdicts, type RoundCounts } from './round-counts.ts'
 import { undefinedIfUnavailable } from './unavailable.ts'
 
 /** A provider in the list of all providers. */
@@ -46,7 +46,7 @@ export async function listEveryProvider(
       provider,
       name: names.get(provider),
       weight: weights?.get(provider) ?? null,
-      rounds: countVerdicts(verdicts.get(provider) ?? []),
+      rounds: countRoundsOfVerdicts(verdicts.get(provider) ?? []),
     }))
     .toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0) || byName(a, b))
 }

@@ -9,29 +9,33 @@ interface Deps {
   readonly confirmations: number
 }
 
-/** Reads the provider from the chain; undefined on a chain without the protocol. @throws AppError upstream */
+/**
+ * Reads the provider from the chain; undefined on a chain without the protocol.
+ *
+ * @param providerAddress any address of the provider
+ * @throws AppError upstream
+ */
 export async function readLiveProvider(
   { chain, confirmations }: Deps,
-  asked: Address,
+  providerAddress: Address,
   signal: AbortSignal | undefined,
 ): Promise<LiveProviderFields | undefined> {
   const block = await chain.confirmedBlock(confirmations, signal)
   const policies = await chain.rounds.policies(block, signal)
   if (policies === undefined) return undefined
-  const identity = await chain.protocol.identityOf(asked, signal)
+  const identity = await chain.protocol.identityOf(providerAddress, signal)
   const { currentEpoch } = policies
-  const inForce = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
+  const currentPolicy = policies.policies.find(({ rewardEpoch }) => rewardEpoch === currentEpoch)
   const query = {
     currentEpoch,
     voters: [identity],
-    members: new Map(inForce?.providers.map((provider) => [provider.voter, provider])),
+    members: new Map(currentPolicy?.providers.map((provider) => [provider.voter, provider])),
     extra: new Map(),
     block,
   }
   const { registration, providers } = await chain.rounds.states(query, signal)
   const state = providers.get(identity)
-  const policy = inForce
-  const member = policy?.providers.find(({ voter }) => voter === identity)
+  const member = currentPolicy?.providers.find(({ voter }) => voter === identity)
   const { firstRoundAtSeconds, roundSeconds } = policies.clock
   return {
     provider: identity,
@@ -44,8 +48,11 @@ export async function readLiveProvider(
         policies.schedule.preparationSeconds) *
         1000,
     ),
-    isMember: policy === undefined ? null : member !== undefined,
-    weight: member === undefined || policy === undefined ? null : member.weight / policy.weightSum,
+    isMember: currentPolicy === undefined ? null : member !== undefined,
+    weight:
+      member === undefined || currentPolicy === undefined
+        ? null
+        : member.weight / currentPolicy.weightSum,
     currentRound: Math.floor((block.at.getTime() / 1000 - firstRoundAtSeconds) / roundSeconds),
     balances: [...(state?.balancesWei ?? [])].map(([address, balanceWei]) => ({
       role: roleOf(state?.addresses ?? null, address),

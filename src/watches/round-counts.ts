@@ -10,23 +10,23 @@ import {
 
 /** Number of rounds with a known result, and number of these rounds with an unfulfilled duty. */
 export interface RoundCounts {
-  readonly seen: number
+  readonly known: number
   readonly bad: number
 }
 
 export function countRounds(rounds: ProviderView['rounds']): RoundCounts {
   const countRoundsWith = (matches: (cell: DutyResult) => boolean) =>
     rounds.filter((round) => DUTIES.some((duty) => matches(dutyResultOf(round, duty)))).length
-  return { seen: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadResult) }
+  return { known: countRoundsWith((cell) => cell !== 'unknown'), bad: countRoundsWith(isBadResult) }
 }
 
 /**
  * Tone in which pages show `range` rounds: `critical` if a duty was not fulfilled, `fine` if the results of all rounds
  * are known, otherwise none.
  */
-export function toneOfRounds({ seen, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
+export function toneOfRounds({ known, bad }: RoundCounts, range: number): '' | 'fine' | 'critical' {
   if (bad > 0) return 'critical'
-  return seen === range ? 'fine' : ''
+  return known === range ? 'fine' : ''
 }
 
 /** The stored rounds among the newest `range` round ids. */
@@ -39,7 +39,9 @@ export function roundsWithin(
 }
 
 /** Like `countRounds`, from the verdicts of rounds. */
-export function countVerdicts(rounds: readonly ProviderObservation['checks'][]): RoundCounts {
+export function countRoundsOfVerdicts(
+  rounds: readonly ProviderObservation['checks'][],
+): RoundCounts {
   // `countRounds` reads neither the number nor the start of a round.
   const startsAt = new Date(0)
   return countRounds(rounds.map((checks) => ({ id: 0, startsAt, ...dutyResultsOf({ checks }) })))

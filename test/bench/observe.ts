@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { connect } from '#src/db/connection.ts'
 import { withDatabase } from './database.ts'
 import { type Measurement, median } from './report.ts'
@@ -42,7 +42,7 @@ export async function benchObserve(): Promise<Measurement[]> {
 }
 
 async function measure(
-  devnet: FurnishedDevnet,
+  devnet: DevnetWithContracts,
   proxy: Awaited<ReturnType<typeof startRpcProxy>>,
   urls: { readonly many: string; readonly few: string },
 ): Promise<Measurement[]> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { showBacktestResults } from '#bot/core/backtest-messages.ts'
 import { deleteDraft } from '#bot/core/session-store.ts'
 import { BACKTEST_SCREENS } from '#bot/features/backtests.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { packed, unpacked } from '#src/actions/codec.ts'
 import { findFeed } from '#src/chain/feed-names.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -16,7 +16,7 @@ import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 /** What a watch would have sent, in the wizard and beside the values of a setting. */
 
 let world: BotWorld
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let ann: TestChat
 
 const XRP = { type: 'feed-move', target: { feed: 'XRP/USD' } }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let ann: TestChat
 
 beforeAll(async () => {

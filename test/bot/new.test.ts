@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteDraft } from '#bot/core/session-store.ts'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { packed } from '#src/actions/codec.ts'
 import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
@@ -9,7 +9,7 @@ import { watchStart } from '#src/telegram/links.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
 
 let world: BotWorld
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let ann: TestChat
 
 const BOB = walletOf('bob')

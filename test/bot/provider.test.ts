@@ -5,7 +5,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { packed } from '#src/actions/codec.ts'
 import { formatChance } from '#src/i18n/chance.ts'
@@ -21,7 +21,7 @@ import { connectWallet } from '../support/connect-page.ts'
 
 const AT = new Date('2026-11-20T12:00:00Z')
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let simulation: ProviderSimulation
 let data: ProtocolData
 let world: BotWorld

@@ -4,7 +4,7 @@ import feeds from '#sandbox/contracts/PriceFeeds.json' with { type: 'json' }
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf, setFeedData } from '#sandbox/devnet/deployment.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import type { Logger } from '#src/kernel/logger.ts'
@@ -16,8 +16,8 @@ const alice = PEOPLE.alice.account.address
 const AT = new Date('2026-11-20T15:00:00Z')
 const minutesBefore = (minutes: number) => new Date(AT.getTime() - minutes * 60_000)
 
-let devnet: FurnishedDevnet
-let contracts: FurnishedDevnet['contracts']
+let devnet: DevnetWithContracts
+let contracts: DevnetWithContracts['contracts']
 let proxy: RpcProxy
 let clock: TestClock
 let chain: Chain

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createChain } from '#src/chain/client.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
@@ -11,7 +11,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 
 /** Endpoints whose answers do not have the shape of their methods. */
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let primary: RpcProxy
 let secondary: RpcProxy
 let nowMs: number

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { createClient, type Hex, http, keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import type { PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
@@ -15,7 +15,7 @@ const HANDLES = ['1', '2', '3', '4'].map((text) => keccak256(toHex(text)))
 const tooMany = (from: number, to: number, max: number) =>
   `requested too many blocks from ${from} to ${to}, maximum is set to ${max}`
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let places: PaymentDestinations
 let tip: number
 

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, erc20Abi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import type { Asset, BalanceMovement, Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -15,7 +15,7 @@ const carol = PEOPLE.carol.account.address
 const FLR = 10n ** 18n
 const UNKNOWN = { transactionHash: null, counterparty: null }
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let proxy: RpcProxy
 let chain: Chain
 let token: Address

@@ -17,7 +17,7 @@ import { bytecodeOf, mintData, setAllowedData, TOKEN_ABI } from '#sandbox/devnet
 import { MULTICALL3_ADDRESS } from '#sandbox/devnet/multicall.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import type { MinedTransaction, TransactionToSend } from '#sandbox/devnet/sending.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import type { Chain, PaymentDestinations } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { ROUTER_ABI } from '#src/chain/contracts.ts'
@@ -31,8 +31,8 @@ const bob = PEOPLE.bob.account.address
 const handle = (text: string) => keccak256(toHex(text))
 const HANDLE = handle('a top-up')
 
-let devnet: FurnishedDevnet
-let contracts: FurnishedDevnet['contracts']
+let devnet: DevnetWithContracts
+let contracts: DevnetWithContracts['contracts']
 let places: PaymentDestinations
 let proxy: RpcProxy
 let second: RpcProxy

@@ -21,7 +21,7 @@ import feeToken from '#sandbox/contracts/FeeToken.json' with { type: 'json' }
 import silentToken from '#sandbox/contracts/SilentToken.json' with { type: 'json' }
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { bytecodeOf } from '#sandbox/devnet/deployment.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import router from '#src/chain/router/PrepaidRouter.json' with { type: 'json' }
 import { CONTRACT_WALLET_ABI, deployContractWallet, execute } from '../support/contract-wallet.ts'
 import { AGREED_ROUTER_ABI } from './router-abi.ts'
@@ -62,8 +62,8 @@ const TOKEN = parseAbi([
   'function transfer(address to, uint256 value) returns (bool)',
 ])
 
-let devnet: FurnishedDevnet
-let contracts: FurnishedDevnet['contracts']
+let devnet: DevnetWithContracts
+let contracts: DevnetWithContracts['contracts']
 let snapshot: `0x${string}`
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { keccak256, toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
@@ -14,7 +14,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 
 /** Blocks and their events, read completely or not at all. */
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let primary: RpcProxy
 let secondary: RpcProxy
 let paidIn: number[]

@@ -5,7 +5,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { dropOldDeliveries } from '#src/delivery/retention.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { sendPictures } from '#src/jobs/send-pictures.ts'
@@ -19,7 +19,7 @@ import { BOT_TOKEN } from '../support/harness.ts'
 const DUTIES = ['ftso-commit', 'ftso-reveal', 'ftso-signature', 'fdc-bitvote', 'fdc-signature']
 const MINUTE = 60
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let simulation: ProviderSimulation
 let world: BotWorld
 let chat: TestChat

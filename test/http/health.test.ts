@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { healthChecks } from '#src/health.ts'
 import { createInternalServer } from '#src/http/internal.ts'
-import { countPublicFigures } from '#src/jobs/count-figures.ts'
+import { countFigures } from '#src/jobs/count-figures.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
@@ -110,7 +110,8 @@ test.each([
   // The database's goes on meanwhile.
   expect(problems[0].problem.replace(/8\d{4} s/, '86400 s')).toBe(problem)
   await beat()
-  expect(calls.at(-1)).toMatchObject({ path: '/check/fail', body: `clock: ${problems[0].problem}` })
+  expect(calls.at(-1)).toMatchObject({ path: '/check/fail' })
+  expect(calls.at(-1)?.body.replace(/8\d{4} s/, '86400 s')).toBe(`clock: ${problem}`)
 })
 
 test('clocks of the host and the database that are behind the chain degrade the service', async () => {
@@ -208,7 +209,7 @@ test('a missing synthetic alert degrades the service, and synthetic alerts are i
   await deliverAll(service.app)
   // The host's clock is ahead by now.
   expect((await ready()).problems).toMatchObject([{ name: 'clock' }])
-  await countPublicFigures.run(service.app, signal, CHECK_EVERYTHING)
+  await countFigures.run(service.app, signal, CHECK_EVERYTHING)
   const { body } = await request(service, 'GET', '/stats')
   expect(body).toMatchObject({ wallets: 0, alerts24h: 0, deliveries24h: 0 })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendDueReminders } from '#src/billing/subscriptions/reminders.ts'
 import { renewDueSubscriptions } from '#src/billing/subscriptions/renewal.ts'
-import { countPublicFigures } from '#src/jobs/count-figures.ts'
+import { countFigures } from '#src/jobs/count-figures.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fitWatches } from '#src/jobs/fit-watches.ts'
 import { proveLedger } from '#src/jobs/prove-ledger.ts'
@@ -19,7 +19,7 @@ import { type Client, signIn } from '../support/people.ts'
 
 /** A host whose clock is wrong, beside a database whose clock is right. */
 
-const FORGETFUL = [prune, retain, proveLedger, countPublicFigures]
+const FORGETFUL = [prune, retain, proveLedger, countFigures]
 const signal = new AbortController().signal
 const errors: string[] = []
 const log: Logger = { ...silentLogger, error: (_fields, message) => void errors.push(message) }

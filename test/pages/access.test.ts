@@ -138,10 +138,13 @@ async function openWindow({ wallet = false } = {}) {
   })
   page.on('response', (response) => {
     bodies.push(
-      response.body().then(
-        ({ length }) => length,
-        () => 0,
-      ),
+      response
+        .request()
+        .sizes()
+        .then(
+          ({ responseBodySize }) => responseBodySize,
+          () => 0,
+        ),
     )
   })
   page.on('console', (message) => {

@@ -1,7 +1,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LOCALES } from '#src/kernel/locale.ts'
-import { ERROR_CODES, errorKindOf, errorStatusOf, isErrorCode } from '#src/kernel/problems.ts'
+import {
+  ERROR_CODES,
+  isErrorCode,
+  kindOfErrorCode,
+  statusOfErrorCode,
+} from '#src/kernel/problems.ts'
 import texts from '../../locales/en/errors.json' with { type: 'json' }
 import { openSite, type Site } from './site.ts'
 
@@ -38,13 +43,13 @@ describe('the codes', () => {
   )
   test.each(published.filter(([code]) => isErrorCode(code)))('%s is %i', (code, status) => {
     if (!isErrorCode(code)) throw new Error('filtered above')
-    expect(errorStatusOf(code)).toBe(status)
+    expect(statusOfErrorCode(code)).toBe(status)
   })
   test('are thrown with their listed kind everywhere', () => {
     const thrown = /new AppError\(\s*'(\w+)',\s*'(\w+)'/g
     const wrong = globSync('{src,bot}/**/*.ts').flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(thrown)]
-        .filter(([, kind, code = '']) => !isErrorCode(code) || errorKindOf(code) !== kind)
+        .filter(([, kind, code = '']) => !isErrorCode(code) || kindOfErrorCode(code) !== kind)
         .map(([, kind, code]) => `${path}: ${code} as ${kind}`),
     )
     expect(wrong).toEqual([])
@@ -52,7 +57,7 @@ describe('the codes', () => {
   test('have texts each, and are sorted by status', () => {
     const titles = Object.keys(texts).filter((key) => key.endsWith('.title'))
     expect(ERROR_CODES.toSorted()).toEqual(titles.map((key) => key.replace('.title', '')).sort())
-    const statuses = ERROR_CODES.map(errorStatusOf)
+    const statuses = ERROR_CODES.map(statusOfErrorCode)
     expect(statuses).toEqual(statuses.toSorted((a, b) => a - b))
   })
 })
@@ -63,7 +68,7 @@ describe('/problems/<code>', () => {
       const { status, html, text } = await site.get(`/problems/${code}?lang=${locale}`)
       expect(status).toBe(200)
       expect(text).toContain(code)
-      expect(text).toContain(String(errorStatusOf(code)))
+      expect(text).toContain(String(statusOfErrorCode(code)))
       expect(html).not.toContain('{{')
     }
   })

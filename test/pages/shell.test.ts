@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { translate } from '#src/i18n/translate.ts'
 import { directionOf, LOCALES, localeName } from '#src/kernel/locale.ts'
@@ -64,6 +65,18 @@ describe('every page', () => {
       const hasCode = /^\/(?:a|confirm|unsubscribe)\//.test(path)
       const kept = hasCode ? 'no-store' : 'public, max-age=300'
       expect(headers['cache-control'], path).toBe(kept)
+    }
+  })
+  test('is sent compressed to browsers that ask for it, unless its address contains a code', async () => {
+    for (const path of await allPages()) {
+      const { headers, html } = await site.get(path)
+      expect(headers['content-encoding'], path).toBeUndefined()
+      const compressed = await site.get(path, { 'accept-encoding': 'br, gzip;q=0.8' })
+      const hasCode = /^\/(?:a|confirm|unsubscribe)\//.test(path)
+      expect(compressed.headers['content-encoding'], path).toBe(hasCode ? undefined : 'gzip')
+      if (hasCode) continue
+      expect(compressed.headers['vary'], path).toBe('accept-language, accept-encoding')
+      expect(gunzipSync(compressed.bytes).toString(), path).toBe(html)
     }
   })
   test.each(LOCALES)('reads in %s', async (locale) => {

@@ -32,6 +32,8 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly html: string
+  /** The body as it was sent. */
+  readonly bytes: Buffer
   /** The visible text in one line, with entities decoded. */
   readonly text: string
 }
@@ -58,7 +60,7 @@ export async function openSite(over: Readonly<Record<string, string>> = {}) {
       ...(options.body !== undefined && { payload: options.body }),
     })
     const { statusCode: status, headers, payload: html } = response
-    return { status, headers, html, text: textOf(html) }
+    return { status, headers, html, bytes: response.rawPayload, text: textOf(html) }
   }
 
   /** Creates a mailbox that was asked for consent, and returns the path of the page that asks. */

@@ -11,7 +11,7 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { CONTRACT_REGISTRY_ADDRESS } from '#src/chain/contracts.ts'
 import { cryptoFeedId } from '#src/chain/feed-names.ts'
 
@@ -54,8 +54,8 @@ const SELECTORS = {
   'getFeedIdChanges()': '0x5d202c48',
 }
 
-let devnet: FurnishedDevnet
-let contracts: FurnishedDevnet['contracts']
+let devnet: DevnetWithContracts
+let contracts: DevnetWithContracts['contracts']
 
 beforeAll(async () => {
   devnet = await startDevnet({ contracts: true, startsAt: AT })

@@ -6,7 +6,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { type ProtocolData, startProtocolData } from '#sandbox/world/protocol-data.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 
@@ -15,7 +15,7 @@ import { systemClock } from '#src/kernel/clock.ts'
 const EPOCH = 452
 const MANAGER = parseAbi(['function rewardsHash(uint256) view returns (bytes32)'])
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let simulation: ProviderSimulation
 let data: ProtocolData
 

@@ -7,7 +7,7 @@ import {
   type ProviderSimulation,
   type ProviderSimulationOptions,
 } from '#sandbox/devnet/provider-simulation.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 
 /** Events of the contracts that occur once in a reward epoch. */
 
@@ -51,7 +51,7 @@ const VIEWS = parseAbi([
   'function isFinalized(uint256, uint256) view returns (bool)',
 ])
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let simulation: ProviderSimulation
 
 async function begin(options: Partial<ProviderSimulationOptions> = {}) {

@@ -6,7 +6,7 @@ import {
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 
 /** The simulation on an external clock, beside other users of its chain. */
 
@@ -18,7 +18,7 @@ const RELAY = parseAbi([
   'error AlreadyRelayed()',
 ])
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let rpc: RpcProxy
 let simulation: ProviderSimulation
 let now: number

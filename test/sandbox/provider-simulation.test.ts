@@ -21,7 +21,7 @@ import {
   createProviderSimulation,
   type ProviderSimulation,
 } from '#sandbox/devnet/provider-simulation.ts'
-import { type FurnishedDevnet, startDevnet } from '#sandbox/devnet.ts'
+import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import selectors from '../fixtures/fsp-selectors.json' with { type: 'json' }
 
 /** Reward epoch 452 of Flare, in its second hour: 12:00 on 20 November 2026. */
@@ -76,7 +76,7 @@ const SUBMISSIONS: Readonly<Record<string, string>> = {
 }
 const ROUND_START = (round: number) => 1_658_430_000 + 90 * round
 
-let devnet: FurnishedDevnet
+let devnet: DevnetWithContracts
 let simulation: ProviderSimulation
 
 beforeAll(async () => {

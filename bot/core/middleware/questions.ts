@@ -56,13 +56,13 @@ async function takeAnswer(
   try {
     return await question.handleAnswer(ctx, row.about, text)
   } catch (error) {
-    if (!(error instanceof AppError) || !REFUSED.has(error.kind)) throw error
+    if (!(error instanceof AppError) || !ASK_AGAIN_KINDS.has(error.kind)) throw error
     return { html: escapeHtml(sentenceOf(ctx.t, error)) }
   }
 }
 
-/** Kinds of errors that another answer, or the same answer later, can resolve. */
-const REFUSED: ReadonlySet<string> = new Set(['invalid', 'upstream', 'rate_limited'])
+/** Kinds of errors after which the question stays open. */
+const ASK_AGAIN_KINDS: ReadonlySet<string> = new Set(['invalid', 'upstream', 'rate_limited'])
 
 function isCancel({ message }: BotContext): boolean {
   return /^\/cancel(?:@\w+)?(?:\s|$)/.test(message?.text ?? '')

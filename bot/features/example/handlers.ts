@@ -1,6 +1,6 @@
 import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
-import { canExampleRecover, exampleLabel } from '#src/alerts/example.ts'
+import { exampleLabel, isFirstExampleOpen } from '#src/alerts/example.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { typed } from '#src/i18n/translate.ts'
 import type { BotContext } from '../../core/context.ts'
@@ -50,7 +50,7 @@ function sentenceOf(ctx: BotContext, part: ExamplePart, state: ExampleState): st
   const { t, reader } = ctx
   if (part === 'a') {
     if (!state.acknowledged) return t('bot:toast.unacknowledged')
-    return acknowledgedText(ctx, { isOpen: canExampleRecover(state.kind) })
+    return acknowledgedText(ctx, { isOpen: isFirstExampleOpen(state.kind) })
   }
   if (part !== 'm') return undefined
   if (!state.muted) return t('bot:watch.nowHeard')

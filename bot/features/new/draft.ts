@@ -79,7 +79,7 @@ export interface Draft {
 const REV_MAX = 36 ** 4
 
 /**
- * The person’s draft; undefined after it expired. A draft of another version of the service that cannot be
+ * The person's draft; undefined after it expired. A draft of another version of the service that cannot be
  * parsed counts as expired.
  */
 export async function readDraft(ctx: ChatState): Promise<Draft | undefined> {
@@ -114,11 +114,11 @@ export async function isDraftRecent(state: ChatState, wallet: string): Promise<b
 export async function beginDraft(
   ctx: BotContext,
   wallet: string,
-  over: Pick<DraftValues, 'type' | 'step'> & Partial<DraftValues>,
+  initialValues: Pick<DraftValues, 'type' | 'step'> & Partial<DraftValues>,
 ): Promise<Draft> {
   const before = await readDraft(ctx)
   const rev = before === undefined ? randomInt(REV_MAX) : (before.rev + 1) % REV_MAX
-  const values = { ...EMPTY, ...over }
+  const values = { ...EMPTY, ...initialValues }
   return keepDraft(ctx, { id: randomUUID(), rev, wallet, values })
 }
 
@@ -158,12 +158,12 @@ export async function changeDraft(
   return keepDraft(ctx, { ...draft, values: { ...draft.values, ...changes } })
 }
 
-/** Gives a draft another id, because a refusal was stored under its idempotency key. */
+/** Gives a draft another id, its idempotency key: under the old one the stored refusal would be returned again. */
 export function renewDraft(ctx: BotContext, draft: Draft): Promise<Draft> {
   return keepDraft(ctx, { ...draft, id: randomUUID() })
 }
 
-/** Deletes the person’s draft. */
+/** Deletes the person's draft. */
 export async function dropDraft(ctx: BotContext): Promise<void> {
   const sessionKey = sessionKeyOf(ctx)
   if (sessionKey !== undefined) await deleteDraft(ctx.app.db, sessionKey)

@@ -126,8 +126,8 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
   if (field === undefined) return []
   const chosen = String(draft.values.parts[field.key] ?? 'FLR')
   const { tokens } = ctx.app.billing.payments
-  const known = (['WFLR', 'FXRP'] as const).filter((key) => tokens[key] !== undefined)
-  const offered = (['FLR', ...known] as const).map((value) => ({
+  const paymentTokens = (['WFLR', 'FXRP'] as const).filter((key) => tokens[key] !== undefined)
+  const offered = (['FLR', ...paymentTokens] as const).map((value) => ({
     value,
     label: symbolOf(value, ctx.app.billing.serviceTokenSymbol),
     isChosen: value === chosen,
@@ -137,8 +137,8 @@ export function assetsOf(ctx: ChatState, draft: Draft): readonly OfferedAsset[] 
 }
 
 /**
- * The property of the target that the draft asks for, such as `address`; undefined if it is missing or the type has no
- * target.
+ * The part of a target that the draft's open question asks for, such as `{ address }`; undefined if it is missing or the
+ * type has no target.
  */
 export function targetOf(
   draft: Draft,

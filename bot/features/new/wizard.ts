@@ -12,7 +12,7 @@ import type { SlotUse } from '../../views/slot-use.ts'
 import { type Funds, readFunds } from '../../views/wallet.ts'
 import { readTrialOffer } from '../connect/trial.ts'
 import { peopleOf } from '../watches/load-people.ts'
-import { notifiedBy, personName } from '../watches/people-view.ts'
+import { notifiedBy, recipientName } from '../watches/people-view.ts'
 import { changeDraft, type Draft, type DraftValues } from './draft.ts'
 import { noSlot } from './no-slot-view.ts'
 import { ruleStep, signalsStep } from './rule-view.ts'
@@ -83,7 +83,7 @@ export async function stepView(ctx: ChatState, draft: Draft, week?: TriedWatch) 
     case 'done': {
       const people = await peopleOf(ctx, link)
       const notified = notifiedBy(values.recipientIds, people)
-      const notifies = notified.filter(isOn).map((person) => personName(reader, person))
+      const notifies = notified.filter(isOn).map((choice) => recipientName(reader, choice))
       if (values.step !== 'people') {
         const slots = await readSlotUse(ctx, link)
         return steps.summaryStep(reader, draft, { now, notifies, slots, week })

@@ -22,7 +22,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { defineQuestion } from '../../core/session.ts'
 import { send, show } from '../../core/show.ts'
 import { walletName } from '../../views/view.ts'
-import { follow, SOON_MS } from './follow.ts'
+import { FIRST_CHECK_MS, follow } from './follow.ts'
 import { putFollowUp } from './follow-up-store.ts'
 import { showRecipients } from './handlers.ts'
 import {
@@ -133,7 +133,7 @@ export async function followChatLink(
     // The chat that the link will link is not known yet.
     recipientId: membership.recipientId,
     shownAt: now,
-    dueAt: new Date(now.getTime() + SOON_MS),
+    dueAt: new Date(now.getTime() + FIRST_CHECK_MS),
     expiresAt,
   })
 }

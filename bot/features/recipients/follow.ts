@@ -14,7 +14,7 @@ const FOLLOWED_MS = {
   retained: RETAINED_DAYS * DAY_MS,
 } as const
 /** Time until the first check of what a message waits for. */
-export const SOON_MS = 5000
+export const FIRST_CHECK_MS = 5000
 
 /** Schedules a follow-up of a message. */
 export async function follow(
@@ -34,7 +34,7 @@ export async function follow(
     wallet: link.wallet,
     recipientId,
     shownAt,
-    dueAt: after(kind === 'confirmation' ? SOON_MS : FOLLOWED_MS[kind]),
+    dueAt: after(kind === 'confirmation' ? FIRST_CHECK_MS : FOLLOWED_MS[kind]),
     // A secret is hidden even after a long outage.
     expiresAt: after(kind === 'secret' ? 2 * DAY_MS : FOLLOWED_MS[kind]),
   })

@@ -31,9 +31,9 @@ import {
 import { recipientList } from './list-view.ts'
 import {
   endFollowUp,
-  type FoundRecipient,
   findRecipient,
   isShown,
+  type LinkedDestination,
   showRecipient,
 } from './recipients.ts'
 import { RECIPIENT_TEST_CHECKS } from './test-follow.ts'
@@ -89,7 +89,7 @@ export async function showRecipients(
  */
 async function change(
   ctx: BotContext,
-  { destination: { id }, link }: FoundRecipient,
+  { destination: { id }, link }: LinkedDestination,
   changes: RecipientChanges,
   done: string,
 ): Promise<void> {

@@ -18,8 +18,8 @@ import { offOutcome, outcomeLine, type TestOutcome } from '../watches/test-view.
 import { recipientCard } from './card-view.ts'
 import { takeFollowUp } from './follow-up-store.ts'
 
-/** A destination of one of the chat's wallets. */
-export interface FoundRecipient {
+/** A destination, with the membership of this chat in its wallet. */
+export interface LinkedDestination {
   readonly destination: Destination
   readonly missed: Missed
   readonly failures: number
@@ -38,7 +38,7 @@ export function isShown({ caller, recipientId }: Membership, id: number): boolea
  *
  * @throws AppError not_found
  */
-export async function findRecipient(ctx: ChatState, id: number): Promise<FoundRecipient> {
+export async function findRecipient(ctx: ChatState, id: number): Promise<LinkedDestination> {
   for (const link of ctx.links.filter((membership) => isShown(membership, id))) {
     try {
       const destination = await ctx.call(getDestination, { body: { id } }, link)
@@ -83,7 +83,7 @@ export async function recipientView(ctx: ChatState, id: number, notice?: string)
  */
 export async function sendTest(
   ctx: BotContext,
-  { destination, link }: Pick<FoundRecipient, 'destination' | 'link'>,
+  { destination, link }: Pick<LinkedDestination, 'destination' | 'link'>,
   { evenIfOff = false } = {},
 ): Promise<TestOutcome> {
   const { id } = destination
@@ -122,7 +122,7 @@ export async function testOutcome(
 /** Outcome of a test, as a line of HTML. */
 export function testLine(
   { reader, t }: Pick<ChatState, 'reader' | 't'>,
-  { destination, hereId }: Pick<FoundRecipient, 'destination' | 'hereId'>,
+  { destination, hereId }: Pick<LinkedDestination, 'destination' | 'hereId'>,
   outcome: TestOutcome,
 ): string {
   return outcomeLine(reader, destinationName(t, destination, hereId), outcome)

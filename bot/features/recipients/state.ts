@@ -19,8 +19,8 @@ import { askRetained, comeBack, returningScreen } from '../start/returning.ts'
 import { deliveryLog, LOG_PAGE } from './delivery-log-view.ts'
 import { follow } from './follow.ts'
 import {
-  type FoundRecipient,
   findRecipient,
+  type LinkedDestination,
   recipientView,
   sendTest,
   showRecipient,
@@ -44,7 +44,7 @@ onPress(composer, 'rec.test', PRIVATE, async (ctx, { id }) => {
  * Whether the message shows the secret of a recipient that was just added, and for which watches were not
  * chosen yet.
  */
-function isJustAdded({ callbackQuery }: BotContext, { destination }: FoundRecipient): boolean {
+function isJustAdded({ callbackQuery }: BotContext, { destination }: LinkedDestination): boolean {
   const { id } = destination
   const buttons = callbackQuery?.message?.reply_markup?.inline_keyboard.flat() ?? []
   const isSecret = buttons.some(
@@ -70,7 +70,7 @@ async function reviveGroup(ctx: BotContext, id: number): Promise<void> {
 }
 
 /** Switches a destination on and shows the result. One that programs read must pass a test first. */
-async function revive(ctx: BotContext, found: FoundRecipient): Promise<void> {
+async function revive(ctx: BotContext, found: LinkedDestination): Promise<void> {
   const { destination, link } = found
   const { id } = destination
   const { isProgrammatic } = CHANNELS[destination.channel]
@@ -166,7 +166,7 @@ onPress(composer, 'rec.log', PRIVATE, async (ctx, { id, cursor }) => {
 /** A page of the log; the first page if the cursor is of another list. */
 async function pageOf(
   ctx: BotContext,
-  { destination: { id: recipientId }, link }: FoundRecipient,
+  { destination: { id: recipientId }, link }: LinkedDestination,
   cursor: string | undefined,
 ) {
   const body = { recipientId, limit: LOG_PAGE }

@@ -15,8 +15,8 @@ import {
   testOutcomeSince,
 } from '../watches/test-follow.ts'
 import {
-  type FoundRecipient,
   findRecipient,
+  type LinkedDestination,
   recipientView,
   sendTest,
   testLine,
@@ -39,7 +39,11 @@ type Kind = keyof typeof SCREENS
  * Sends a test and shows the outcome. In a private chat, a job then changes the message until a queued test has arrived
  * or failed.
  */
-export async function showTest(ctx: BotContext, found: FoundRecipient, kind: Kind): Promise<void> {
+export async function showTest(
+  ctx: BotContext,
+  found: LinkedDestination,
+  kind: Kind,
+): Promise<void> {
   const { destination, link } = found
   const since = ctx.app.clock.now()
   const outcome = await sendTest(ctx, found)

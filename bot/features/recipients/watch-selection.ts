@@ -12,7 +12,7 @@ import { defineFeature, onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import type { View } from '../../views/view.ts'
-import { type FoundRecipient, findRecipient, recipientView } from './recipients.ts'
+import { findRecipient, type LinkedDestination, recipientView } from './recipients.ts'
 import {
   isNotifiedOf,
   namedAfter,
@@ -91,12 +91,12 @@ export async function watchSelectionView(
 
 interface FoundWatchSelection extends RecipientWatches {
   readonly watches: readonly Watch[]
-  readonly link: FoundRecipient['link']
+  readonly link: LinkedDestination['link']
 }
 
 async function watchSelectionOf(
   ctx: ChatState,
-  found: FoundRecipient,
+  found: LinkedDestination,
 ): Promise<FoundWatchSelection> {
   const { destination, link, hereId } = found
   const [watches, destinations] = await Promise.all([

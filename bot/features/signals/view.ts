@@ -26,7 +26,7 @@ export function signalsOf(watch: Watch): readonly SignalView[] {
   })
 }
 
-/** Marks of signals: enabled ones have a tick, disabled ones a circle. */
+/** Marks of what is switched on or off, or chosen or not. */
 export const ENABLED_MARK = '✓'
 export const DISABLED_MARK = '○'
 

@@ -15,9 +15,9 @@ const composer = new Composer<BotContext>()
 onCommand(composer, 'status', showStatus)
 onPress(composer, 'status', showStatus)
 
-/** Shows the overview. If it replaces a pinned overview, the message is updated as before. */
+/** Shows the overview. If it replaces a pinned overview, a job goes on updating the message. */
 export async function showStatus(ctx: BotContext): Promise<void> {
-  await draw(ctx, await isPinned(ctx))
+  await drawOverview(ctx, await isPinned(ctx))
 }
 
 async function isPinned(ctx: BotContext): Promise<boolean> {
@@ -29,9 +29,9 @@ async function isPinned(ctx: BotContext): Promise<boolean> {
 
 /**
  * Shows the overview.
- * @param pinned whether the message is pinned, and follows changes
+ * @param pinned whether the message is pinned, and a job updates it from now on
  */
-async function draw(ctx: BotContext, pinned: boolean): Promise<void> {
+async function drawOverview(ctx: BotContext, pinned: boolean): Promise<void> {
   const { app, reader, links } = ctx
   const [link] = links
   if (link === undefined) {
@@ -88,7 +88,7 @@ onPress(composer, 'status.pin', async (ctx, { on }) => {
   if (!isDone) return ctx.answer(ctx.t('bot:overview.noRight'))
   if (!on) await deleteLive(ctx.app.db, { chatId, messageId })
   await ctx.answer(ctx.t(on ? 'bot:overview.pinned' : 'bot:overview.unpinned'))
-  await draw(ctx, on)
+  await drawOverview(ctx, on)
 })
 
 /** Pins or unpins a message by the given call. @returns false when Telegram refuses it */

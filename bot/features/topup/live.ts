@@ -69,7 +69,7 @@ async function resumeWizard(
   await changeLiveMessage(deps, row, step.view, reader.t.locale)
   // A button press has meanwhile put another screen into this message.
   if (!(await isStillLive(app, row))) return true
-  const { wizard } = known.currentMessages
+  const { wizard: wizardMessageId } = known.currentMessages
   // If the person has continued elsewhere meanwhile, the message goes on following the top-up.
   if (!(await awaitStep(state, messageId, step))) return false
   const currentMessages = { topup: null, wizard: messageId }
@@ -77,11 +77,13 @@ async function resumeWizard(
     await changeChat(tx, chatId, { currentMessages }, app.clock.now())
     await deleteLive(tx, row)
   })
-  if (wizard !== null && wizard !== messageId) await removeStaleButtons(deps, chatId, wizard)
+  if (wizardMessageId !== null && wizardMessageId !== messageId) {
+    await removeStaleButtons(deps, chatId, wizardMessageId)
+  }
   return true
 }
 
-/** Removes the buttons of a message. Failures are ignored: the old buttons lead to the current step. */
+/** Removes the buttons of a message. A failure does no harm: a press of an old button shows the current step. */
 async function removeStaleButtons(
   { app, api }: LiveMessageDeps,
   chatId: number,
@@ -94,7 +96,7 @@ async function removeStaleButtons(
   }
 }
 
-/** Removes the QR code of a top-up that is paid or expired. */
+/** Deletes the message with the QR code when the top-up is paid or expired. */
 const removeQr: LiveCheck = async (deps, row, { ask }) => {
   const topup = await readShown(deps.app, row, ask)
   if (topup.topup.status === 'draft') {

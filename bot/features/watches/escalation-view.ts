@@ -5,7 +5,7 @@ import { typed } from '#src/i18n/translate.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { act, inRows, labelWithName, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { allChoices, personLine, personName, type WalletRecipients } from './people-view.ts'
+import { allChoices, recipientLine, recipientName, type WalletRecipients } from './people-view.ts'
 
 /** Offered waits for an acknowledgement, in minutes; 0 for no escalation. */
 const WAITS = [0, 5, 15, 30, 60] as const
@@ -26,7 +26,7 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
     t.html('bot:escalation.title', { label: typed(label) }),
     t.html('bot:escalation.help'),
     '',
-    ...shown.map((person) => personLine(reader, person, isTicked(person.id))),
+    ...shown.map((choice) => recipientLine(reader, choice, isTicked(choice.id))),
     isOn && escalateTo.length === 0 ? `⚠️ ${t.html('bot:escalation.none')}` : undefined,
   ]
   const waits = WAITS.map((minutes) => {
@@ -35,11 +35,15 @@ export function escalationScreen(reader: Reader, watch: Watch, people: WalletRec
     const isChosen = (escalateAfterMinutes ?? 0) === minutes
     return act(isChosen ? `✓ ${text}` : text, packed('watch.escAfter', { id, minutes }))
   })
-  const toggles = shown.flatMap((person) => {
-    if (person.id === undefined) return []
-    const mark = isTicked(person.id) ? '✓' : '○'
-    const name = labelWithName(personName(reader, person), (text) => `${mark} ${isolate(text)}`, 2)
-    return [act(name, packed('watch.escFlip', { id, recipient: person.id }))]
+  const toggles = shown.flatMap((choice) => {
+    if (choice.id === undefined) return []
+    const mark = isTicked(choice.id) ? '✓' : '○'
+    const name = labelWithName(
+      recipientName(reader, choice),
+      (text) => `${mark} ${isolate(text)}`,
+      2,
+    )
+    return [act(name, packed('watch.escFlip', { id, recipient: choice.id }))]
   })
   return screen(lines, [
     ...inRows(waits, 3),

@@ -39,34 +39,34 @@ interface ListOptions {
   readonly page: number
   readonly now: Date
   /** Whether there are buttons. */
-  readonly buttons: boolean
+  readonly hasButtons: boolean
   /** Line about the last action, or about missing rights: HTML. */
   readonly notice?: string
-  /** Slots of the wallet; undefined where they are private. */
+  /** Slots of the wallet; undefined if this chat may not see them. */
   readonly slots: SlotUse | undefined
   /** Whether watches can be created from here. */
   readonly canCreate?: boolean
 }
 
-/** The wallet's watches, five per page, the worst first. */
+/** The wallet's watches, the worst first: five per page, or without buttons up to 20. */
 export function watchList(reader: Reader, watches: readonly Watch[], options: ListOptions): View {
   const { t } = reader
-  const { now, buttons, notice } = options
+  const { now, hasButtons, notice } = options
   if (watches.length === 0) {
     const empty = t.html('bot:watches.nothing')
     const first = options.canCreate ? typeButtons(reader, TYPES_OFFERED) : []
-    return screen([notice, empty], buttons ? [...inRows(first, 2), [menuButton(t)]] : [])
+    return screen([notice, empty], hasButtons ? [...inRows(first, 2), [menuButton(t)]] : [])
   }
-  const size = buttons ? PAGE_SIZE : PLAIN_SIZE
+  const size = hasButtons ? PAGE_SIZE : PLAIN_SIZE
   const pages = Math.ceil(watches.length / size)
-  const page = buttons ? Math.min(Math.max(options.page, 1), pages) : 1
+  const page = hasButtons ? Math.min(Math.max(options.page, 1), pages) : 1
   const shown = sortWatches(watches, now).slice((page - 1) * size, page * size)
   const hidden = watches.length - shown.length
   const lines = [
     notice,
     ...titleLines(reader, watches.length, options.slots),
     ...shown.map((watch) => watchLine(reader, watch, now)),
-    buttons || hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
+    hasButtons || hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
   ]
   const rows: Rows = [
     ...shown.map((watch) => [cardButton(watch, now)]),
@@ -74,7 +74,7 @@ export function watchList(reader: Reader, watches: readonly Watch[], options: Li
     options.canCreate ? [act(t('bot:button.newWatch'), packed('new.start'))] : [],
     [menuButton(t)],
   ]
-  return screen(lines, buttons ? rows : [])
+  return screen(lines, hasButtons ? rows : [])
 }
 
 function titleLines(

@@ -55,7 +55,7 @@ function defaultsOf(people: WalletRecipients): readonly RecipientChoice[] {
       : [],
   )
   const marked = people.recipients.filter((recipient) => recipient.default)
-  return hereFirst([...marked.map((recipient) => toPerson(recipient, people)), ...own])
+  return hereFirst([...marked.map((recipient) => toChoice(recipient, people)), ...own])
 }
 
 /** The recipients that a watch notifies: those it names that still exist, or else the default recipients. */
@@ -72,10 +72,10 @@ function namedBy(
   people: WalletRecipients,
 ): readonly RecipientChoice[] {
   const named = people.recipients.filter(({ id }) => recipientIds?.includes(id))
-  return hereFirst(named.map((recipient) => toPerson(recipient, people)))
+  return hereFirst(named.map((recipient) => toChoice(recipient, people)))
 }
 
-function toPerson(
+function toChoice(
   { id, channel, name, status, statusReason }: Recipient,
   { hereId }: WalletRecipients,
 ): RecipientChoice {
@@ -84,7 +84,7 @@ function toPerson(
 
 /** Recipients of the wallet that watches can name, this chat first. */
 export function allChoices(people: WalletRecipients): readonly RecipientChoice[] {
-  return hereFirst(people.recipients.map((recipient) => toPerson(recipient, people)))
+  return hereFirst(people.recipients.map((recipient) => toChoice(recipient, people)))
 }
 
 function hereFirst(all: readonly RecipientChoice[]): readonly RecipientChoice[] {
@@ -92,7 +92,7 @@ function hereFirst(all: readonly RecipientChoice[]): readonly RecipientChoice[] 
 }
 
 /** Name of a recipient on a screen; in a group only its channel. */
-export function personName(
+export function recipientName(
   { t, isGroup }: Reader,
   { isHere, name, channel }: RecipientChoice,
 ): string {
@@ -101,7 +101,7 @@ export function personName(
 }
 
 /** Recipients on one page of the screen. */
-export const PEOPLE_PER_PAGE = 8
+export const RECIPIENTS_PER_PAGE = 8
 
 interface PeopleOptions {
   /** Number of the page, from 1; a number beyond the last page means the last page. */
@@ -111,7 +111,7 @@ interface PeopleOptions {
 }
 
 /** Recipients of a watch. */
-export function watchPeople(
+export function watchRecipients(
   reader: Reader,
   watch: Watch,
   people: WalletRecipients,
@@ -120,15 +120,15 @@ export function watchPeople(
   const { t } = reader
   const notified = notifiedBy(watch.recipientIds, people)
   const all = allChoices(people)
-  const pages = Math.max(1, Math.ceil(all.length / PEOPLE_PER_PAGE))
+  const pages = Math.max(1, Math.ceil(all.length / RECIPIENTS_PER_PAGE))
   const page = Math.min(options.page, pages)
-  const shown = all.slice((page - 1) * PEOPLE_PER_PAGE, page * PEOPLE_PER_PAGE)
+  const shown = all.slice((page - 1) * RECIPIENTS_PER_PAGE, page * RECIPIENTS_PER_PAGE)
   const isTicked = ({ id }: RecipientChoice) => notified.some((choice) => choice.id === id)
-  const defaults = defaultsOf(people).map((person) => personName(reader, person))
+  const defaults = defaultsOf(people).map((choice) => recipientName(reader, choice))
   const lines = [
     t.html('bot:people.title', { label: typed(watch.label) }),
     options.notice,
-    ...shown.map((person) => personLine(reader, person, isTicked(person))),
+    ...shown.map((choice) => recipientLine(reader, choice, isTicked(choice))),
     t.html(all.length === 0 ? 'bot:people.none' : 'bot:help.marks'),
     '',
     defaultsLine(t, watch, defaults),
@@ -136,7 +136,7 @@ export function watchPeople(
   const params = { id: watch.id }
   return screen(lines, [
     ...inRows(
-      shown.flatMap((person) => toggle(reader, watch, person, isTicked(person))),
+      shown.flatMap((choice) => toggle(reader, watch, choice, isTicked(choice))),
       2,
     ),
     pageRow(page, pages, (to) => packed('watch.who', { ...params, page: to })),
@@ -163,23 +163,27 @@ function defaultsLine(
 }
 
 /** Line with the tick and state of a recipient. */
-export function personLine(reader: Reader, person: RecipientChoice, isTicked: boolean): string {
+export function recipientLine(reader: Reader, choice: RecipientChoice, isTicked: boolean): string {
   const { t } = reader
-  const name = person.isHere ? t('bot:people.here') : typed(person.name)
+  const name = choice.isHere ? t('bot:people.here') : typed(choice.name)
   const mark = isTicked ? '✓' : '○'
-  if (isOn(person)) return `${mark} ${t.html('bot:people.person', { name })}`
-  return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason: statusText(t, person) })}`
+  if (isOn(choice)) return `${mark} ${t.html('bot:people.person', { name })}`
+  return `${mark} ⚠️ ${t.html('bot:people.off', { name, reason: statusText(t, choice) })}`
 }
 
 function toggle(
   reader: Reader,
   watch: Watch,
-  person: RecipientChoice,
+  choice: RecipientChoice,
   isTicked: boolean,
 ): Button[] {
-  if (person.id === undefined) return []
-  const mark = `${isTicked ? '✓' : '○'}${isOn(person) ? '' : ' ⚠️'}`
+  if (choice.id === undefined) return []
+  const mark = `${isTicked ? '✓' : '○'}${isOn(choice) ? '' : ' ⚠️'}`
   // Two per row, so that a page of eight has room below its screen.
-  const label = labelWithName(personName(reader, person), (name) => `${mark} ${isolate(name)}`, 2)
-  return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: person.id }))]
+  const label = labelWithName(
+    recipientName(reader, choice),
+    (name) => `${mark} ${isolate(name)}`,
+    2,
+  )
+  return [act(label, packed('watch.whoFlip', { id: watch.id, recipient: choice.id }))]
 }

@@ -7,7 +7,7 @@ import { show } from '../../core/show.ts'
 import { escalationScreen } from './escalation-view.ts'
 import { peopleOf } from './load-people.ts'
 import { changeWatch, withManaged } from './managed-watch.ts'
-import { notifiedBy, PEOPLE_PER_PAGE, watchPeople } from './people-view.ts'
+import { notifiedBy, RECIPIENTS_PER_PAGE, watchRecipients } from './people-view.ts'
 
 /** Recipients of a watch are not shown in groups; the link leads to the watch in the private chat. */
 const PRIVATE_ONLY = { privately: ({ id }: { readonly id: number }) => `w${id}` } as const
@@ -43,7 +43,7 @@ onPress(composer, 'watch.whoFlip', PRIVATE_ONLY, (ctx, { id, recipient }) =>
     const at = recipients.findIndex((choice) => choice.id === recipient)
     await changeWatch(ctx, { watch, link }, changes, (changed) =>
       showPeople(ctx, changed, link, {
-        page: Math.floor(Math.max(at, 0) / PEOPLE_PER_PAGE) + 1,
+        page: Math.floor(Math.max(at, 0) / RECIPIENTS_PER_PAGE) + 1,
         ...notice,
       }),
     )
@@ -104,7 +104,7 @@ async function showPeople(
   options: { readonly page: number; readonly notice?: string },
 ): Promise<void> {
   requireWrite(link)
-  await show(ctx, watchPeople(ctx.reader, watch, await peopleOf(ctx, link), options))
+  await show(ctx, watchRecipients(ctx.reader, watch, await peopleOf(ctx, link), options))
 }
 
 /** Refuses chats that only receive, which see no other recipient. */

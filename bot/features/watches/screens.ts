@@ -13,7 +13,7 @@ import { providerName } from '../provider/search.ts'
 import { type LastAlert, watchCard } from './card-view.ts'
 import { watchList } from './list-view.ts'
 import { peopleOf } from './load-people.ts'
-import { notifiedBy, personName } from './people-view.ts'
+import { notifiedBy, recipientName } from './people-view.ts'
 
 /** Shows a page of the wallet's watches. */
 export async function showList(
@@ -25,7 +25,7 @@ export async function showList(
   const isPrivate = !ctx.reader.isGroup
   const canCreate = isPrivate && ctx.links[0]?.caller.scopes.includes('write') === true
   const slots = isPrivate ? (await readFunds(ctx.call)).slots : undefined
-  const shown = { ...options, slots, now, canCreate, buttons: hasButtons(ctx) }
+  const shown = { ...options, slots, now, canCreate, hasButtons: hasButtons(ctx) }
   await show(ctx, watchList(ctx.reader, watches, shown))
 }
 
@@ -72,7 +72,7 @@ async function notifiedNames(
 ): Promise<readonly string[] | undefined> {
   if (ctx.reader.isGroup || !link.caller.scopes.includes('write')) return undefined
   const notified = notifiedBy(watch.recipientIds, await peopleOf(ctx, link))
-  return notified.filter(isOn).map((person) => personName(ctx.reader, person))
+  return notified.filter(isOn).map((choice) => recipientName(ctx.reader, choice))
 }
 
 /** The open alert of a firing watch, else its newest one. */

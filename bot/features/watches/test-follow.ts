@@ -95,9 +95,9 @@ function testsTo(to: TestReach): ReadTests {
     const destinations = await state.call(listDestinations, {}, link)
     const notified = notifiedBy(watch.recipientIds, await peopleOf(state, link))
     const results = await Promise.all(
-      testedRecipients(notified, to).map(async (person) => {
-        const id = destinationIdOf(person, destinations)
-        return { person, outcome: await testOutcomeSince(state, link, { ...person, id, since }) }
+      testedRecipients(notified, to).map(async (choice) => {
+        const id = destinationIdOf(choice, destinations)
+        return { choice, outcome: await testOutcomeSince(state, link, { ...choice, id, since }) }
       }),
     )
     const outcomes = results.map(({ outcome }) => outcome)

@@ -11,7 +11,7 @@ import {
 import { clockTime } from '../../views/time.ts'
 import { act, nameList, type Reader, screen, type View } from '../../views/view.ts'
 import { backToCard } from './edit-view.ts'
-import { personName, type RecipientChoice } from './people-view.ts'
+import { type RecipientChoice, recipientName } from './people-view.ts'
 
 /** Whom a test of a watch is sent to: only this chat, or all recipients of the watch. */
 export type TestReach = ArgumentsOf<'watch.testTo'>['to']
@@ -49,7 +49,7 @@ export function testChoice(
 ): View {
   const { t } = reader
   const names = nameList(
-    notified.map((person) => personName(reader, person)),
+    notified.map((choice) => recipientName(reader, choice)),
     t.locale,
   )
   const lines = [
@@ -76,7 +76,7 @@ export function testResults(
   }: {
     readonly to: TestReach
     readonly results: readonly {
-      readonly person: RecipientChoice
+      readonly choice: RecipientChoice
       readonly outcome: TestOutcome
     }[]
   },
@@ -85,8 +85,8 @@ export function testResults(
   const outcomes =
     results.length === 0
       ? [t.html('bot:test.nobody')]
-      : results.map(({ person, outcome }) =>
-          outcomeLine(reader, personName(reader, person), outcome),
+      : results.map(({ choice, outcome }) =>
+          outcomeLine(reader, recipientName(reader, choice), outcome),
         )
   const title = `🧪 ${t.html('bot:test.title', { label: typed(watch.label) })}`
   const rows = [

@@ -56,9 +56,9 @@ async function testWatch(
   const since = ctx.app.clock.now()
   const destinations = await ctx.call(listDestinations, {}, link)
   const results = await Promise.all(
-    reached.map(async (person) => {
-      const of = { id: destinationIdOf(person, destinations), state: person, watchId: watch.id }
-      return { person, outcome: await test(ctx, link, of) }
+    reached.map(async (choice) => {
+      const of = { id: destinationIdOf(choice, destinations), state: choice, watchId: watch.id }
+      return { choice, outcome: await test(ctx, link, of) }
     }),
   )
   const messageId = await show(ctx, testResults(ctx.reader, watch, { to, results }))

@@ -75,8 +75,8 @@ export const ROUNDS_ABI = parseAbi([
   'function requestAttestation(bytes data) payable',
 ])
 
-/** Functions of rewards and claims. */
-export const REWARDS_ABI = parseAbi([
+/** Functions of the simulated RewardManager (contracts/RewardManager.sol). */
+export const SIMULATED_REWARDS_ABI = parseAbi([
   'struct RewardState { uint24 rewardEpochId; bytes20 beneficiary; uint120 amount; uint8 claimType; bool initialised; }',
   'function setRange(uint24 start, uint24 end)',
   'function addReward(address owner, RewardState reward)',

@@ -1,5 +1,5 @@
 import { encodeFunctionData } from 'viem'
-import { REWARDS_ABI } from './abi.ts'
+import { SIMULATED_REWARDS_ABI } from './abi.ts'
 import { CONTRACTS } from './contract-addresses.ts'
 import { setUpCall } from './install.ts'
 import type { KnownPolicy, PolicyMember } from './policy.ts'
@@ -89,7 +89,7 @@ function offerRewards(
   providers: readonly ProviderAccounts[],
 ): readonly UnsignedTx[] {
   const range = encodeFunctionData({
-    abi: REWARDS_ABI,
+    abi: SIMULATED_REWARDS_ABI,
     functionName: 'setRange',
     args: [oldest, epoch],
   })
@@ -100,7 +100,7 @@ function offerRewards(
         setUpCall(
           CONTRACTS.rewardManager,
           encodeFunctionData({
-            abi: REWARDS_ABI,
+            abi: SIMULATED_REWARDS_ABI,
             functionName: 'addReward',
             args: [
               owner,
@@ -119,7 +119,7 @@ function claimRewards(accounts: ProviderAccounts, epoch: number): readonly Unsig
     from: owner,
     to: CONTRACTS.rewardManager,
     data: encodeFunctionData({
-      abi: REWARDS_ABI,
+      abi: SIMULATED_REWARDS_ABI,
       functionName: 'claim',
       args: [owner, owner, epoch, claimType],
     }),

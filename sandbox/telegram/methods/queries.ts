@@ -72,6 +72,7 @@ function readResult(backend: Backend, value: unknown): Wire {
     )
   }
   if (textField(value, 'title') === '') throw badRequest('ARTICLE_TITLE_EMPTY')
+  // Only to refuse what is malformed.
   readInlineContent(backend, value)
   readMarkup(value.reply_markup)
   return value
@@ -80,7 +81,7 @@ function readResult(backend: Backend, value: unknown): Wire {
 /**
  * The text that an inline result posts.
  *
- * @throws BotApiRefusal 400 as for a message
+ * @throws BotApiRefusal 400 if the text is missing, empty, too long or malformed
  */
 export function readInlineContent(backend: Backend, result: Wire): FormattedText {
   const content = result.input_message_content

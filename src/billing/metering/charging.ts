@@ -81,7 +81,7 @@ export async function settleTokenCalls(
   return outcomes
 }
 
-/** Settles calls of a client network without a token, which has only free calls. */
+/** Settles calls without a token. They are counted by client network, and only free ones are possible. */
 export async function settleNetworkCalls(
   { db, clock }: Pick<ChargingDeps, 'db' | 'clock'>,
   [network, ...others]: BatchGroup<string>,

@@ -35,12 +35,12 @@ export async function renewTopup(
   const caller = { wallet: storedAddress(topup.wallet) }
   const assetState = await readAssetOfNewTopup(deps, caller, input)
   return await transact(deps.db, async (tx) => {
-    const inside = { ...deps, db: tx }
+    const txDeps = { ...deps, db: tx }
     const row = await store.lockTopup(tx, handle)
     if (row === undefined) return undefined
-    const replacement = await findReplacement(inside, row, locale)
+    const replacement = await findReplacement(txDeps, row, locale)
     if (replacement !== undefined) return replacement
-    return await createTopup(inside, caller, { input, locale, renews: handle, assetState })
+    return await createTopup(txDeps, caller, { input, locale, renews: handle, assetState })
   })
 }
 

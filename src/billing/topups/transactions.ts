@@ -25,7 +25,7 @@ import type { SubmissionRow, TopupRow } from './store.ts'
 import * as store from './store.ts'
 import { requiredConfirmations, XRPL_CONFIRMATIONS } from './topup-view.ts'
 
-/** Dependencies of following transactions. */
+/** What is needed to follow the transactions of top-ups and to settle their payments. */
 export interface FollowDeps extends SettleDeps {
   readonly quarantine: Quarantine
   readonly xrpl: Xrpl | undefined

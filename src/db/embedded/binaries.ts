@@ -33,7 +33,7 @@ export async function findBinaries(
   if (account === undefined) throw unusable(installed, problem)
   const copy = join(sharedDir, `postgresql-${version}`)
   if (await isMissing(copy)) await copyReadable(installed, copy)
-  await assertOursAlone(copy)
+  await assertOnlyOwnerCanWrite(copy)
   const remaining = await findRunError(account, copy)
   if (remaining !== undefined) {
     await rm(copy, { recursive: true, force: true })
@@ -98,17 +98,14 @@ async function copyReadable(from: string, to: string): Promise<void> {
   }
 }
 
-/** Creates a folder that every user may enter, whatever the umask. */
+/** Creates a folder that every user may enter, whatever the umask. Parents that it creates have the mode of the umask. */
 export async function makeOpenDir(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true })
   if (first !== undefined) await chmod(path, 0o755)
 }
 
-/**
- * Refuses programs that another user could have changed.
- * @throws Error
- */
-async function assertOursAlone(folder: string): Promise<void> {
+/** @throws Error if another user could have changed the programs in the folder */
+async function assertOnlyOwnerCanWrite(folder: string): Promise<void> {
   for (const path of [folder, dirname(folder)]) {
     const { uid, mode } = await stat(path)
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {

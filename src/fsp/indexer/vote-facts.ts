@@ -199,13 +199,15 @@ export function createVoteFacts({
       fields,
       'published rewards cannot be read; they count as published with the first vote',
     )
+    // Without a root: it could not be read.
     const data = { merkleRoot: null }
     const publication = { kind: REWARDS_KIND, rewardEpochId: epoch, data, seenAt: firstSignedAt }
     await transactUnder(fence, db, (tx) => store.savePublication(tx, publication))
     return firstSignedAt
   }
 
-  async function epochFacts(
+  /** Reads what the providers signed in an epoch; undefined if its votes or weights cannot be read. */
+  async function readEpochFacts(
     epoch: number,
     voters: readonly Address[],
     block: BlockRef,
@@ -263,7 +265,8 @@ export function createVoteFacts({
       const current = await protocol.rewardEpoch(block, signal)
       const factsOfEpochs: ReadonlyMap<Address, EpochVoteFacts>[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
-        const facts = epoch < 0 ? undefined : await epochFacts(epoch, voters, block, signal, fence)
+        const facts =
+          epoch < 0 ? undefined : await readEpochFacts(epoch, voters, block, signal, fence)
         if (facts !== undefined) factsOfEpochs.push(facts)
       }
       if (current === undefined || factsOfEpochs.length === 0) return voters.map(() => undefined)

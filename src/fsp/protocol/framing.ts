@@ -26,7 +26,7 @@ export interface Frame {
   readonly payload: Uint8Array
 }
 
-/** A decoded submission: at most one frame per protocol; if there are several, the last. */
+/** A decoded submission, with the last frame of each protocol. */
 export interface Submission {
   readonly function: SubmitFunction
   readonly frames: readonly Frame[]

@@ -1,7 +1,7 @@
 import { FDC_PROTOCOL, FTSO_PROTOCOL, type SubmitFunction } from './framing.ts'
 import type { IndexedPolicy } from './policy.ts'
 import {
-  emptyEvidence,
+  emptyProviderEvidence,
   type OpenRound,
   type ProviderEvidence,
   type RoundEvidence,
@@ -103,7 +103,7 @@ function assembled(
         const providerEvidence = contractsOf(name)
           .flatMap((all) => all?.get(index) ?? [])
           .find(HAS_CALLED[name])
-        return PART_OF[name](providerEvidence ?? emptyEvidence()) as ReturnType<
+        return PART_OF[name](providerEvidence ?? emptyProviderEvidence()) as ReturnType<
           (typeof PART_OF)[Name]
         >
       }

@@ -126,7 +126,7 @@ export function addSubmission(
     if (index === undefined) continue
     const submissions = evidence.contracts.get(contract) ?? new Map<number, ProviderEvidence>()
     evidence.contracts.set(contract, submissions)
-    const provider = submissions.get(index) ?? emptyEvidence()
+    const provider = submissions.get(index) ?? emptyProviderEvidence()
     submissions.set(index, provider)
     const sent = { payload: frame.payload, tx: hash, at, to: contract }
     const windows = roundWindowsOf(clock, frame.round)
@@ -156,7 +156,7 @@ function sortIn(seen: FramesByTiming, sent: SentFrame, from: number, to: number)
 }
 
 /** The evidence of a provider without submissions. */
-export function emptyEvidence(): ProviderEvidence {
+export function emptyProviderEvidence(): ProviderEvidence {
   return {
     commit: {},
     reveal: {},

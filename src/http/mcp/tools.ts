@@ -29,14 +29,15 @@ export interface ToolEntry {
   readonly query: readonly string[]
 }
 
-const ENTRIES: ReadonlyMap<string, ToolEntry> = new Map(
+const TOOLS: ReadonlyMap<string, ToolEntry> = new Map(
   REGISTRY.filter(({ id }) => !NO_TOOLS.includes(id)).map((operation) => [
     operation.id,
     { operation, params: namesOf(operation.params), query: namesOf(operation.query) },
   ]),
 )
 
-const JsonShape = z
+/** What is read of the JSON Schema of parameters or of a body. */
+const ObjectSchema = z
   .object({
     properties: z.record(z.string(), JsonObject).default({}),
     required: z.array(z.string()).default([]),
@@ -45,7 +46,7 @@ const JsonShape = z
 
 /** Finds the operation of a tool; undefined for an unknown name. */
 export function findTool(name: string): ToolEntry | undefined {
-  return ENTRIES.get(name)
+  return TOOLS.get(name)
 }
 
 const DESCRIBED = new Map<Locale, ReadonlyMap<string, Tool>>()
@@ -55,7 +56,7 @@ export function toolsFor(caller: Caller | undefined, locale: Locale): readonly T
   const scopes: readonly string[] = ['none', ...(caller?.scopes ?? [])]
   const described = DESCRIBED.get(locale) ?? describeAll(locale)
   DESCRIBED.set(locale, described)
-  return [...ENTRIES].flatMap(
+  return [...TOOLS].flatMap(
     ([
       name,
       {
@@ -71,7 +72,7 @@ export function toolsFor(caller: Caller | undefined, locale: Locale): readonly T
 
 function describeAll(locale: Locale): ReadonlyMap<string, Tool> {
   const t = translator(locale)
-  return new Map([...ENTRIES].map(([name, entry]) => [name, describeTool(t, entry)]))
+  return new Map([...TOOLS].map(([name, entry]) => [name, describeTool(t, entry)]))
 }
 
 /** Whether a tool can spend credits or delete something: such a call is confirmed first. */
@@ -90,9 +91,9 @@ export function needsConfirmation(operation: AnyOperation, body: unknown): boole
 
 function describeTool(t: Translate, { operation }: ToolEntry): Tool {
   const { id, scope, method, params, query, body, bodyOptional, idempotent } = operation
-  const inPath = params && JsonShape.parse(inlineSchema(t, params, ['path', id]))
-  const inQuery = query && JsonShape.parse(inlineSchema(t, query, ['query', id]))
-  const bodySchema = body && JsonShape.parse(inlineSchema(t, body))
+  const inPath = params && ObjectSchema.parse(inlineSchema(t, params, ['path', id]))
+  const inQuery = query && ObjectSchema.parse(inlineSchema(t, query, ['query', id]))
+  const bodySchema = body && ObjectSchema.parse(inlineSchema(t, body))
   const hasBody = bodySchema !== undefined && !isEmptyObject(bodySchema)
   const asks = mayNeedConfirmation(operation)
   const text = (description: string) => ({ type: 'string', description })
@@ -129,7 +130,7 @@ function describeTool(t: Translate, { operation }: ToolEntry): Tool {
   }
 }
 
-function isEmptyObject({ properties, anyOf, oneOf }: z.output<typeof JsonShape>): boolean {
+function isEmptyObject({ properties, anyOf, oneOf }: z.output<typeof ObjectSchema>): boolean {
   return Object.keys(properties).length === 0 && anyOf === undefined && oneOf === undefined
 }
 

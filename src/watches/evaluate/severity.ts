@@ -50,7 +50,8 @@ function isCriticalByData(event: string, data: JsonObject): boolean {
 }
 
 /**
- * Severity of an example alert of a watch: the usual one, or the lowest that the watch sends if the signal can have it.
+ * Severity of an example alert of a watch: the usual one. If the watch sends only higher ones and the signal can be
+ * critical, it is the lowest that the watch sends.
  */
 export function exampleSeverity(
   signal: Pick<Signal, 'canBeCritical'>,

@@ -124,8 +124,8 @@ export function createFeedFacts({
     },
 
     /**
-     * Stored prices from one time to another, oldest first, each with the oldest price of the window before
-     * it.
+     * Stored prices from `from` to `to`, oldest first. Each has the oldest price of its window, but none from before
+     * `from`.
      */
     async *history(
       feed: string,

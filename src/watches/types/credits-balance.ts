@@ -10,11 +10,11 @@ const LIMIT_CREDITS_MAX = 1_000_000_000
 const Settings = z.strictObject({ limit: Credits.min(1).max(LIMIT_CREDITS_MAX) })
 type Settings = z.output<typeof Settings>
 
-/** State of the signal: empty, because the newest balance is enough. */
+/** The signal keeps no state: it judges by the newest balance alone. */
 const State = z.object({})
 type State = z.output<typeof State>
 
-/** `data` of both events. */
+/** `data` of the alert and of its recovery. */
 const Threshold = z.object({
   balanceCredits: Credits,
   limitCredits: Credits,
