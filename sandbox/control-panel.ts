@@ -9,16 +9,17 @@ import {
 } from './customer.ts'
 import type { WorldParts } from './world/parts.ts'
 
-/** Alice's progress. */
+/** Which of her steps Alice has done. */
 export interface ControlPanelState {
-  readonly linked: boolean
-  readonly watching: boolean
-  readonly mailing: 'no' | 'pending' | 'yes'
-  readonly hooked: boolean
-  readonly alerted: boolean
+  readonly isChatLinked: boolean
+  readonly hasAnyWatch: boolean
+  /** Whether her mailbox gets alerts; `pending` until she confirms it. */
+  readonly mailState: 'no' | 'pending' | 'yes'
+  readonly hasWebhook: boolean
+  readonly hasAlert: boolean
 }
 
-/** What a watch of Alice is made from. */
+/** A watch to create for Alice, as `POST /watches` takes it. */
 export interface AliceWatch {
   readonly type: string
   readonly label: string
@@ -26,51 +27,54 @@ export interface AliceWatch {
   readonly settings: Readonly<Record<string, string | number>>
 }
 
-/** Runs Alice's usual steps over REST, each repeatable. */
+/** Runs the usual steps of Alice over REST. Each may be repeated. */
 export interface ControlPanel {
-  /** Her token, after signing in. */
+  /** Her API token; undefined until her first step signs her in. */
   token(): string | undefined
   /**
    * Accepts the terms, starts the trial and creates a link for a chat.
    * @returns the `t.me` link
    */
   makeChatLink(): Promise<string>
-  /** Watches her balance, unless it is watched, and waits for the baseline: only later changes count. */
+  /**
+   * Creates a watch on her balance and waits for its first observation, because only later changes cause alerts. Does
+   * nothing if she has any watch.
+   */
   watchBalance(): Promise<void>
   /**
-   * Creates a watch. Without a free slot she buys one, and the credits for it.
+   * Creates a watch. If she has no free slot, she buys one and, if she has too few credits, credits.
    *
-   * @returns false if it existed before
+   * @returns false if she has a watch with this label
    */
-  watch(watch: AliceWatch): Promise<boolean>
-  /** Adds her mailbox, which asks for consent, and a webhook, whose secret the receiver learns. */
-  setUpMailAndHook(): Promise<void>
-  /** Accepts the terms and creates a top-up. */
-  askForCredits(asset: string, credits: number): Promise<void>
+  createWatch(watch: AliceWatch): Promise<boolean>
+  /** Sets her mailbox, which is then asked for consent, and a webhook, whose secret the receiver gets. */
+  setUpMailAndWebhook(): Promise<void>
+  /** Accepts the terms and creates a top-up, which is not paid. */
+  createTopUp(asset: string, credits: number): Promise<void>
   /** Calls metered data below `/data`, with her token. */
   callForData(path: string): Promise<DataCall>
-  /** Empty progress before signing in. */
+  /** Which steps are done; none before the first step signs her in. */
   state(): Promise<ControlPanelState>
 }
 
 export const MAILBOX = 'alice@example.org'
-const HOOK = 'alice'
+const WEBHOOK_NAME = 'alice'
 const THRESHOLD_FLR = '100'
 const CREDITS = 10_000
 const CREDIT_PATIENCE_MS = 20_000
-const LOOKED_PATIENCE_MS = 15_000
-const LOOK_MS = 100
+const OBSERVED_PATIENCE_MS = 15_000
+const POLL_MS = 100
 const NOTHING_DONE: ControlPanelState = {
-  linked: false,
-  watching: false,
-  mailing: 'no',
-  hooked: false,
-  alerted: false,
+  isChatLinked: false,
+  hasAnyWatch: false,
+  mailState: 'no',
+  hasWebhook: false,
+  hasAlert: false,
 }
 
 const Terms = z.object({ currentVersion: z.string(), accepted: z.boolean() })
 const Link = z.object({ url: z.string() })
-const Hooked = z.object({ secret: z.string().optional() })
+const WebhookAnswer = z.object({ secret: z.string().optional() })
 const Channels = z.object({
   data: z.array(z.object({ key: z.string(), status: z.string().nullable() })),
 })
@@ -93,24 +97,24 @@ export function createControlPanel({
   let customer: Promise<Customer> | undefined
   let token: string | undefined
 
-  const enter = async () => {
-    const signedIn = signIn(service.publicUrl, devnet.people.alice, {
+  const signInAsAlice = async () => {
+    const signingIn = signIn(service.publicUrl, devnet.people.alice, {
       scopes: ['write', 'spend'],
       label: 'Sandbox desk',
     })
-    customer = signedIn
-    token = (await signedIn).token
-    return signedIn
+    customer = signingIn
+    token = (await signingIn).token
+    return signingIn
   }
-  /** Runs work as Alice. Signs in again if her token is no longer valid. */
+  /** Runs work as Alice, signed in. Signs in and runs it again if her token is refused. */
   const asAlice = async <T>(work: (alice: Customer) => Promise<T>): Promise<T> => {
     const known = await customer?.catch(() => undefined)
-    if (known === undefined) return work(await enter())
+    if (known === undefined) return work(await signInAsAlice())
     try {
       return await work(known)
     } catch (error) {
-      if (!isAnswer(error, 401)) throw error
-      return work(await enter())
+      if (!hasStatus(error, 401)) throw error
+      return work(await signInAsAlice())
     }
   }
 
@@ -126,7 +130,7 @@ export function createControlPanel({
       }),
     watchBalance: () =>
       asAlice(async (alice) => {
-        if (await hasWatch(alice)) return
+        if (await hasWatches(alice)) return
         await acceptTerms(alice)
         await startTrial(alice)
         const json = {
@@ -136,9 +140,9 @@ export function createControlPanel({
           settings: { threshold: THRESHOLD_FLR },
         }
         const { id } = await alice.call('POST', '/watches', { json, status: 201, body: Watch })
-        await untilLooked(alice, id)
+        await waitUntilObserved(alice, id)
       }),
-    watch: (watch) =>
+    createWatch: (watch) =>
       asAlice(async (alice) => {
         await acceptTerms(alice)
         await startTrial(alice)
@@ -152,22 +156,26 @@ export function createControlPanel({
         try {
           await make()
         } catch (error) {
-          if (!isAnswer(error, 409)) throw error
+          if (!hasStatus(error, 409)) throw error
           await buySlot(alice, topups)
           await make()
         }
         return true
       }),
-    setUpMailAndHook: () =>
+    setUpMailAndWebhook: () =>
       asAlice(async (alice) => {
         const mail = { json: { address: MAILBOX }, status: 200, body: ANY_BODY }
         await alice.call('PUT', '/channels/email', mail)
-        const hook = { json: { url: receiver.url(HOOK) }, status: 200, body: Hooked }
-        const { secret } = await alice.call('PUT', '/channels/webhook', hook)
+        const webhook = {
+          json: { url: receiver.url(WEBHOOK_NAME) },
+          status: 200,
+          body: WebhookAnswer,
+        }
+        const { secret } = await alice.call('PUT', '/channels/webhook', webhook)
         // The secret is returned only when the webhook is created.
-        if (secret !== undefined) receiver.setSecret(HOOK, secret)
+        if (secret !== undefined) receiver.setSecret(WEBHOOK_NAME, secret)
       }),
-    askForCredits: (asset, credits) =>
+    createTopUp: (asset, credits) =>
       asAlice(async (alice) => {
         await acceptTerms(alice)
         const wanted = { json: { asset, credits }, status: 201, body: ANY_BODY }
@@ -179,23 +187,23 @@ export function createControlPanel({
 }
 
 async function readState(alice: Customer): Promise<ControlPanelState> {
-  const [channels, watching, alerts] = await Promise.all([
+  const [channels, hasAnyWatch, alerts] = await Promise.all([
     alice.call('GET', '/channels', { status: 200, body: Channels }),
-    hasWatch(alice),
+    hasWatches(alice),
     alice.call('GET', '/alerts?limit=1', { status: 200, body: Listed }),
   ])
   const statusOf = (key: string) => channels.data.find((channel) => channel.key === key)?.status
   const mail = statusOf('email')
   return {
-    linked: statusOf('telegram') === 'active',
-    watching,
-    mailing: mail === 'active' ? 'yes' : mail === 'pending' ? 'pending' : 'no',
-    hooked: statusOf('webhook') === 'active',
-    alerted: alerts.data.length > 0,
+    isChatLinked: statusOf('telegram') === 'active',
+    hasAnyWatch,
+    mailState: mail === 'active' ? 'yes' : mail === 'pending' ? 'pending' : 'no',
+    hasWebhook: statusOf('webhook') === 'active',
+    hasAlert: alerts.data.length > 0,
   }
 }
 
-/** Buys a slot for one period, with credits paid in WFLR if there are too few. */
+/** Buys a slot for one period, and credits first if she has too few. */
 async function buySlot(alice: Customer, topups: WorldParts['topups']): Promise<void> {
   const slots = 'quantity=1&periods=1'
   const quote = { status: 200, body: Quote } as const
@@ -207,29 +215,31 @@ async function buySlot(alice: Customer, topups: WorldParts['topups']): Promise<v
   await alice.call('POST', '/subscriptions', { json, status: 201, body: ANY_BODY })
 }
 
+/** Buys 10,000 credits with WFLR, and waits until they are credited. */
 async function buyCredits(alice: Customer, topups: WorldParts['topups']): Promise<void> {
   const json = { asset: 'WFLR', credits: CREDITS }
   await alice.call('POST', '/topup', { json, status: 201, body: ANY_BODY })
   const topup = await topups.newest()
-  if (topup === undefined) throw new Error('no top-up was made')
+  if (topup === undefined) throw new Error('the new top-up was not found')
   await topups.pay(topup, topup.amountUnits)
-  for (let waitedMs = 0; (await topups.state(topup)).creditedCredits === 0; waitedMs += LOOK_MS) {
-    if (waitedMs > CREDIT_PATIENCE_MS) throw new Error('the payment is not credited')
-    await wait(LOOK_MS)
+  for (let waitedMs = 0; (await topups.state(topup)).creditedCredits === 0; waitedMs += POLL_MS) {
+    if (waitedMs > CREDIT_PATIENCE_MS) throw new Error('the payment was not credited in time')
+    await wait(POLL_MS)
   }
 }
 
-async function untilLooked(alice: Customer, id: number): Promise<void> {
-  for (let waitedMs = 0; waitedMs <= LOOKED_PATIENCE_MS; waitedMs += LOOK_MS) {
+/** Waits until each signal of a watch has been judged as ok. */
+async function waitUntilObserved(alice: Customer, id: number): Promise<void> {
+  for (let waitedMs = 0; waitedMs <= OBSERVED_PATIENCE_MS; waitedMs += POLL_MS) {
     const path = `/watches/${id}`
     const { signalStates } = await alice.call('GET', path, { status: 200, body: Watch })
     if (signalStates.every(({ state }) => state === 'ok')) return
-    await wait(LOOK_MS)
+    await wait(POLL_MS)
   }
-  throw new Error('the watch does not look')
+  throw new Error('the watch was not observed in time')
 }
 
-async function hasWatch(alice: Customer): Promise<boolean> {
+async function hasWatches(alice: Customer): Promise<boolean> {
   const { data } = await alice.call('GET', '/watches?limit=1', { status: 200, body: Listed })
   return data.length > 0
 }
@@ -246,10 +256,10 @@ async function startTrial(alice: Customer): Promise<void> {
   try {
     await alice.call('POST', '/subscriptions/trial', { status: 201, body: ANY_BODY })
   } catch (error) {
-    if (!isAnswer(error, 409)) throw error
+    if (!hasStatus(error, 409)) throw error
   }
 }
 
-function isAnswer(error: unknown, status: number): boolean {
+function hasStatus(error: unknown, status: number): boolean {
   return error instanceof UnexpectedAnswerError && error.received.startsWith(`${status} `)
 }

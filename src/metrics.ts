@@ -6,10 +6,13 @@ import type { JobApp } from '#src/jobs/define.ts'
 import { readStats } from '#src/operations/figures.ts'
 import { readObservationProgress } from '#src/watches/observe/progress.ts'
 
-/** Time for which values read from the database are cached, however often they are requested. */
-const KEEP_MS = 5000
+/** Time for which values from the database are cached. */
+const CACHE_MS = 5000
 
-/** All metrics collected on scrape. Every process reports the same values for metrics from the database. */
+/**
+ * The metrics that are read when Prometheus asks for them. Those from the database have the same values in every process,
+ * except for their age in the cache.
+ */
 export function createReadings(app: JobApp): readonly MetricReading[] {
   return [
     ...ledgerReadings(app),
@@ -22,17 +25,17 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
   ]
 }
 
-/** Remembers what `read` returned for a few seconds; concurrent readers share one call. */
-function keep<T>(read: () => Promise<T>): () => Promise<T> {
+/** Returns `read` with a cache of `CACHE_MS` for its result, also for an error. Concurrent readers share one call. */
+function cached<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; readonly atMs: number } | undefined
   return () => {
-    if (last === undefined || performance.now() - last.atMs >= KEEP_MS)
+    if (last === undefined || performance.now() - last.atMs >= CACHE_MS)
       last = { answer: read(), atMs: performance.now() }
     return last.answer
   }
 }
 
-/** Metrics of credits, from the public figures. */
+/** Metrics of sold and spent credits, from the public figures. */
 function creditReadings(app: JobApp): readonly MetricReading[] {
   return [
     {
@@ -42,37 +45,37 @@ function creditReadings(app: JobApp): readonly MetricReading[] {
     },
     {
       name: 'watchdog_credits_spent',
-      help: 'Credits spent since the beginning without those given back, at most a minute old.',
+      help: 'Credits spent since the beginning, minus refunds, at most a minute old.',
       read: async () => (await readStats(app)).creditsSpent,
     },
   ]
 }
 
-/** Metrics of the synthetic alert, if the operator has a monitor. */
+/** Metrics of the synthetic alert; none if no monitor is configured (`HEARTBEAT_URL`). */
 function canaryReadings({ db, heartbeat }: JobApp): readonly MetricReading[] {
   if (heartbeat === undefined) return []
-  const arrival = keep(() => findCanary({ db }))
+  const arrival = cached(() => findCanary({ db }))
   return [
     {
       name: 'watchdog_canary_arrived_timestamp_seconds',
-      help: 'When a synthetic alert arrived last.',
+      help: 'Time at which the last synthetic alert arrived.',
       read: async () => {
-        const found = await arrival()
-        return found && found.at.getTime() / 1000
+        const canary = await arrival()
+        return canary && canary.at.getTime() / 1000
       },
     },
     {
       name: 'watchdog_canary_seconds',
       help: 'Latency of the last synthetic alert, from recording to delivery.',
       read: async () => {
-        const found = await arrival()
-        return found && found.tookMs / 1000
+        const canary = await arrival()
+        return canary && canary.tookMs / 1000
       },
     },
   ]
 }
 
-/** Metric of the head of the chain as this process read it. */
+/** Metric of the newest confirmed block that this process has read. */
 function headReading({ clock, meters }: JobApp): MetricReading {
   return {
     name: 'watchdog_head_lag_seconds',
@@ -89,7 +92,7 @@ function headReading({ clock, meters }: JobApp): MetricReading {
 
 /** Metrics of the last ledger reconciliation. */
 function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly MetricReading[] {
-  const lastProof = keep(() => findLastProof(db))
+  const lastProof = cached(() => findLastProof(db))
   return [
     {
       name: 'watchdog_ledger_wrong_wallets',
@@ -118,9 +121,9 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricRe
   }
 }
 
-/** Metrics of the delivery. */
+/** Metrics of deliveries. */
 function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly MetricReading[] {
-  const backlog = keep(async () => {
+  const due = cached(async () => {
     const at = clock.now()
     return { at, channels: await countDueByChannel(db, at) }
   })
@@ -130,15 +133,15 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
       help: 'Deliveries that are due and not sent yet.',
       labels: ['channel'],
       read: async () =>
-        (await backlog()).channels.map(({ channel, due }) => ({ labels: { channel }, value: due })),
+        (await due()).channels.map((row) => ({ labels: { channel: row.channel }, value: row.due })),
     },
     {
       name: 'watchdog_deliveries_oldest_due_seconds',
-      help: 'Age of the oldest due delivery.',
+      help: 'Time for which the oldest delivery outside the backlog has been due; 0 if there is none.',
       labels: ['channel'],
-      // Age at the time of the scrape; 0 without any due delivery.
+      // The age when the database was read, up to `CACHE_MS` before the scrape.
       read: async () => {
-        const { at, channels } = await backlog()
+        const { at, channels } = await due()
         return channels.map(({ channel, oldestAt }) => ({
           labels: { channel },
           value: Math.max(0, at.getTime() - oldestAt.getTime()) / 1000,
@@ -158,7 +161,7 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
 /** Metrics of chain reading and watch evaluation. */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
-  const progress = keep(() => readObservationProgress(db))
+  const progress = cached(() => readObservationProgress(db))
   return [
     {
       name: 'watchdog_chain_head_block',
@@ -175,7 +178,7 @@ function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Met
     },
     {
       name: 'watchdog_evaluation_age_seconds',
-      help: 'Time since the watches of a type were evaluated up to a newer block.',
+      help: 'Time since the watches of a type were last evaluated up to a newer block.',
       labels: ['type'],
       read: async () =>
         (await progress()).types.flatMap(({ type, observedAt }) =>

@@ -7,7 +7,7 @@ import { SIGNAL_GROUPS } from '#src/kernel/signal-group.ts'
 import { REGISTRY } from '#src/operations/index.ts'
 import { REGISTRY as WATCH_TYPES } from '#src/watches/types/index.ts'
 import texts from '../locales/en/signals.json' with { type: 'json' }
-import table from './fixtures/operations.json' with { type: 'json' }
+import publishedTable from './fixtures/operations.json' with { type: 'json' }
 
 const published = z
   .array(
@@ -19,21 +19,21 @@ const published = z
       otherScope: z.string().optional(),
     }),
   )
-  .parse(table)
+  .parse(publishedTable)
 
 const nameOf = ({ method, path }: { method: string; path?: string }) => `${method} ${path}`
 
 describe('the registry of operations', () => {
   const specified = REGISTRY.filter(({ isExtension }) => isExtension !== true)
 
-  test('has the 41 operations of the published table in its order, and marks every other one', () => {
+  test('has the 41 operations of the published table, in its order; all others are marked as extensions', () => {
     expect(specified.map(nameOf)).toEqual(published.map(nameOf))
     expect(published).toHaveLength(41)
   })
 
   test.each(
     specified.map((operation) => [operation.id, operation] as const),
-  )('%s has the scope and idempotency that are published', (_id, operation) => {
+  )('%s has the scopes and the idempotency of the published table', (_id, operation) => {
     const row = published.find((candidate) => nameOf(candidate) === nameOf(operation))
     expect({
       scope: operation.scope,
@@ -49,7 +49,7 @@ describe('the registry of operations', () => {
     expect(missing).toEqual([])
   })
 
-  test('names every JSON answer and every body, for the description', () => {
+  test('has a named schema for every JSON answer and every body that is not empty', () => {
     const nameless = REGISTRY.flatMap(({ id, output, body, status, produces }) => {
       const isJson = status !== 204 && produces === undefined
       const isNamed = (schema: z.ZodType | undefined) =>
@@ -62,20 +62,21 @@ describe('the registry of operations', () => {
   })
 })
 
+/** Whether the schema accepts an empty object and no property. */
 function isEmpty(body: z.ZodType): boolean {
   return body.safeParse({}).success && !body.safeParse({ surprise: 1 }).success
 }
 
 describe('the registry of watch types', () => {
   const signals = WATCH_TYPES.flatMap((type) => type.signals.map((signal) => ({ type, signal })))
-  const running = WATCH_TYPES.flatMap((type) =>
+  const signalEvents = WATCH_TYPES.flatMap((type) =>
     type.signals.map((signal) => {
       const { alerts, recovery } = signal.events
       return { signal, events: recovery === undefined ? alerts : [...alerts, recovery] }
     }),
   )
 
-  test('has texts for every type, signal, group and parameter', () => {
+  test('has all texts of types, signals, groups and parameters, and no others', () => {
     const keys = [
       ...WATCH_TYPES.flatMap(({ name }) => [`type.${name}.description`]),
       ...SIGNAL_GROUPS.flatMap((group) => [`group.${group}.label`, `group.${group}.help`]),
@@ -100,7 +101,7 @@ describe('the registry of watch types', () => {
 
   test.each(
     LOCALES,
-  )('has %s names of signals that fit on buttons and differ in their watch type', (locale) => {
+  )('has short names of signals in %s that have at most 16 characters and differ within a watch type', (locale) => {
     const shorts = signals.map(({ type, signal }) => ({
       type: type.name,
       short: translate(locale, checkedKey(`signals:${type.name}.${signal.id}.short`)),
@@ -110,15 +111,15 @@ describe('the registry of watch types', () => {
     expect(names.filter((name, index) => names.indexOf(name) < index)).toEqual([])
   })
 
-  test('has a title and a body for every event that can be raised', () => {
-    const keys = running.flatMap(({ events }) =>
+  test('has a title and a body for every event of a signal', () => {
+    const keys = signalEvents.flatMap(({ events }) =>
       events.flatMap((event) => [`messages:${event}.title`, `messages:${event}.body`]),
     )
     expect(keys.filter((key) => !hasText(key))).toEqual([])
   })
 
-  test('has a believable example of every event, and a label for each field it shows', () => {
-    const missing = running.flatMap(({ signal, events }) =>
+  test('has an example of every event, with a value and a label for each field that it shows', () => {
+    const missing = signalEvents.flatMap(({ signal, events }) =>
       events.flatMap((event) => {
         const data = signal.examples[event]
         if (data === undefined) return [`example of ${event}`]

@@ -5,18 +5,21 @@ import { nearTime } from './time.ts'
 import type { Reader } from './view.ts'
 import { STATUS_GLYPHS, WATCH_STATUSES, watchStatusOf, worstGlyph } from './watch-state.ts'
 
-/** Line about the chat's mute and its end; undefined if it is not muted. */
+/** Line that says until when the chat is muted, as HTML; undefined if it is not muted. */
 export function mutedLine(reader: Reader, until: Date | null, now: Date): string | undefined {
   if (until === null || until <= now) return undefined
   return `🔕 ${reader.t.html('bot:muted.chatUntil', { until: nearTime(reader, until, now) })}`
 }
 
-/** Number of used slots; suspended watches are counted with the watches. */
+/** Line with the numbers of used slots and of all slots, as HTML. A suspended watch uses no slot. */
 export function slotsText(t: Translate, { used, total }: SlotUse): string {
   return `🎟️ ${t.html('bot:home.slots', { used, total })}`
 }
 
-/** One line for each status of watches. */
+/**
+ * Lines with the number of watches of each status, in the order of `WATCH_STATUSES`, as HTML. One line if there are no
+ * watches, or all are fine.
+ */
 export function watchSummaryLines(
   { t }: Reader,
   watches: readonly Watch[],

@@ -64,7 +64,7 @@ export async function homePage(
   )
   app.post('/home/destinations', (_request, reply) =>
     act(reply, async () => {
-      await panel.setUpMailAndHook()
+      await panel.setUpMailAndWebhook()
       return '/'
     }),
   )
@@ -132,11 +132,11 @@ async function render(world: WorldParts, { panel, samples, problem }: Shown): Pr
 
 function stepsDone(state: ControlPanelState | undefined) {
   return {
-    link: state?.linked === true,
-    watch: state?.watching === true,
-    alert: state?.alerted === true,
-    destinations: state?.mailing === 'yes' && state.hooked,
-    isMailPending: state?.mailing === 'pending',
+    link: state?.isChatLinked === true,
+    watch: state?.hasAnyWatch === true,
+    alert: state?.hasAlert === true,
+    destinations: state?.mailState === 'yes' && state.hasWebhook,
+    isMailPending: state?.mailState === 'pending',
   }
 }
 

@@ -33,7 +33,7 @@ export function createSamplePages(world: WorldParts, panel: ControlPanel): reado
       id: 'pay',
       label: 'Paying a top-up',
       find: () => newestTopup(world),
-      make: () => panel.askForCredits('WFLR', CREDITS),
+      make: () => panel.createTopUp('WFLR', CREDITS),
     },
     {
       id: 'alert',
@@ -41,7 +41,7 @@ export function createSamplePages(world: WorldParts, panel: ControlPanel): reado
       find: async () =>
         firstOf(world.receiver.deliveries.toReversed(), ({ json }) => alertIn(world, json)),
       make: async () => {
-        await panel.setUpMailAndHook()
+        await panel.setUpMailAndWebhook()
         await panel.watchBalance()
         const { alice, bob } = world.devnet.people
         await world.devnet.transfer(alice.account.address, bob.account.address, FLR_500)
@@ -98,7 +98,7 @@ async function newestTopup({ topups }: WorldParts): Promise<string | undefined> 
 
 /** Asks Alice’s mailbox for consent. */
 async function askMailbox(world: WorldParts, panel: ControlPanel): Promise<string> {
-  await panel.setUpMailAndHook()
+  await panel.setUpMailAndWebhook()
   return await waitForMail(world, confirmLinkOf)
 }
 

@@ -16,7 +16,7 @@ export function ensureWatch(
     resultPages: [CHAT, INDEX],
     run: async (note) => {
       for (const watch of watches) {
-        const isNew = await panel.watch(watch)
+        const isNew = await panel.createWatch(watch)
         note(`${isNew ? 'watches' : 'watched already'}: ${watch.label}`)
       }
     },

@@ -75,7 +75,7 @@ function ask(world: WorldParts, panel: ControlPanel, asset: 'WFLR' | 'XRP'): Sce
     expected: `Alice asks for ${count(CREDITS)} credits for ${asset} over REST.`,
     resultPages: [PAY_PAGE],
     run: async (note) => {
-      await panel.askForCredits(asset, CREDITS)
+      await panel.createTopUp(asset, CREDITS)
       const topup = await world.topups.newest()
       if (topup === undefined) throw new Error('no top-up was made')
       note(`${await amountOf(world, topup, topup.amountUnits)} to pay`)

@@ -16,27 +16,32 @@ import { REGISTRY } from './methods/index.ts'
 import type { Wire } from './model.ts'
 import { BotApiRefusal, badRequest } from './refusal.ts'
 
-/** The HTTP server. */
+/** The HTTP server of the local Bot API. */
 export interface BotApiServer {
   /** API root for clients, without a trailing slash. */
   readonly url: string
-  /** Refuses every connection and breaks the open ones. */
+  /** Closes all connections, and refuses new ones until `up()`. */
   down(): Promise<void>
-  /** Accepts connections again, at the same address. */
+  /** Accepts connections again, at the same address; no effect if it accepts them. */
   up(): Promise<void>
-  /** Breaks the connections of hanging calls. */
+  /** Breaks the connections of calls that the fault `hang` left without an answer. */
   release(): void
+  /** Ends polls and the webhook, and closes the server for good. */
   close(): Promise<void>
 }
 
 const HOST = '127.0.0.1'
 const BODY_BYTES_MAX = 50 * 1024 * 1024
 
-/** Serves `/bot<token>/<method>` on this machine only. Port 0 uses a free one. */
+/**
+ * Serves `/bot<token>/<method>` on 127.0.0.1.
+ *
+ * @param port 0 for any free port
+ */
 export async function startBotApiServer(backend: Backend, port: number): Promise<BotApiServer> {
   const app = fastify({ bodyLimit: BODY_BYTES_MAX, forceCloseConnections: true, logger: false })
   const hanging = new Set<FastifyReply>()
-  readBodies(app)
+  addBodyParsers(app)
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) =>
     refuse(reply, asRefusal(error)),
   )
@@ -44,9 +49,9 @@ export async function startBotApiServer(backend: Backend, port: number): Promise
   app.all<{ Params: { token: string; method: string } }>(
     '/bot:token/:method',
     async (request, reply) => {
-      const refusal = wrongToken(backend, request.params.token)
+      const refusal = refusalOfToken(backend, request.params.token)
       if (refusal) return refuse(reply, refusal)
-      return await answer(backend, request, reply, hanging)
+      return await answerCall(backend, request, reply, hanging)
     },
   )
   await app.listen({ host: HOST, port })
@@ -74,7 +79,7 @@ export async function startBotApiServer(backend: Backend, port: number): Promise
   }
 }
 
-/** A malformed request is the client's fault, anything else a fault of this server. */
+/** The refusal for an error: 4xx for a request that cannot be read, 500 for an error of this server. */
 function asRefusal(error: Error & { statusCode?: number }): BotApiRefusal {
   const { statusCode = 500 } = error
   if (error instanceof BotApiRefusal) return error
@@ -83,8 +88,8 @@ function asRefusal(error: Error & { statusCode?: number }): BotApiRefusal {
   return new BotApiRefusal(500, `Internal Server Error: ${error.message}`)
 }
 
-/** Malformed tokens match no path of the real server; others are unknown. */
-function wrongToken(backend: Backend, token: string): BotApiRefusal | undefined {
+/** Refusal of a token, as on the real server: 404 for a malformed token, 401 for a wrong one; undefined for the bot's. */
+function refusalOfToken(backend: Backend, token: string): BotApiRefusal | undefined {
   if (!/^[1-9]\d*:[\w-]+$/.test(token)) return new BotApiRefusal(404, 'Not Found')
   return token === backend.token ? undefined : new BotApiRefusal(401, 'Unauthorized')
 }
@@ -100,8 +105,11 @@ function refuse(reply: FastifyReply, refusal: BotApiRefusal): FastifyReply {
   })
 }
 
-/** Executes one call, or its fault, and records it. */
-async function answer(
+/**
+ * Executes a call, or its fault. Records it in `backend.calls`, except for a successful `getUpdates` and errors of this
+ * server.
+ */
+async function answerCall(
   backend: Backend,
   request: FastifyRequest<{ Params: { token: string; method: string } }>,
   reply: FastifyReply,
@@ -124,13 +132,14 @@ async function answer(
   }
   const fault = backend.faults.take(asked, textArgument(args, 'chat_id'))
   if (fault !== undefined && fault !== 'lost') {
-    const refused = typeof fault === 'string' ? { code: 0, description: fault } : refusedBy(fault)
+    const refused =
+      typeof fault === 'string' ? { code: 0, description: fault } : loggedRefusal(fault)
     log(undefined, refused)
-    return fail(fault, reply, hanging)
+    return answerWithFault(fault, reply, hanging)
   }
   try {
     if (!method) throw new BotApiRefusal(404, 'Not Found: method not found')
-    const result = await method.run(backend, args, whenGone(reply))
+    const result = await method.run(backend, args, signalOfClient(reply))
     log(result)
     if (fault === 'lost') {
       reply.hijack()
@@ -145,11 +154,13 @@ async function answer(
   }
 }
 
-function refusedBy(fault: Exclude<Fault, string>): { code: number; description: string } {
+/** A fault with an error code, as the log of calls shows it. */
+function loggedRefusal(fault: Exclude<Fault, string>): { code: number; description: string } {
   return { code: fault.error_code, description: fault.description }
 }
 
-function fail(
+/** Does what a fault says instead of the call. */
+function answerWithFault(
   fault: Exclude<Fault, 'lost'>,
   reply: FastifyReply,
   hanging: Set<FastifyReply>,
@@ -175,8 +186,8 @@ function fail(
   }
 }
 
-/** A signal that is aborted when the client disconnects before its answer. */
-function whenGone(reply: FastifyReply): AbortSignal {
+/** A signal that is aborted when the client disconnects before the answer. */
+function signalOfClient(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableEnded) gone.abort()
@@ -195,8 +206,8 @@ function readArguments(request: FastifyRequest): Arguments {
   return argumentsFrom({ ...query, ...body?.values }, body?.files)
 }
 
-/** Parses JSON, forms and multipart into the same shape. */
-function readBodies(app: FastifyInstance): void {
+/** Adds parsers of JSON, forms and multipart, which all return a `ParsedBody`. */
+function addBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const asText = { parseAs: 'string' } as const
   app.addContentTypeParser<string>(
@@ -241,12 +252,12 @@ async function readMultipart(contentType: string, body: Buffer): Promise<ParsedB
   const files = new Map<string, UploadedFile>()
   for (const [name, value] of form) {
     if (typeof value === 'string') values[name] = value
-    else files.set(name, await uploaded(value))
+    else files.set(name, await readUpload(value))
   }
   return { values, files }
 }
 
-async function uploaded(file: File): Promise<UploadedFile> {
+async function readUpload(file: File): Promise<UploadedFile> {
   const bytes = new Uint8Array(await file.arrayBuffer())
   return { name: file.name, mimeType: file.type, bytes }
 }

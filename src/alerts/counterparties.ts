@@ -1,4 +1,4 @@
-/** Who the other account of a transfer is, as far as the service knows. */
+/** Adds to alerts about transfers how the other account is related to the watch and its wallet. */
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { storedAddress } from '#src/kernel/units.ts'
@@ -9,13 +9,16 @@ import { areInRecentAlerts } from './counterparty-store.ts'
 
 const MOVED = 'wallet-balance.moved'
 
-/** What is needed of the data of a transfer. */
+/** The part of the data of a transfer that decides about the role of the other account. */
 const Transfer = z.object({
   counterparty: z.string().nullable(),
   isTopUp: z.literal(true).optional(),
 })
 
-/** The candidates, in which transfers say what is known about the other account (`counterpartyRole`). */
+/**
+ * Returns the candidates in the same order. Those of transfers have `counterpartyRole` in their data, except for
+ * payments of top-ups and transfers with unreadable data.
+ */
 export async function addCounterpartyRoles(
   tx: Db,
   candidates: readonly AlertCandidate[],

@@ -8,7 +8,7 @@ const reader = {
   unsubscribeUrl: undefined,
 }
 
-test('a mail links to the page of a transaction in its HTML and its text, and leaves out an unsafe link', () => {
+test('HTML and text of an alert link to the page of a transaction, and leave out the field if its link is unsafe', () => {
   const value = `0x${'ab'.repeat(32)}`
   const href = `https://explorer.example.org/tx/${value}`
   const fields = [{ key: 'transaction', label: 'Transaction', value, href }]

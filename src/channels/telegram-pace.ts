@@ -1,7 +1,7 @@
 /**
- * The pace of a bot. Every process takes a turn in a common table before it sends a message: the
- * elected sender of deliveries, the sender of pictures, the bot with its replies. Within a process
- * the most urgent message goes first.
+ * The pace of a bot. Before a process sends a message, it takes a turn in a table that all processes share: the job
+ * `deliver-by-one` for alerts, the job of pictures, the bot for its replies. Within a process the most urgent message
+ * goes first.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Db } from '#src/db/connection.ts'
@@ -14,15 +14,15 @@ import type { PaceLimits, SharedPaces } from './pace-rules.ts'
 import { createStoredPaces, deletePaces } from './pace-store.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 
-/** The pace of a bot in this process. */
+/** Spaces the messages of a bot, as one process sees it. */
 export interface TelegramPace {
   /**
-   * Waits for a turn.
+   * Waits until the next message may be sent, to a chat or by the bot as a whole.
    *
    * @param chatId undefined for a call that counts for the bot only
    * @returns milliseconds until the turn if it is further away than `patienceMs` (no turn is taken then);
    * undefined when it is the turn
-   * @throws the signal's reason when it is aborted; database errors
+   * @throws the signal's reason, or an `AbortError` with it as the cause, when the signal is aborted; database errors
    */
   turn(
     chatId: number | undefined,
@@ -32,19 +32,19 @@ export interface TelegramPace {
       readonly signal: AbortSignal
     },
   ): Promise<number | undefined>
-  /** Applies the wait of a response 429, to the chat or to all chats. */
+  /** Blocks the chat for the time of a response 429; blocks the whole bot after such responses for many chats. */
   flooded(chatId: number, ms: number): Promise<void>
 }
 
-/** The limits of Telegram, some of them replaced. */
+/** The limits of Telegram, with those in `over` in their place. */
 export function paceLimits(over: Partial<PaceLimits> = {}): PaceLimits {
   return { allMs: ALL_MS, chatMs: CHAT_MS, groupWindow: GROUP_WINDOW, ...over }
 }
 
-/** Creates the pace of this process over turns that it shares with others. */
+/** Creates the pace of this process from turns that all processes share. */
 export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): TelegramPace {
   const now = () => performance.now()
-  // Puts this process's messages in order; the shared turns know the limits of chats.
+  // Orders the messages of this process by urgency. The shared turns apply the limits of chats.
   const order = createRateLimiter({ allMs, keyMs: 0, now })
   return {
     async turn(chatId, { patienceMs, urgency, signal }) {
@@ -57,8 +57,7 @@ export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): 
         const isGroup = chatId !== undefined && isGroupId(chatId)
         const { isTaken, waitMs } = await shared.take(chatId, { patienceMs: leftMs(), isGroup })
         if (isTaken) {
-          // The next message takes its turn only after this message, so that few turns are taken in
-          // advance.
+          // The next message takes its turn only once this one is sent, so that few turns are taken ahead of time.
           order.holdAll(waitMs)
           if (waitMs > 0) await wait(waitMs, undefined, { signal })
           return undefined
@@ -71,12 +70,12 @@ export function createTelegramPace(shared: SharedPaces, { allMs }: PaceLimits): 
   }
 }
 
-/** Creates the pace of a bot over turns that all processes on the database share. */
+/** Creates the pace of a bot from turns in the database, which all its processes share. */
 export function createSharedPace(db: Db, botId: number, limits: PaceLimits): TelegramPace {
   return createTelegramPace(createStoredPaces(db, botId, limits), limits)
 }
 
-/** Deletes the paces of chats whose wait ended more than an hour ago. */
+/** Deletes the paces of chats to which the bot could send again more than an hour ago. */
 export async function prunePaces({
   db,
   deliveryClock,

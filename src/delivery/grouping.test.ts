@@ -80,7 +80,8 @@ describe('a channel whose messages stand for outages', () => {
     const late = [waiting({ id: 'd', createdAt: at(3), urgency: 2 })]
     const before = [recent({ id: 'a' })]
     expect(plan({ waiting: late, recent: before })).toMatchObject({ how: 'send', ids: ['d'] })
-    // Nor does it go along with a second warning that joins; the warning goes along with it.
+    // A second warning alone joins the first message. With the critical alert, it is in the new message, and it waits
+    // while another worker sends that alert.
     const warning = waiting({ id: 'c', createdAt: at(2) })
     const claimed = late.map((delivery) => ({ ...delivery, taken: 'now' as const }))
     expect(plan({ waiting: [warning], recent: before })).toMatchObject({ how: 'join', ids: ['c'] })
@@ -90,7 +91,7 @@ describe('a channel whose messages stand for outages', () => {
     expect(plan({ waiting: [warning, ...claimed], recent: before })).toBeUndefined()
   })
 
-  test('gets no roll-up, whatever the number of alerts', () => {
+  test('gets no roll-up, even after six messages in a minute', () => {
     const all = [waiting({ id: 'a' }), waiting({ id: 'b', watchId: 2 })]
     expect(plan({ waiting: all, recent: full })).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
   })
@@ -113,18 +114,18 @@ describe('an outage whose message cannot be changed any more', () => {
   const plan = (over: boolean, isByOutage: boolean) =>
     planNext(situation({ isByOutage, waiting: ends, groups: of(over) })).next
 
-  test('is not ended by the recovery of one of its alerts, but by the last', () => {
+  test('drops the recoveries of its alerts, and is ended by a message with the last one', () => {
     expect(plan(false, true)).toEqual({ how: 'drop', ids: ['a'] })
     expect(plan(true, true)).toMatchObject({ how: 'send', ids: ['a'], ends: 'g' })
   })
 
-  test('has recoveries of their own where messages are read by people', () => {
+  test('has a separate message for each recovery on a channel for people', () => {
     expect(plan(false, false)).toEqual({ how: 'send', form: 'alone', ids: ['a'] })
   })
 })
 
 describe('the next message of a group', () => {
-  test('the first alert of a quiet watch is sent at once and alone', () => {
+  test('an alert without a recent message of its watch is sent at once and alone', () => {
     expect(planNext(situation({ waiting: [waiting({ id: 'a' })] })).next).toEqual({
       how: 'send',
       form: 'alone',
@@ -132,7 +133,7 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('waiting alerts of one watch are sent in one message, in order', () => {
+  test('waiting alerts of one watch, written within five seconds, are sent in one message, in order', () => {
     const all = [
       waiting({ id: 'a' }),
       waiting({ id: 'b', watchId: 2 }),
@@ -169,7 +170,7 @@ describe('the next message of a group', () => {
     })
   })
 
-  test('an alert with sound never joins a sent message that has one of its signal: it happened again', () => {
+  test('an alert with sound is a new message if the sent message has an alert of its signal', () => {
     const again = waiting({ id: 'b', orderKey: 'k', createdAt: at(1) })
     const others = [waiting({ id: 'c', createdAt: at(2) }), waiting({ id: 'd', createdAt: at(2) })]
     const before = recent({ id: 'a', orderKeys: new Set(['k']) })
@@ -177,13 +178,13 @@ describe('the next message of a group', () => {
       planNext(situation({ waiting: all, recent: [before], now: at(3), ...over })).next
     expect(plan([again])).toEqual({ how: 'send', form: 'alone', ids: ['b'] })
     expect(plan([again], { isByOutage: true })).toMatchObject({ how: 'send', ids: ['b'] })
-    // What fails together stays together: another signal of the watch joins.
+    // Alerts of other signals of the watch join.
     expect(plan(others)).toMatchObject({ how: 'join', ids: ['c', 'd'], messageId: 'a' })
-    // Silent news joins.
+    // An alert without sound joins.
     expect(plan([{ ...again, urgency: 0 }])).toMatchObject({ how: 'join', ids: ['b'] })
-    // Every e-mail is heard: those that follow wait for one more.
+    // E-mails cannot be changed: the alert waits for the next one, until the five seconds are over.
     expect(plan([again], { canEdit: false })).toBeUndefined()
-    // The seventh of a minute is a roll-up.
+    // The seventh message in a minute is a roll-up.
     expect(plan([again], { recent: [before, ...full.slice(1)] })).toMatchObject({ form: 'rollup' })
   })
 
@@ -205,7 +206,7 @@ describe('the next message of a group', () => {
     expect(later.next).toEqual({ how: 'join', form: 'rollup', ids: ['x', 'y'], messageId: 'r' })
   })
 
-  test('a full minute lets notices, tests and reminders through', () => {
+  test('notices, tests and reminders are sent alone even after six messages in a minute', () => {
     for (const over of [{ kind: 'notice' }, { kind: 'reminder' }, { test: true }] as const) {
       const next = planNext(
         situation({ waiting: [waiting({ id: 'x', ...over })], recent: full }),
@@ -254,7 +255,7 @@ describe('the next message of a group', () => {
     expect(next(false)).toEqual({ how: 'join', form: 'group', ids: ['r'], messageId: 'g' })
     expect(next(true)).toEqual({ how: 'send', form: 'alone', ids: ['r'], ends: 'g' })
     expect(next(true, true)).toMatchObject({ how: 'send', ends: 'g' })
-    // While a worker changes the message, it waits.
+    // While a worker changes the message, the recovery waits.
     expect(next(false, true)).toBeUndefined()
   })
 
@@ -360,7 +361,7 @@ describe('for any waiting deliveries', () => {
     )
   })
 
-  test('deliveries join open messages only, and none with sound joins a silent message', () => {
+  test('deliveries join open messages only; with sound, none joins a silent message or a group with its signal', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         const { next } = planNext(situation)
@@ -379,7 +380,7 @@ describe('for any waiting deliveries', () => {
     )
   })
 
-  test('after six messages in a minute only roll-ups and single messages are sent', () => {
+  test('after six messages in a minute, new messages are roll-ups, reminders or notices', () => {
     fc.assert(
       fc.property(anySituation, (situation) => {
         fc.pre(situation.recent.length >= MESSAGES_PER_MINUTE)
@@ -391,7 +392,7 @@ describe('for any waiting deliveries', () => {
     )
   })
 
-  test('every delivery is sent once, in the order of its key, with few messages a minute', () => {
+  test('every delivery is sent once, in the order of its key, with at most eight messages in a minute', () => {
     const arrival = fc.record({
       second: seconds,
       watchId: fc.integer({ min: 1, max: 3 }),
@@ -408,7 +409,7 @@ describe('for any waiting deliveries', () => {
         }
         for (const start of sentAt) {
           const within = sentAt.filter((sent) => sent >= start && sent < start + RECENT_SECONDS)
-          // Six, a roll-up, and one more where what makes a sound came after a silent one.
+          // Six messages, a roll-up, and a second roll-up for alerts with sound if the first was sent without.
           expect(within.length).toBeLessThanOrEqual(MESSAGES_PER_MINUTE + 2)
         }
       }),
@@ -417,7 +418,7 @@ describe('for any waiting deliveries', () => {
   })
 })
 
-/** Plays a chat through, one look a second, as the worker would. */
+/** Plans the messages of a chat once a second for 400 seconds, and treats each planned message as sent. */
 function run(
   arrivals: readonly {
     readonly second: number

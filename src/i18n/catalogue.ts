@@ -15,10 +15,10 @@ export const NAMESPACES = [
   'units',
 ] as const
 
-/** Texts by key, as in one file. */
+/** The texts of one file by key. Keys have the suffixes of their contexts and plural forms. */
 type Texts = Readonly<Record<string, string>>
 
-/** Every text by locale, file and key, loaded when the process starts. */
+/** All texts by locale, file and key, read from the disk when the process starts. */
 export const TEXTS: Readonly<Record<string, Record<string, Texts>>> = Object.fromEntries(
   LOCALES.map((locale) => [
     locale,
@@ -26,7 +26,10 @@ export const TEXTS: Readonly<Record<string, Record<string, Texts>>> = Object.fro
   ]),
 )
 
-/** Every English key, `<file>:<key>`, without plural suffix; with and without its context. */
+/**
+ * Keys of all English texts as `<file>:<key>`, without the suffix of a plural form. A key with a context (a severity) is
+ * also in the set without it.
+ */
 export const TEXT_KEYS: ReadonlySet<string> = new Set(
   Object.entries(TEXTS.en ?? {}).flatMap(([name, texts]) =>
     Object.keys(texts).flatMap((ending) => {
@@ -36,7 +39,11 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Reads one file of texts; empty if the file does not exist for the locale. */
+/**
+ * Reads one file of texts; empty if the locale does not have the file.
+ *
+ * @throws SyntaxError or ZodError if the file is not an object of texts
+ */
 function readTexts(locale: Locale, name: string): Texts {
   const file = new URL(`../../locales/${locale}/${name}.json`, import.meta.url)
   if (!existsSync(file)) return {}

@@ -2,12 +2,12 @@ import * as alerts from '#src/alerts/service.ts'
 import { publishTipAndOutages } from '#src/watches/observe/publish-tip.ts'
 import type { Job } from './define.ts'
 
-/** Publishes the newest confirmed block for all observers, and fires alerts about outages of the chain. */
+/** Publishes the newest confirmed block to all processes that observe, and fires alerts about outages of the chain. */
 export const readTip: Job = {
   name: 'read-tip',
   role: 'watcher',
-  // A process of the previous release holds this lock while it observes all targets. Meanwhile no block is
-  // published, so processes of this release observe nothing.
+  // Processes of earlier releases, which do not know slices, observe all targets under this lock. While one of them
+  // holds it, this job does not run, no block is published, and processes of this release observe nothing.
   lock: 'job observe-watches',
   wakeBy: ({ heads }, wake) => heads.follow(wake),
   everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),

@@ -1,15 +1,16 @@
-/** Source of the current time for verbs. Tests pass a clock that moves only when set. */
+/** Source of the current time. Tests pass a clock that stands still until they set it. */
 export interface Clock {
-  /** The current instant. */
+  /** The current time. */
   now(): Date
 }
 
-/** Maximum accepted difference between two clocks that should agree. */
+/** Maximum difference at which two clocks count as equal: of hosts, the database and the chain. */
 export const CLOCK_TOLERANCE_MS = 300_000
 
-/** The machine's clock. No other code reads it. */
+/** The time of the machine. No other code of the service reads it; durations are measured with `performance.now()`. */
 export const systemClock: Clock = { now: () => new Date() }
 
+/** Times of which some may be missing. */
 type Instants = readonly (Date | null | undefined)[]
 
 /** The earliest of these instants; null if there is none. */

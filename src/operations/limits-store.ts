@@ -3,21 +3,21 @@ import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { rateCounts } from './tables.ts'
 
-/** A count of requests, which the column `points` stores. */
+/** A count of the requests of one key. The column of `requests` is called `points`. */
 export interface StoredCount {
   readonly key: string
-  /** Number of requests. */
   readonly requests: number
-  /** Time at which the count ends; the next request starts a new count. */
+  /** End of the count; the next request starts a new one. */
   readonly expire: Date
 }
 
 /**
  * Adds requests to counts in one statement; counts that have ended start again. Counts are locked in the
- * order of their keys, which prevents deadlocks. A count that has more than twice the length of a new count left was
- * started before the clock was set back, and counts as ended.
+ * order of their keys, which prevents deadlocks. A count also starts again if its end is more than twice as far away as
+ * that of a new count: it was started before the clock was set back.
  *
- * @param added different keys; `expire` is for counts that start
+ * @param added requests by key, each key once; `expire` is the end of the counts that start now
+ * @returns the new counts by key
  */
 export async function addRequestCounts(
   db: Db,
@@ -41,8 +41,11 @@ export async function addRequestCounts(
 }
 
 /**
- * Subtracts requests from counts that have not ended, never below zero, in one statement that locks like
- * `addRequestCounts`.
+ * Subtracts requests from counts, which do not fall below zero, in one statement. Locks counts in the order of their keys,
+ * as `addRequestCounts` does.
+ *
+ * @param taken requests to subtract by key, each key once
+ * @returns the new counts by key, without those that have ended
  */
 export async function subtractRequestCounts(
   db: Db,
@@ -66,9 +69,9 @@ export async function subtractRequestCounts(
 }
 
 /**
- * Deletes counts that ended before a time.
+ * Deletes at most `limit` counts that ended before a time.
  *
- * @returns their number, at most `limit`
+ * @returns the number of deleted counts
  */
 export function deleteCounts(db: Db, before: Date, limit: number): Promise<number> {
   return deleteBatch(db, rateCounts, { id: ['key'], where: lt(rateCounts.expire, before), limit })

@@ -16,10 +16,12 @@ interface Field {
   readonly description: string | undefined
 }
 
-/** Schemas of the events' values, whose fields the help of their signals explains. */
-const OF_EVENTS = listEventDataSchemas().map(({ component }) => `/components/schemas/${component}/`)
+/** Places of the schemas of event data. Their fields need no description, because the help of the signals explains them. */
+const EVENT_SCHEMAS = listEventDataSchemas().map(
+  ({ component }) => `/components/schemas/${component}/`,
+)
 
-/** Every field of every schema, however deep. */
+/** The fields of all schemas in a document, at any depth. */
 function fieldsIn(value: unknown, place = ''): Field[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]): Field[] => {
@@ -33,14 +35,16 @@ function fieldsIn(value: unknown, place = ''): Field[] {
 }
 
 describe.each(LOCALES)('in %s', (locale) => {
-  test('every field of a schema has a meaning', () => {
+  test('every field of a schema is described, except those of event data', () => {
     const fields = fieldsIn(parsed(openApiDocument(app, locale)))
     expect(fields.length).toBeGreaterThan(400)
-    const own = fields.filter(({ place }) => !OF_EVENTS.some((start) => place.startsWith(start)))
+    const own = fields.filter(
+      ({ place }) => !EVENT_SCHEMAS.some((start) => place.startsWith(start)),
+    )
     expect(own.filter(({ description }) => !description)).toEqual([])
   })
 
-  test('every field on a page has a meaning', () => {
+  test('every field on the pages of the API is described', () => {
     const { operations, webhook } = apiDocs(parsed(openApiDocument(app, locale)))
     const rows = operations.flatMap(({ id, parameters, body, answer }) =>
       [...parameters, ...body, ...answer].map((row) => ({ id, ...row })),
@@ -51,7 +55,7 @@ describe.each(LOCALES)('in %s', (locale) => {
   })
 })
 
-test('a field has its own description, else the meaning for its parent, else the general meaning', () => {
+test('a field has its own description, else the meaning of its name in its parent or operation, else that of its name', () => {
   const { operations } = apiDocs(parsed(openApiDocument(app, 'en')))
   const row = (id: string, name: string) => {
     const operation = operations.find((operation) => operation.id === id)
@@ -65,7 +69,7 @@ test('a field has its own description, else the meaning for its parent, else the
   expect(row('listAlerts', 'limit')).toBe(english['field.pageLimit'])
 })
 
-test('every meaning is shown somewhere', () => {
+test('every meaning in English describes a field or parameter', () => {
   const shown = new Set(
     [
       ...fieldsIn(parsed(openApiDocument(app, 'en'))),

@@ -9,14 +9,18 @@ import { formOf } from './form.ts'
 import { sendPage } from './layout.ts'
 import { askerByLink, type LinkRoute } from './link.ts'
 
+/**
+ * What the page says after an answer, or instead of the question. `already`: the mailbox was confirmed before. `over`:
+ * the link is older than a day. `gone`: there is no such request any more.
+ */
 type ConfirmOutcome = 'done' | 'already' | 'refused' | 'over' | 'gone'
 
-/** `/confirm/<code>`: asks the reader of a mailbox for consent. Only the POST changes anything. */
+/** `/confirm/<code>`: asks the reader of a mailbox for consent to e-mails. Only the POST stores an answer. */
 export function confirmPage(server: FastifyInstance, app: App): void {
   const ask = askerByLink(app, 'confirm')
   server.get<LinkRoute>('/confirm/:code', async (request, reply) => {
     const consent = await ask(request, getConsent)
-    if (consent?.state === 'waiting') return sendConsent(app, request, reply, consent)
+    if (consent?.state === 'waiting') return sendConsentQuestion(app, request, reply, consent)
     return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
   })
   server.post<LinkRoute>('/confirm/:code', async (request, reply) => {
@@ -33,20 +37,22 @@ export function confirmPage(server: FastifyInstance, app: App): void {
       }
       default: {
         const consent = await ask(request, getConsent)
-        if (consent?.state === 'waiting') return sendConsent(app, request, reply, consent, 400)
+        if (consent?.state === 'waiting')
+          return sendConsentQuestion(app, request, reply, consent, 400)
         return showResult(app, request, reply, { consent, outcome: outcomeOf(consent) })
       }
     }
   })
 }
 
-/** Outcome of a request that no longer waits for an answer. */
+/** Outcome for a request that does not wait for an answer. */
 function outcomeOf(consent: ConsentRequest | undefined): ConfirmOutcome {
   if (consent === undefined) return 'gone'
   return consent.state === 'over' ? 'over' : 'already'
 }
 
-function sendConsent(
+/** Sends the page with the question; status 400 after a POST without an answer. */
+function sendConsentQuestion(
   app: App,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -57,8 +63,8 @@ function sendConsent(
     status,
     locale: consent.reader.locale,
     question: (t) => ({
-      title: t('pages:confirm.question', values(consent)),
-      about: [t('pages:confirm.askedBy', askedBy(t, consent)), t('pages:confirm.meaning')],
+      title: t('pages:confirm.question', mailboxValues(consent)),
+      about: [t('pages:confirm.askedBy', askedByValues(t, consent)), t('pages:confirm.meaning')],
       choices: [
         { value: 'yes', label: t('pages:confirm.yes'), isPrimary: true },
         { value: 'no', label: t('pages:confirm.no') },
@@ -67,6 +73,7 @@ function sendConsent(
   })
 }
 
+/** Sends the page that says the outcome. */
 function showResult(
   app: App,
   request: FastifyRequest,
@@ -83,16 +90,18 @@ function showResult(
     locale: consent?.reader.locale,
     data: (t) => ({
       title: t(`pages:confirm.${outcome}.title`),
-      text: t(`pages:confirm.${outcome}.text`, consent && values(consent)),
+      text: t(`pages:confirm.${outcome}.text`, consent && mailboxValues(consent)),
     }),
   })
 }
 
-function values({ reader }: ConsentRequest) {
+/** Values of the texts: the mailbox, and the wallet whose alerts it gets. */
+function mailboxValues({ reader }: ConsentRequest) {
   return { address: typed(reader.address), wallet: id(shortAddress(reader.wallet)) }
 }
 
-function askedBy(t: Translate, consent: ConsentRequest) {
+/** The same values with the time of the request, in the reader's time zone. */
+function askedByValues(t: Translate, consent: ConsentRequest) {
   const { askedAt, reader } = consent
-  return { ...values(consent), time: formatDateTime(askedAt, t.locale, reader.timezone) }
+  return { ...mailboxValues(consent), time: formatDateTime(askedAt, t.locale, reader.timezone) }
 }

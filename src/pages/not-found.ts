@@ -1,12 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '#src/kernel/errors.ts'
 
-/** Answers unknown URLs: a page for browsers, the same refusal as on other paths for programs. */
+/**
+ * Answers unknown URLs: browsers get a page; programs, and everything below `/api`, get the problem document that the
+ * server gives for unknown paths.
+ */
 export function notFoundPage(server: FastifyInstance): void {
   server.get('/*', async (request, reply) => {
     const { url, headers } = request
-    const isRead = headers.accept?.includes('text/html') === true && !/^\/+api(?:[/?]|$)/.test(url)
-    if (isRead) throw new AppError('not_found', 'not_found')
+    const isForPeople =
+      headers.accept?.includes('text/html') === true && !/^\/+api(?:[/?]|$)/.test(url)
+    if (isForPeople) throw new AppError('not_found', 'not_found')
     reply.callNotFound()
     return reply
   })

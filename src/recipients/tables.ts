@@ -17,7 +17,7 @@ import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RecipientStatus } from './model.ts'
 
-/** Named recipients and, with `own`, the wallet's own channels: one row per destination. */
+/** One row per destination: the named recipients of a wallet and, with `own`, its own channels. */
 export const recipients = pgTable(
   'recipients',
   {
@@ -27,30 +27,31 @@ export const recipients = pgTable(
     /** True for the wallet's own destination of a channel (`/channels`), which has no name. */
     own: boolean('own').notNull(),
     name: text('name'),
-    /** The channel's destination as JSON, sealed with SECRET_KEY. */
+    /** The channel's destination as JSON, encrypted with SECRET_KEY. */
     destination: text('destination').notNull(),
-    /** The masked destination. */
+    /** The destination as it is shown, with its secret parts masked. */
     target: text('target').notNull(),
-    /** Partition of the destination, for bounded concurrency. */
+    /** The channel's `partitionKey` of the destination; bounds concurrency. */
     partitionKey: text('lane').notNull(),
     locale: text('locale').notNull().$type<Locale>(),
     timezone: text('timezone').notNull(),
     status: text('status').notNull().$type<RecipientStatus>(),
     statusReason: text('status_reason'),
-    /** Time since which the recipient has its status. */
+    /** Time of the last change of the status. */
     switchedAt: timestamp('switched_at', { withTimezone: true }).notNull(),
     minSeverity: text('min_severity').notNull().$type<Severity>(),
     isDefault: boolean('is_default').notNull(),
-    /** Telegram only: the chat, by which its wallets are found, and its rights for this wallet. */
+    /** Telegram only: id of the chat. */
     chatId: bigint('chat_id', { mode: 'number' }),
+    /** Telegram only: rights of the chat for this wallet. */
     chatScopes: text('chat_scopes').array().$type<readonly Scope[]>(),
-    /** Telegram only: the account that confirmed the link. */
+    /** Telegram only: id of the account that confirmed the link. */
     linkedBy: bigint('linked_by', { mode: 'number' }),
     /** End of the recipient's mute; messages are deferred until then. */
     mutedUntil: timestamp('muted_until', { withTimezone: true }),
     /**
-     * Time since which the recipient's deferred deliveries wait to be rescheduled, after a change of mute
-     * or settings.
+     * Time of a change of mute or settings, after which the recipient's deferred deliveries are still to be rescheduled;
+     * null if none are.
      */
     rescheduleAt: timestamp('reschedule_at', { withTimezone: true }),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
@@ -70,25 +71,25 @@ export const recipients = pgTable(
   ],
 )
 
-/** One-time links for a chat. Each has two codes: one works in a private chat, the other in one group. */
+/** Links that work once: each links a chat to a wallet. It has one code for a private chat and one for a group. */
 export const linkCodes = pgTable('link_codes', {
   /** SHA-256 of the code for a private chat, hex. */
   hash: text('hash').primaryKey(),
   /** SHA-256 of the code for a group, hex. */
   groupHash: text('group_hash').unique(),
-  /** The first group that showed the group's code, which is valid only there. */
+  /** Id of the first group in which the code for a group was shown; from then on it is valid only there. */
   groupChatId: bigint('group_chat_id', { mode: 'number' }),
   wallet: text('wallet').notNull().$type<Address>(),
   name: text('name'),
   scopes: text('scopes').array().notNull().$type<readonly Scope[]>(),
-  /** Label of the API token that created the link. */
+  /** Label of the API token that created the link; null without a token or label. */
   madeBy: text('made_by'),
   createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
   expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
   usedAt: timestamp('used_at', { withTimezone: true }),
 })
 
-/** Codes of the connect page: the newest of each chat. */
+/** Codes with which chats ask for a wallet on the connect page; only the newest code of each chat. */
 export const connectCodes = pgTable(
   'connect_codes',
   {
@@ -100,29 +101,30 @@ export const connectCodes = pgTable(
     title: text('title').notNull(),
     username: text('username'),
     locale: text('locale').notNull().$type<Locale>(),
-    /** Whether the chat requested the right to spend. */
+    /** Whether the chat requested the right to spend credits. */
     spend: boolean('spend').notNull(),
     /**
      * The code's hash, a space, and the wallet whose credits the chat requested to spend; null for a chat without a
      * wallet. The previous release does not change this value when it stores another code.
      */
     spendOf: text('spend_of'),
-    /** The chat's next step after linking, in its own format; null for none. */
+    /** Button data of the chat's next step after linking; null for none. */
     goesOn: text('goes_on'),
     createdAt: timestamp('created_at', { withTimezone: true }).notNull(),
     expiresAt: timestamp('expires_at', { withTimezone: true }).notNull(),
     usedAt: timestamp('used_at', { withTimezone: true }),
     /** The linked wallet; null if the code was refused. */
     wallet: text('wallet').$type<Address>(),
-    /** The chat's message that shows the code. */
+    /** Id of the chat's message that shows the code. */
     messageId: bigint('message_id', { mode: 'number' }),
-    /** Time to notify the chat about the outcome, even if it only expired; null if that is not needed. */
+    /** Time at which the chat is notified that the code was used, was refused or expired; null if it need not be. */
     notifyAt: timestamp('tell_at', { withTimezone: true }),
     notifyAttempts: integer('tell_attempts').notNull(),
   },
   (table) => [index('connect_codes_tell').on(table.notifyAt).where(sql`tell_at is not null`)],
 )
 
+/** Notification settings of each wallet. */
 export const notificationSettings = pgTable('notification_settings', {
   wallet: text('wallet').primaryKey().$type<Address>(),
   settings: jsonb('settings').notNull().$type<unknown>(),
@@ -130,23 +132,21 @@ export const notificationSettings = pgTable('notification_settings', {
   updatedAt: timestamp('updated_at', { withTimezone: true }).notNull(),
 })
 
-/** Confirmation e-mails. Rows are kept after sending, to count how many e-mails an address got. */
+/** E-mails that ask a mailbox for consent. Rows are kept after sending, to count the e-mails of a mailbox and a wallet. */
 export const confirmationMails = pgTable(
   'confirmation_mails',
   {
     id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
-    /** The recipient, which may be deleted; the row is kept for the count. */
+    /** Id of the recipient, which may have been deleted since. */
     recipientId: integer('recipient_id').notNull(),
     wallet: text('wallet').notNull().$type<Address>(),
-    /** Digest of the address, as in the links. */
+    /** Digest of the address, as in the links of its e-mails. */
     addressDigest: text('address_digest').notNull(),
-    /**
-     * Digest of the mailbox behind the address, for any subaddress. Null in rows from before this column.
-     */
+    /** Digest of the mailbox, equal for all its subaddresses; null in rows that are older than this column. */
     mailboxDigest: text('mailbox_digest'),
-    /** Planned time of the first attempt, within the limits. */
+    /** Time of the first attempt that the limits of e-mails allow. */
     dueAt: timestamp('due_at', { withTimezone: true }).notNull(),
-    /** Null when the e-mail is sent, given up or cancelled. */
+    /** Null once the e-mail was sent, given up or cancelled. */
     nextAttemptAt: timestamp('next_attempt_at', { withTimezone: true }),
     attempts: integer('attempts').notNull(),
     sentAt: timestamp('sent_at', { withTimezone: true }),
@@ -159,7 +159,7 @@ export const confirmationMails = pgTable(
   ],
 )
 
-/** Mailboxes whose reader refused alerts. */
+/** Mailboxes whose reader refused e-mails; no wallet can ask them for 90 days. */
 export const mailRefusals = pgTable('mail_refusals', {
   mailboxDigest: text('mailbox_digest').primaryKey(),
   refusedAt: timestamp('refused_at', { withTimezone: true }).notNull(),

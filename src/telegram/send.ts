@@ -5,9 +5,9 @@ import { markupOf, type Rows, withoutLinks } from './buttons.ts'
 import { type EditVerdict, verdictOf } from './errors.ts'
 import { masksAsCode } from './text.ts'
 
-/** Content of a message. */
+/** Content of a message, with and without markup. */
 export interface MessageContent {
-  /** Telegram's HTML. */
+  /** The text in Telegram's HTML. */
   readonly html: string
   /** The text without markup. */
   readonly plain: string
@@ -19,27 +19,31 @@ export interface MessageContent {
 /** A message to send or to change. */
 export interface PostedMessage {
   readonly chatId: number
+  /** Id of the topic of a new message; absent for none. */
   readonly topic?: number | undefined
   /** The message to change; absent for a new one. */
   readonly messageId?: number
-  /** @param linksAsText whether pages cannot be on buttons */
+  /**
+   * @param linksAsText whether links to pages must be in the text, because Telegram refused them on buttons
+   */
   readonly content: (options: { readonly linksAsText: boolean }) => MessageContent
-  /** The message to which a new message replies, if it exists. */
+  /** Id of the message to which a new message replies; no effect if that was deleted. */
   readonly repliesTo?: number
   readonly isSilent?: boolean
-  /** Whether a new message follows a group to its new id. */
+  /** Whether a new message is sent to the new id of a group if the group has one. */
   readonly followsGroup?: boolean
   /**
-   * Waits for the chat's turn before each call.
-   * @returns signal that ends the call
+   * Waits for the chat's turn; called before each call of the API.
+   *
+   * @returns the signal that aborts the call
    */
   readonly turn?: (chatId: number) => Promise<AbortSignal>
-  /** Called for each error that another form may avoid. */
+  /** Called with each error after which the message is tried in a simpler form. */
   readonly onRefused?: (error: unknown, verdict: EditVerdict) => void
 }
 
-/** A message in the chat. `unchanged`: it already had this content. */
-interface Present {
+/** A message that is in the chat now. `unchanged`: it already had this content. */
+interface PostSuccess {
   readonly kind: 'done' | 'unchanged'
   readonly messageId: number
   readonly chatId: number
@@ -48,11 +52,11 @@ interface Present {
   readonly moved: 'migrated' | 'topic_gone' | undefined
 }
 
-/** Result of a post. */
-export type PostResult = Present | { readonly kind: 'gone' }
+/** Result of sending or changing a message. `gone`: the message to change was deleted, or its group has a new id. */
+export type PostResult = PostSuccess | { readonly kind: 'gone' }
 
-/** Current form of a message; each form falls back to a simpler one at most once. */
-interface Form {
+/** Form in which a message is tried. Each refused form is followed by a simpler one. */
+interface MessageForm {
   readonly chatId: number
   readonly topic: number | undefined
   readonly moved: 'migrated' | 'topic_gone' | undefined
@@ -61,37 +65,37 @@ interface Form {
 }
 
 /**
- * Maximum number of forms: each of plain text, no links on buttons, no buttons, no topic and another chat
- * is tried once.
+ * Maximum number of forms: the full one, and one more for each of plain text, no links on buttons, no buttons, no topic
+ * and the new id of the group.
  */
 const FORMS_MAX = 6
 
 /**
- * Sends or changes a message, in simpler forms while Telegram refuses a part of it.
+ * Sends a message, or changes the one with `messageId`. Tries simpler forms while Telegram refuses a part of it.
  *
- * @throws the API's error if no other form would help; errors of `turn`
+ * @throws the API's error if no simpler form is left; errors of `turn`
  */
 export async function post(
   api: Api,
   wanted: PostedMessage & { messageId?: never },
-): Promise<Present>
+): Promise<PostSuccess>
 export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
 export async function post(api: Api, wanted: PostedMessage): Promise<PostResult> {
   const { chatId, topic, messageId } = wanted
-  let form: Form = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
+  let form: MessageForm = { chatId, topic, moved: undefined, isPlain: false, buttons: 'all' }
   for (let tries = 1; ; tries += 1) {
     const signal = await wanted.turn?.(form.chatId)
     const { isPlain: _, buttons: __, ...where } = form
     try {
-      return { kind: 'done', messageId: await call(api, wanted, form, signal), ...where }
+      return { kind: 'done', messageId: await callApi(api, wanted, form, signal), ...where }
     } catch (error) {
       const verdict = verdictOf(error)
       if (verdict.kind === 'settled' && messageId !== undefined) {
         return verdict.gone ? { kind: 'gone' } : { kind: 'unchanged', messageId, ...where }
       }
-      const next = tries < FORMS_MAX ? simpler(form, verdict, wanted) : undefined
+      const next = tries < FORMS_MAX ? simplerForm(form, verdict, wanted) : undefined
       if (next === undefined) throw error
-      // In the new chat, the old message ids mean other messages.
+      // In the chat with the new id, the old message id belongs to another message.
       if (verdict.kind === 'send_to' && messageId !== undefined) return { kind: 'gone' }
       wanted.onRefused?.(error, verdict)
       form = next
@@ -99,11 +103,15 @@ export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
   }
 }
 
-/** @returns the message's id */
-async function call(
+/**
+ * Sends or changes a message in one form.
+ *
+ * @returns the message's id
+ */
+async function callApi(
   api: Api,
   { content, messageId, repliesTo, isSilent }: PostedMessage,
-  { chatId, topic, isPlain, buttons }: Form,
+  { chatId, topic, isPlain, buttons }: MessageForm,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { html, plain, rows: all, locale } = content({ linksAsText: buttons !== 'all' })
@@ -132,11 +140,12 @@ async function call(
   return sent.message_id
 }
 
-function simpler(
-  form: Form,
+/** The form that avoids an error; undefined if there is none. */
+function simplerForm(
+  form: MessageForm,
   verdict: EditVerdict,
   { followsGroup }: PostedMessage,
-): Form | undefined {
+): MessageForm | undefined {
   switch (verdict.kind) {
     case 'send_plain':
       return form.isPlain ? undefined : { ...form, isPlain: true }

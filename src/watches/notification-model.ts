@@ -1,6 +1,6 @@
 import type { EvaluatedWatch } from './model.ts'
 
-/** A watch as notifications need it, with the phases of its signals. */
+/** The part of a watch that notifications need, with its firing and its disabled signals. */
 export interface WatchForNotification
   extends Pick<
     EvaluatedWatch,
@@ -18,9 +18,9 @@ export interface WatchForNotification
   readonly off: readonly string[]
 }
 
-/** A mute that has ended, with its start. */
+/** A mute of a watch that has ended. */
 export interface EndedMute {
   readonly watchId: number
-  /** Null for a mute that an earlier version stored. */
+  /** Start of the mute; null if an earlier release stored the mute. */
   readonly since: Date | null
 }

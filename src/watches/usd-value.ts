@@ -1,4 +1,4 @@
-/** The value of an amount in US dollars. Pure. */
+/** Computes the value of an amount in US dollars. Pure. */
 
 /** US dollars for one whole unit of an asset: `value / 10 ** decimals`; decimals may be negative. */
 export interface UnitPrice {
@@ -6,7 +6,12 @@ export interface UnitPrice {
   readonly decimals: number
 }
 
-/** The value of an amount in cents, rounded. `decimals`: those of the asset. */
+/**
+ * Value of an amount in US cents, halves rounded up.
+ *
+ * @param units the amount in the asset's smallest unit, not negative
+ * @param decimals decimals of the asset
+ */
 export function usdCents(units: bigint, decimals: number, price: UnitPrice): bigint {
   const exponent = decimals + price.decimals - 2
   if (exponent <= 0) return units * price.value * 10n ** BigInt(-exponent)

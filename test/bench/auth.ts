@@ -16,7 +16,7 @@ import { type BenchServer, startServer } from './start-server.ts'
 const ROUNDS = 5
 /** Number of sign-ins in a round; each wallet signs in once. */
 const SIGN_INS = 500
-const AT_A_TIME = 50
+const CONNECTIONS = 50
 const GOAL_RATIO = 0.9
 const LOOP_GOAL_MS = 20
 
@@ -27,9 +27,9 @@ interface SignedMessage {
 }
 
 /**
- * Measures `POST /auth/token` with 50 requests at a time, and the check of one signature with its hashes. The
- * floor of both is the recovery of the same signatures in native code, on one core. Also measures the longest time
- * for which a sign-in blocks the event loop.
+ * Measures sign-ins with `POST /auth/token`, 50 at a time, and checks of signatures with their hashes. The floor of both
+ * is the recovery of the same signatures in native code, on one core. Also measures the longest delay of the server's
+ * event loop during the sign-ins.
  */
 export async function benchAuth(): Promise<readonly Measurement[]> {
   return withDatabase(async (databaseUrl) => {
@@ -41,18 +41,18 @@ export async function benchAuth(): Promise<readonly Measurement[]> {
       const rounds: Round[] = []
       for (let round = 0; round <= ROUNDS; round++) {
         const signed = await fillChallenges(databaseUrl)
-        const parts = signed.map(partsOf)
-        const floor = perSecond(() =>
+        const parts = signed.map(recoveryInputOf)
+        const floor = perCpuSecond(() =>
           parts.map(({ signature, recovery, digest }) =>
             secp256k1.ecdsaRecover(signature, recovery, digest, false),
           ),
         )
-        const check = perSecond(() =>
+        const check = perCpuSecond(() =>
           signed.map(({ address, message, signature }) =>
             isPlainSigner(address, message, signature),
           ),
         )
-        const result = await signAllIn(subject, signed, postmaster)
+        const result = await signInAll(subject, signed, postmaster)
         // The first round warms up.
         if (round > 0) rounds.push({ floor, check, ...result })
       }
@@ -63,16 +63,23 @@ export async function benchAuth(): Promise<readonly Measurement[]> {
   })
 }
 
+/** Results of a round of sign-ins. */
 interface Round {
+  /** Native recoveries per second of CPU time. */
   readonly floor: number
+  /** Checks of a signature per second of CPU time. */
   readonly check: number
+  /** Sign-ins per second of real time. */
   readonly perSecond: number
+  /** Longest delay of the server's event loop. */
   readonly longestMs: number
+  /** CPU time of the server. */
   readonly cpuSeconds: number
+  /** Cores that server, database and load kept busy. */
   readonly busy: CoreShares
 }
 
-/** Stores challenges of new wallets, signed. */
+/** Stores challenges of new wallets, and signs their messages. */
 async function fillChallenges(databaseUrl: string): Promise<readonly SignedMessage[]> {
   const { sql, close } = connect(databaseUrl)
   const issuedAt = new Date()
@@ -99,29 +106,31 @@ async function fillChallenges(databaseUrl: string): Promise<readonly SignedMessa
 }
 
 /** Input of the native recovery: the parts of a signature, and the digest of its message. */
-function partsOf({ message, signature }: SignedMessage) {
+function recoveryInputOf({ message, signature }: SignedMessage) {
   const bytes = hexToBytes(signature)
   const recovery = (bytes[64] ?? 0) - 27
   return { signature: bytes.subarray(0, 64), recovery, digest: hexToBytes(hashMessage(message)) }
 }
 
-/** Recovered signatures per second of this process's CPU time. */
-function perSecond(work: () => unknown): number {
+/** Signatures that `work` processes per second of this process's CPU time; it processes `SIGN_INS`. */
+function perCpuSecond(work: () => unknown): number {
   const before = process.cpuUsage()
   work()
   const { user, system } = process.cpuUsage(before)
   return SIGN_INS / ((user + system) / 1e6)
 }
 
-const Look = z.object({ cpuSeconds: z.number(), longestMs: z.number() })
+/** Answer of `GET /busy`: CPU time since the start, and the longest delay since the last request. */
+const ServerUsage = z.object({ cpuSeconds: z.number(), longestMs: z.number() })
 
-async function signAllIn(
+/** Signs all wallets in, and measures the server meanwhile. */
+async function signInAll(
   { url, pid }: BenchServer,
   signed: readonly SignedMessage[],
   postmaster: number,
 ) {
-  const look = async () => Look.parse(await (await fetch(`${url}/busy`)).json())
-  const before = await look()
+  const readUsage = async () => ServerUsage.parse(await (await fetch(`${url}/busy`)).json())
+  const before = await readUsage()
   const { result, busy } = await measureSides({ serverPid: pid, postmaster }, () =>
     runLoad(url, {
       requestOf: (request) => {
@@ -131,10 +140,10 @@ async function signAllIn(
         const headers = { 'content-type': 'application/json' }
         return { method: 'POST', path: '/api/x402/auth/token', headers, body }
       },
-      connections: AT_A_TIME,
+      connections: CONNECTIONS,
     }),
   )
-  const after = await look()
+  const after = await readUsage()
   return {
     perSecond: result.perSecond,
     longestMs: after.longestMs,
@@ -158,7 +167,7 @@ function measurements(rounds: readonly Round[]): readonly Measurement[] {
   return [
     {
       ...common,
-      measure: `POST /auth/token, ${AT_A_TIME} at a time`,
+      measure: `POST /auth/token, ${CONNECTIONS} at a time`,
       value: of((round) => round.perSecond),
       unit: 'sign-ins/s',
       ratio,

@@ -8,17 +8,19 @@ import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { measureTime, type TimeTaken } from './fsp-replay.ts'
 
-/** Inputs of the cryptography that every reader of these blocks must compute. */
-export interface Cryptography {
+/** Inputs of the recoveries and hashes that every reader of some blocks must compute. */
+export interface CryptographyInputs {
+  /** Signatures whose signers are recovered. */
   readonly signatures: readonly SignedDigest[]
+  /** Reveals whose commit hashes are computed. */
   readonly reveals: readonly Parameters<typeof commitHash>[]
 }
 
-/** Collects the inputs from blocks: each signature is recovered once, and each reveal is hashed once. */
-export function cryptographyIn(
+/** Collects the inputs from blocks: each signature of a result and each reveal of a provider once. */
+export function collectCryptography(
   policy: LoadedPolicy,
   blocks: readonly ProtocolBlock[],
-): Cryptography {
+): CryptographyInputs {
   const submitOf = new Map(policy.providers.map(({ submit }) => [submit.toLowerCase(), submit]))
   const digests = new Map(
     blocks
@@ -46,17 +48,17 @@ export function cryptographyIn(
   return { signatures, reveals }
 }
 
-/** Computes the cryptography in this thread. */
-export function computeInThread({ signatures, reveals }: Cryptography): Promise<TimeTaken> {
+/** Recovers the signers and hashes the reveals in this thread, and measures the time. */
+export function computeInThread({ signatures, reveals }: CryptographyInputs): Promise<TimeTaken> {
   return measureTime(async () => {
     for (const signature of signatures) recoverSigner(signature, signature.digest)
     for (const reveal of reveals) commitHash(...reveal)
   })
 }
 
-/** Computes the cryptography with the recoveries in the threads of a pool. */
+/** Recovers the signers in the threads of a pool and hashes the reveals in this one, and measures the time. */
 export function computeWithPool(
-  { signatures, reveals }: Cryptography,
+  { signatures, reveals }: CryptographyInputs,
   pool: RecoveryPool,
 ): Promise<TimeTaken> {
   return measureTime(async () => {

@@ -4,7 +4,7 @@ import { withDatabase } from './database.ts'
 import { benchFspBacktest } from './fsp-backtest.ts'
 import { BENCH_PROVIDERS, benchBlocks, benchPolicy, FLARE_CLOCK } from './fsp-blocks.ts'
 import { benchEpochs } from './fsp-epochs.ts'
-import { computeInThread, computeWithPool, cryptographyIn } from './fsp-floor.ts'
+import { collectCryptography, computeInThread, computeWithPool } from './fsp-floor.ts'
 import {
   EPOCH_ROUNDS,
   fillProviderWatches,
@@ -50,7 +50,7 @@ async function benchSpeed(): Promise<readonly Measurement[]> {
       whole.cpuSeconds += taken.cpuSeconds
       whole.seconds += taken.seconds
       if (look % LOOKS_PER_FLOOR !== 0) continue
-      const work = cryptographyIn(policy, blocks)
+      const work = collectCryptography(policy, blocks)
       floor.rounds += ROUNDS_PER_READ
       floor.cpuSeconds += (await computeInThread(work)).cpuSeconds
       floor.seconds += (await computeWithPool(work, pool)).seconds

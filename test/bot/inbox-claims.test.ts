@@ -9,7 +9,7 @@ import { silentLogger } from '#src/kernel/logger.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
-/** Claims of updates while clocks are set and other processes take over. */
+/** Claims of updates when clocks are set, and when other processes take over. */
 
 let database: FreshDatabase
 let clock: TestClock
@@ -27,7 +27,7 @@ const deps = () => ({
   clock: { ...clock, sync: async () => undefined },
   log: silentLogger,
 })
-const take = () =>
+const claimDue = () =>
   claimDueRows(database.db, INBOX, { now: clock.now(), leaseMs: 30_000, limit: 10 })
 const rowOf = async (updateId: number) => {
   const [row] = await database.sql`
@@ -44,57 +44,58 @@ function message(id: number, chatId = id): Update {
   } as Update
 }
 
-/** An inbox whose first update stays in hand until it is let go. */
-async function inHand(clockOf: SyncedClock = deps().clock): Promise<{
+/** Starts an inbox that is handling the update 1, until `firstHandled` is resolved or rejected. */
+async function startWithUpdateInProgress(clockOf: SyncedClock = deps().clock): Promise<{
   readonly inbox: RunningInbox
-  readonly begun: readonly number[]
-  readonly over: PromiseWithResolvers<void>
+  /** Ids of the updates whose handling has started, in order. */
+  readonly started: readonly number[]
+  readonly firstHandled: PromiseWithResolvers<void>
 }> {
-  const begun: number[] = []
-  const over = Promise.withResolvers<void>()
+  const started: number[] = []
+  const firstHandled = Promise.withResolvers<void>()
   const inbox = await startInbox({ ...deps(), clock: clockOf }, database.sql, {
     handle: async (update) => {
-      begun.push(update.update_id)
-      if (update.update_id === 1) await over.promise
+      started.push(update.update_id)
+      if (update.update_id === 1) await firstHandled.promise
     },
     giveUp: async () => undefined,
   })
   await putUpdates(deps(), [message(1)])
-  await expect.poll(() => begun).toEqual([1])
-  return { inbox, begun, over }
+  await expect.poll(() => started).toEqual([1])
+  return { inbox, started, firstHandled }
 }
 
 test.each([
   ['forward', 31],
   ['back', -3600],
-])('an update that is being handled is handled once, also when the clock is set %s', async (_, seconds) => {
-  const { inbox, begun, over } = await inHand()
+])('an update that is being handled is not handled again when the clock is set %s', async (_, seconds) => {
+  const { inbox, started, firstHandled } = await startWithUpdateInProgress()
   clock.advance(seconds)
-  // The claim that finds the second one could take the first again.
+  // To claim the update 2, the inbox reads the lease of the update 1 by the new time.
   await putUpdates(deps(), [message(2)])
-  await expect.poll(() => begun).toContain(2)
-  expect(await take()).toEqual([])
-  over.resolve()
+  await expect.poll(() => started).toContain(2)
+  expect(await claimDue()).toEqual([])
+  firstHandled.resolve()
   await inbox.stop()
-  expect(begun).toEqual([1, 2])
+  expect(started).toEqual([1, 2])
   expect(await rowOf(1)).toMatchObject({ attempts: 1, handled_at: clock.now() })
 })
 
-test('a worker changes nothing about an update that another one has claimed meanwhile', async () => {
+test('a worker does not write its result to an update that another worker has claimed meanwhile', async () => {
   for (const end of ['handled', 'failed'] as const) {
     await database.sql`delete from telegram_updates`
-    const { inbox, over } = await inHand()
+    const { inbox, firstHandled } = await startWithUpdateInProgress()
     const leasedUntil = new Date(clock.now().getTime() + 20_000)
     await database.sql`
       update telegram_updates set attempts = 2, leased_until = ${leasedUntil} where update_id = 1`
-    if (end === 'handled') over.resolve()
-    else over.reject(new Error('a bug'))
+    if (end === 'handled') firstHandled.resolve()
+    else firstHandled.reject(new Error('a bug'))
     await inbox.stop()
     expect(await rowOf(1)).toEqual({ attempts: 2, leased_until: leasedUntil, handled_at: null })
   }
 })
 
-test('an update that another worker has claimed meanwhile is not reported as given up', async () => {
+test('a worker does not give up an update that another worker has claimed meanwhile', async () => {
   await putUpdates(deps(), [message(1)])
   await database.sql`update telegram_updates set attempts = 2`
   const givenUp: number[] = []
@@ -109,10 +110,10 @@ test('an update that another worker has claimed meanwhile is not reported as giv
   expect(await rowOf(1)).toMatchObject({ attempts: 4, handled_at: null })
 })
 
-test('a lease that the clock set back leaves far in the future delays neither its update nor the chat', async () => {
+test('a lease that ends far in the future, because the clock was set back, delays neither its update nor the chat', async () => {
   await putUpdates(deps(), [message(1, 7), message(2, 7)])
   clock.advance(DAY_MS / 1000)
-  expect(await take()).toHaveLength(1)
+  expect(await claimDue()).toHaveLength(1)
   clock.advance(-DAY_MS / 1000)
   const handled: number[] = []
   await drainInbox(deps(), {
@@ -125,10 +126,12 @@ test('a lease that the clock set back leaves far in the future delays neither it
 test('leases are counted by the clock of the database, not that of the host', async () => {
   const { db, log } = deps()
   const ahead = { now: () => new Date(Date.now() + DAY_MS) }
-  const { inbox, over } = await inHand(createDatabaseClock({ db, clock: ahead, log }))
+  const { inbox, firstHandled } = await startWithUpdateInProgress(
+    createDatabaseClock({ db, clock: ahead, log }),
+  )
   const [row] = await database.sql`
     select leased_until - clock_timestamp() < interval '31 seconds' as is_right from telegram_updates`
   expect(row).toEqual({ is_right: true })
-  over.resolve()
+  firstHandled.resolve()
   await inbox.stop()
 })

@@ -1,4 +1,4 @@
-/** Two queues of a test: one by due time, one by turns of keys. */
+/** Two queues for tests: `DUE_QUEUE` claims rows by their due time, `KEYED_QUEUE` by the turns of their keys. */
 import { integer, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 import type { Queue } from '#src/db/queue.ts'
 
@@ -8,7 +8,7 @@ const dueItems = pgTable('due_items', {
   attempts: integer('attempts').notNull(),
 })
 
-export const DUE = {
+export const DUE_QUEUE = {
   table: dueItems,
   id: ['id'],
   dueAt: 'dueAt',
@@ -23,14 +23,15 @@ const keyedItems = pgTable('keyed_items', {
   doneAt: timestamp('done_at', { withTimezone: true }),
 })
 
-export const KEYED = {
+export const KEYED_QUEUE = {
   table: keyedItems,
   id: ['id'],
   leasedUntil: 'leasedUntil',
   partition: { key: 'key', turn: 'turn', doneAt: 'doneAt' },
 } as const satisfies Queue<typeof keyedItems>
 
-export const CREATE = `
+/** SQL that creates the tables of both queues. */
+export const CREATE_TABLES = `
   create table due_items (id int primary key, due_at timestamptz, attempts int not null default 0);
   create table keyed_items (id int primary key, key text not null, turn int not null,
     leased_until timestamptz, done_at timestamptz);

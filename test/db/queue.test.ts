@@ -5,7 +5,7 @@ import { connect } from '#src/db/connection.ts'
 import { claimAllDueRows, claimDueRows, reschedule } from '#src/db/queue.ts'
 import { type TestClock, testClock } from '../support/clock.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { CREATE, DUE, KEYED } from './queue-items.ts'
+import { CREATE_TABLES, DUE_QUEUE, KEYED_QUEUE } from './queue-items.ts'
 
 const LEASE_MS = 30_000
 let database: FreshDatabase
@@ -13,7 +13,7 @@ let clock: TestClock
 
 beforeAll(async () => {
   database = await freshDatabase()
-  await database.sql.unsafe(CREATE)
+  await database.sql.unsafe(CREATE_TABLES)
 })
 beforeEach(async () => {
   clock = testClock()
@@ -37,11 +37,15 @@ async function addKey(key: string, from: number, count: number): Promise<void> {
 }
 
 function claimDue(limit: number, db = database.db) {
-  return claimDueRows(db, DUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
+  return claimDueRows(db, DUE_QUEUE, { now: clock.now(), leaseMs: LEASE_MS, limit })
 }
 
 async function claimOfKey(db = database.db) {
-  const [row] = await claimDueRows(db, KEYED, { now: clock.now(), leaseMs: LEASE_MS, limit: 1 })
+  const [row] = await claimDueRows(db, KEYED_QUEUE, {
+    now: clock.now(),
+    leaseMs: LEASE_MS,
+    limit: 1,
+  })
   return row
 }
 
@@ -111,9 +115,9 @@ test('a rescheduled item is due at its new time; an item removed from the queue 
   await addDue(2)
   const [first, second] = await claimDue(2)
   if (first === undefined || second === undefined) throw new Error('two items are due')
-  await reschedule(database.db, DUE, first, new Date(clock.now().getTime() + 5000))
-  await reschedule(database.db, DUE, second, null)
-  await reschedule(database.db, DUE, second, clock.now())
+  await reschedule(database.db, DUE_QUEUE, first, new Date(clock.now().getTime() + 5000))
+  await reschedule(database.db, DUE_QUEUE, second, null)
+  await reschedule(database.db, DUE_QUEUE, second, clock.now())
   clock.advance(5)
   expect(await claimDue(10)).toMatchObject([{ id: first.id }])
   clock.advance(3600)
@@ -125,10 +129,10 @@ test('an item that always fails delays no other', async () => {
   const done: number[] = []
   for (let round = 0; round < 3; round += 1) {
     const options = { leaseMs: LEASE_MS, limit: 4 }
-    for await (const row of claimAllDueRows({ db: database.db, clock }, DUE, options)) {
+    for await (const row of claimAllDueRows({ db: database.db, clock }, DUE_QUEUE, options)) {
       if (row.id === 1) continue
       done.push(row.id)
-      await reschedule(database.db, DUE, row, null)
+      await reschedule(database.db, DUE_QUEUE, row, null)
     }
     clock.advance(LEASE_MS / 1000)
   }
@@ -141,7 +145,7 @@ test('after the abort no further item is yielded; the remaining items are due af
   const stop = new AbortController()
   const seen: number[] = []
   const options = { leaseMs: LEASE_MS, limit: 3, signal: stop.signal }
-  for await (const row of claimAllDueRows({ db: database.db, clock }, DUE, options)) {
+  for await (const row of claimAllDueRows({ db: database.db, clock }, DUE_QUEUE, options)) {
     seen.push(row.id)
     stop.abort()
   }
@@ -165,7 +169,7 @@ test('items of a key are claimed in order, one at a time', async () => {
 test('an item that waits for a retry keeps its place among the items of its key', async () => {
   await addKey('a', 1, 2)
   const first = await claimOfKey()
-  await reschedule(database.db, KEYED, { id: 1 }, new Date(clock.now().getTime() + 5000))
+  await reschedule(database.db, KEYED_QUEUE, { id: 1 }, new Date(clock.now().getTime() + 5000))
   expect(await claimOfKey()).toBeUndefined()
   clock.advance(5)
   expect(await claimOfKey()).toMatchObject({ id: first?.id })

@@ -12,7 +12,7 @@ import { stranger } from '../recipients/room.ts'
 import { envelopeOf } from '../support/envelopes.ts'
 import { ownPace } from '../support/pace.ts'
 
-/** A chat is notified once, in its language, that the topic of its alerts was deleted. */
+/** A chat is notified once, in its language, that the topic of its alerts was closed or deleted. */
 
 const TOKEN = '4711:AAtest-token-of-the-local-bot-api-0000'
 
@@ -50,7 +50,11 @@ afterAll(async () => {
   await outbox.close()
 })
 
-/** Links the forum's topic to a wallet. @returns the recipient's id */
+/**
+ * Links the forum's topic to a wallet.
+ *
+ * @returns the recipient's id
+ */
 async function link(wallet: Address, locale: Locale = 'en'): Promise<number> {
   const { recipient } = await transact(deps.db, (tx) =>
     linkChat(
@@ -69,8 +73,8 @@ async function link(wallet: Address, locale: Locale = 'en'): Promise<number> {
   return recipient.id
 }
 
-/** An alert for a recipient, and a run of the worker. */
-async function notify(wallet: Address, recipientId: number, title: string): Promise<void> {
+/** Enqueues an alert for a recipient, and runs the worker once. */
+async function sendAlert(wallet: Address, recipientId: number, title: string): Promise<void> {
   outbox.clock.advance(60)
   const now = outbox.clock.now()
   const id = newDeliveryId(now)
@@ -96,23 +100,23 @@ async function notify(wallet: Address, recipientId: number, title: string): Prom
   await deliverDue(deps, new AbortController().signal)
 }
 
-/** What the bot wrote in the forum, without what people did there. */
-const written = () => telegram.messages(forum).filter(({ from }) => from === telegram.bot.id)
-const words = () => written().map(({ text }) => text.split('\n')[0])
+/** The bot's messages in the forum. */
+const botMessages = () => telegram.messages(forum).filter(({ from }) => from === telegram.bot.id)
+const firstLines = () => botMessages().map(({ text }) => text.split('\n')[0])
 
-test('a chat whose topic was deleted is notified where its alerts go now, and how to change that', async () => {
+test('a chat whose topic was deleted is notified where its alerts go now, with a button to choose a topic', async () => {
   const id = await link(CALLER.wallet)
-  await notify(CALLER.wallet, id, 'First')
-  expect(written()[0]?.threadId).toBe(threadId)
+  await sendAlert(CALLER.wallet, id, 'First')
+  expect(botMessages()[0]?.threadId).toBe(threadId)
   telegram.deleteTopic(forum, threadId)
-  await notify(CALLER.wallet, id, 'Second')
-  await notify(CALLER.wallet, id, 'Third')
-  expect(words()).toEqual([
+  await sendAlert(CALLER.wallet, id, 'Second')
+  await sendAlert(CALLER.wallet, id, 'Third')
+  expect(firstLines()).toEqual([
     expect.stringContaining('Second'),
     '📪 Alerts now go to the General topic',
     expect.stringContaining('Third'),
   ])
-  const [second, notice] = written()
+  const [second, notice] = botMessages()
   expect([second?.threadId, notice?.threadId]).toEqual([undefined, undefined])
   expect(notice?.text).toContain('The topic for alerts was closed or deleted.')
   expect(notice?.keyboard).toEqual([
@@ -120,20 +124,20 @@ test('a chat whose topic was deleted is notified where its alerts go now, and ho
   ])
 })
 
-test('a chat of two wallets is notified once, in its language', async () => {
+test('a chat of two wallets is notified once that its topic was closed, in its language', async () => {
   const other = stranger().wallet
   const [own, others] = [await link(CALLER.wallet, 'de'), await link(other, 'de')]
   telegram.closeTopic(forum, threadId)
-  await notify(CALLER.wallet, own, 'First')
-  await notify(other, others, 'Second')
-  const notices = words().filter((line) => line?.startsWith('📪'))
+  await sendAlert(CALLER.wallet, own, 'First')
+  await sendAlert(other, others, 'Second')
+  const notices = firstLines().filter((line) => line?.startsWith('📪'))
   expect(notices).toEqual(['📪 Alarme gehen jetzt in das Thema „Allgemein“'])
 })
 
-test('two concurrent workers notify once', async () => {
+test('a chat gets one notice from two concurrent workers', async () => {
   const id = await link(CALLER.wallet)
   telegram.deleteTopic(forum, threadId)
-  await Promise.all([notify(CALLER.wallet, id, 'First'), notify(CALLER.wallet, id, 'Second')])
-  await notify(CALLER.wallet, id, 'Third')
-  expect(words().filter((line) => line?.startsWith('📪'))).toHaveLength(1)
+  await Promise.all([sendAlert(CALLER.wallet, id, 'First'), sendAlert(CALLER.wallet, id, 'Second')])
+  await sendAlert(CALLER.wallet, id, 'Third')
+  expect(firstLines().filter((line) => line?.startsWith('📪'))).toHaveLength(1)
 })

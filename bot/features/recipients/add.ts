@@ -45,14 +45,15 @@ import {
 import { showTest } from './test-follow.ts'
 import { showWatchSelection } from './watch-selection.ts'
 
-/** Presses that are refused in groups, with the payload of the link into the private chat. */
-const PRIVATE = { privately: 'menu' } as const
+/** Right to press in the private chat only. In groups the answer is a link into it, which opens its menu. */
+const IN_PRIVATE_CHAT = { privately: 'menu' } as const
 
 const composer = new Composer<BotContext>()
 
-onPress(composer, 'rec.add', PRIVATE, (ctx) => showChoice(ctx))
+onPress(composer, 'rec.add', IN_PRIVATE_CHAT, (ctx) => showChannelChoice(ctx))
 
-async function showChoice(ctx: BotContext): Promise<void> {
+/** Asks which kind of recipient to add, or says that the wallet has the maximum number. */
+async function showChannelChoice(ctx: BotContext): Promise<void> {
   const [all, channels] = await Promise.all([ctx.call(listDestinations), ctx.call(listChannels)])
   if (all.filter(({ own }) => !own).length >= RECIPIENTS_MAX) {
     const notice = `⚠️ ${ctx.t.html('bot:rec.full', { max: RECIPIENTS_MAX })}`
@@ -62,31 +63,33 @@ async function showChoice(ctx: BotContext): Promise<void> {
   await show(ctx, addChoice(ctx.reader, { channels: open }))
 }
 
-onPress(composer, 'rec.kind', PRIVATE, async (ctx, { type }) => {
+onPress(composer, 'rec.kind', IN_PRIVATE_CHAT, async (ctx, { type }) => {
   if (type === 'chat-read' || type === 'chat-write') return offerChatLink(ctx, type)
   const isLinked = CHANNEL_KEYS.some((key) => key === type && CHANNELS[key].kind === 'link')
-  if (isLinked) return showChatChoice(ctx)
+  if (isLinked) return askChatRights(ctx)
   const channel = TYPED_CHANNELS.find((key) => key === type)
-  await (channel === undefined ? showChoice(ctx) : addressQuestion.open(ctx, { channel }))
+  await (channel === undefined ? showChannelChoice(ctx) : addressQuestion.open(ctx, { channel }))
 })
 
-onPress(composer, 'rec.mail', PRIVATE, (ctx, { mailbox }) => add(ctx, 'email', mailbox))
+onPress(composer, 'rec.mail', IN_PRIVATE_CHAT, (ctx, { mailbox }) =>
+  addTypedRecipient(ctx, 'email', mailbox),
+)
 
-/** A text that looks like a mailbox. More addresses are valid when a mailbox is added. */
+/** A mailbox whose host has a dot. Others, such as `ops@localhost`, are accepted only as the answer to the question. */
 const MAILBOX =
   /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]+\.[^\s@<>()[\]\\,;:"\p{Cc}]+$/u
 const MAILBOX_MAX = 254
 
-/** The mailbox in a text that was copied from a mail program, such as `Ops <ops@example.org>`; else the text. */
+/** The mailbox in a text such as `Ops <ops@example.org>` or `mailto:ops@example.org`; otherwise the trimmed text. */
 function mailboxIn(text: string): string {
   const named = /^[^<>]*<([^<>]*)>$/.exec(text.trim())
   return (named?.[1] ?? text).trim().replace(/^mailto:/i, '')
 }
 
 /**
- * Answers a text that is a mailbox with the offer to send alerts there.
+ * Answers a text that is a mailbox with the offer to send alerts to it.
  *
- * @returns false if it is none, if the chat may add no recipients, or if no e-mail is sent here
+ * @returns false, without an answer, if the text is no mailbox, the chat may not add recipients, or e-mail is off
  */
 export async function offerMailbox(ctx: BotContext, text: string): Promise<boolean> {
   const mailbox = mailboxIn(text)
@@ -98,8 +101,8 @@ export async function offerMailbox(ctx: BotContext, text: string): Promise<boole
   return true
 }
 
-/** Asks for the rights of another chat, before a link is created. */
-export async function showChatChoice(ctx: BotContext): Promise<void> {
+/** Asks which rights another chat is to have; the answer creates the link for it. */
+export async function askChatRights(ctx: BotContext): Promise<void> {
   await show(ctx, chatRights(ctx.reader))
 }
 
@@ -108,17 +111,17 @@ async function offerChatLink(ctx: BotContext, type: 'chat-read' | 'chat-write'):
   await showChatLink(ctx, await ctx.call(createTelegramLink, { body: { scopes } }))
 }
 
-/** Shows a link that sends the wallet's alerts to another chat. */
+/** Shows a link by which another chat is linked, so that it gets the wallet's alerts. */
 export async function showChatLink(ctx: BotContext, link: TelegramLink): Promise<void> {
   const [membership] = ctx.links
   if (membership === undefined) return
   const options = { wallet: walletName(membership.wallet), now: ctx.app.clock.now() }
   const messageId = await show(ctx, chatLink(ctx.reader, link, options))
-  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
+  await followUpChatLink(ctx, { messageId, expiresAt: link.expiresAt })
 }
 
-/** Changes a message once a chat was linked with the link that it is about. */
-export async function followChatLink(
+/** Plans a follow-up of the message about a link for another chat: it changes once a chat was linked by the link. */
+export async function followUpChatLink(
   { app, knownChat, links }: BotContext,
   { messageId, expiresAt }: { readonly messageId: number; readonly expiresAt: Date },
 ): Promise<void> {
@@ -130,7 +133,7 @@ export async function followChatLink(
     messageId,
     kind: 'chat',
     wallet: membership.wallet,
-    // The chat that the link will link is not known yet.
+    // Not read for this kind: the recipient of the other chat does not exist yet.
     recipientId: membership.recipientId,
     shownAt: now,
     dueAt: new Date(now.getTime() + FIRST_CHECK_MS),
@@ -144,26 +147,34 @@ const addressQuestion = defineQuestion({
   about: z.object({ channel: z.enum(TYPED_CHANNELS) }),
   ask: async (ctx, { channel }) => addQuestion(ctx.reader, channel),
   answer: async (ctx, { channel }, text) => {
-    await add(ctx, channel, channel === 'email' ? mailboxIn(text) : text.trim())
+    await addTypedRecipient(ctx, channel, channel === 'email' ? mailboxIn(text) : text.trim())
     return undefined
   },
   cancel: (ctx) => showRecipients(ctx),
 })
 
-async function add(ctx: BotContext, channel: TypedChannel, text: string): Promise<void> {
+/**
+ * Adds a recipient with a typed address. Then shows its signing secret, waits for the consent of its mailbox, or sends
+ * it a test.
+ */
+async function addTypedRecipient(
+  ctx: BotContext,
+  channel: TypedChannel,
+  text: string,
+): Promise<void> {
   const { t, reader } = ctx
   const names = (await ctx.call(listDestinations)).map(({ name }) => name)
   const added = await ctx.call(addDestination, {
     body: {
       channel,
-      name: distinct(nameFor(ctx, channel, text), names),
+      name: distinctName(defaultName(ctx, channel, text), names),
       [ctx.app.channels[channel].form?.required ?? 'url']: text,
       locale: t.locale,
       timezone: reader.timezone,
       default: true,
     },
   })
-  if (added.kind === 'known') return showKnown(ctx, added.id)
+  if (added.kind === 'known') return showExistingRecipient(ctx, added.id)
   const made = added.recipient
   const { id, secret } = made
   if (secret !== undefined) return showSecret(ctx, id, secret)
@@ -175,22 +186,22 @@ async function add(ctx: BotContext, channel: TypedChannel, text: string): Promis
 }
 
 /** Says that the wallet already has a recipient with the typed address. */
-async function showKnown(ctx: BotContext, id: number): Promise<void> {
+async function showExistingRecipient(ctx: BotContext, id: number): Promise<void> {
   const found = await findRecipient(ctx, id)
   const messageId = await show(ctx, alreadyAdded(ctx.reader, found, ctx.app.clock.now()))
   if (found.destination.status === 'pending') await follow(ctx, id, messageId, 'confirmation')
 }
 
-/** Default name of a destination. */
-function nameFor({ t, app }: BotContext, channel: TypedChannel, text: string): string {
+/** Name of a new recipient: its address, its host, or its channel where one service has all hosts. */
+function defaultName({ t, app }: BotContext, channel: TypedChannel, text: string): string {
   const { form, isOneService } = app.channels[channel]
   const host = isOneService ? '' : (URL.parse(text)?.hostname ?? '')
   const name = form?.required === 'address' ? text : host
   return cleanOutsideText(name, LABEL_LENGTH_MAX) || t(`bot:channel.${channel}`)
 }
 
-/** Makes a name unique among the destinations: two webhooks of one host differ by a number. */
-function distinct(name: string, others: readonly (string | null)[]): string {
+/** Makes a name differ from all others by a number at its end, such as `example.org 2`. */
+function distinctName(name: string, others: readonly (string | null)[]): string {
   for (let number = 2, next = name; ; number += 1) {
     if (!others.includes(next)) return next
     const ending = ` ${number}`
@@ -198,20 +209,20 @@ function distinct(name: string, others: readonly (string | null)[]): string {
   }
 }
 
-onPress(composer, 'rec.rotate', PRIVATE, async (ctx, { id }) => {
+onPress(composer, 'rec.rotate', IN_PRIVATE_CHAT, async (ctx, { id }) => {
   const recipient = await findRecipient(ctx, id)
   if (recipient.destination.key === null) return showRecipient(ctx, id)
   await show(ctx, rotateQuestion(ctx.reader, recipient))
 })
 
-onPress(composer, 'rec.rotateYes', PRIVATE, async (ctx, { id }) => {
+onPress(composer, 'rec.rotateYes', IN_PRIVATE_CHAT, async (ctx, { id }) => {
   const { link } = await findRecipient(ctx, id)
   const changes = { rotateSecret: true }
   const { secret } = await ctx.call(changeDestination, { body: { id, changes } }, link)
   await (secret === undefined ? showRecipient(ctx, id) : showSecret(ctx, id, secret))
 })
 
-/** Shows a signing secret, once; the message is hidden automatically. */
+/** Shows the signing secret of a webhook. The message is changed after ten minutes, so that the secret disappears. */
 async function showSecret(ctx: BotContext, id: number, secret: string): Promise<void> {
   const recipient = await findRecipient(ctx, id)
   const url = `${ctx.app.publicUrl}/docs/webhooks`
@@ -220,7 +231,7 @@ async function showSecret(ctx: BotContext, id: number, secret: string): Promise<
   await follow(ctx, id, messageId, 'secret')
 }
 
-onPress(composer, 'rec.saved', PRIVATE, async (ctx, { id }) => {
+onPress(composer, 'rec.saved', IN_PRIVATE_CHAT, async (ctx, { id }) => {
   const now = ctx.app.clock.now()
   const shownAt = (await endFollowUp(ctx)) ?? now
   const recipient = await findRecipient(ctx, id)

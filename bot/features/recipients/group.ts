@@ -16,7 +16,7 @@ import { WARNING } from '../../views/refusals.ts'
 import { screen } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { linkCard } from '../start/link-view.ts'
-import { followChatLink, showChatChoice, showChatLink } from './add.ts'
+import { askChatRights, followUpChatLink, showChatLink } from './add.ts'
 import { backToList, groupAsked, groupRights } from './list-view.ts'
 
 const composer = new Composer<BotContext>()
@@ -45,7 +45,7 @@ export async function setUpGroup(
   if (links.length === 0) return showConnect(ctx, { goesOn: data() })
   const group = await findChat(app.db, place.chatId)
   // A group that became a supergroup has another id.
-  if (group === undefined) return showChatChoice(ctx)
+  if (group === undefined) return askChatRights(ctx)
   if (!(await isAdministrator(ctx, group))) {
     const refused = `${WARNING} ${reader.t.html('bot:rec.groupAdmins')}`
     await show(ctx, screen([refused], [[backToList(reader.t)]]))
@@ -85,7 +85,7 @@ async function askInGroup(
   }
   const now = ctx.app.clock.now()
   const messageId = await show(ctx, groupAsked(ctx.reader, { ...link, title: group.title }, now))
-  await followChatLink(ctx, { messageId, expiresAt: link.expiresAt })
+  await followUpChatLink(ctx, { messageId, expiresAt: link.expiresAt })
 }
 
 /** @returns false if the bot may not write in the group */

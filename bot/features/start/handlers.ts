@@ -19,7 +19,7 @@ import { showAlert } from '../alerts/alert-lookup.ts'
 import { openWatch, showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
 import { openWizard } from '../new/handlers.ts'
-import { showChatChoice } from '../recipients/add.ts'
+import { askChatRights } from '../recipients/add.ts'
 import { followLinked } from '../recipients/follow-ups.ts'
 import { setUpGroup } from '../recipients/group.ts'
 import { openRecipient } from '../recipients/handlers.ts'
@@ -57,7 +57,7 @@ composer.command('start', async (ctx) => {
     return about === 'h' && isLinked ? showWatchSelection(ctx, id) : openRecipient(ctx, id)
   }
   if (payload === 'group' && isPrivate) {
-    return isLinked ? showChatChoice(ctx) : showConnect(ctx)
+    return isLinked ? askChatRights(ctx) : showConnect(ctx)
   }
   const group = readGroupStart(payload)
   if (group !== undefined && isPrivate) return setUpGroup(ctx, group)

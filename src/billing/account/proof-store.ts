@@ -3,7 +3,7 @@ import type { Db } from '#src/db/connection.ts'
 import type { EntrySum } from './rules.ts'
 import { accounts, ledgerProofs } from './tables.ts'
 
-/** The state of an account that its ledger entries must prove. */
+/** The balance and the number of entries of an account, which its ledger entries must prove. */
 export interface AccountState {
   readonly wallet: string
   readonly balanceCredits: number
@@ -11,7 +11,7 @@ export interface AccountState {
   readonly createdAt: Date
 }
 
-/** Accounts of wallets above `after`, ordered by wallet. */
+/** At most `limit` accounts of wallets above `after`, ordered by wallet. */
 export function listAccountStates(db: Db, after: string, limit: number): Promise<AccountState[]> {
   const { wallet, balanceCredits, entryCount, createdAt } = accounts
   return db
@@ -32,24 +32,24 @@ export async function findAccountState(db: Db, wallet: string): Promise<AccountS
   return row
 }
 
-/**
- * A position in the ledger: it covers all entries of earlier wallets, and those of this wallet up to
- * `position`.
- */
+/** A position in the ledger, ordered by wallet, then by position: all entries up to it have been read. */
 export interface ProofPosition {
   readonly wallet: string
   readonly position: number
 }
 
-/** Sum of some consecutive entries of a wallet, with the totals for the public figures. */
+/** Sum of some consecutive entries of a wallet. The totals are of its entries before `totalsUntil`. */
 export type WalletEntrySum = EntrySum & {
   readonly wallet: string
-  /** Credits sold, in entries before the requested time. */
+  /** Credits that were bought, or granted as a bonus. */
   readonly sold: number
+  /** Credits that were spent, without those that were refunded. */
   readonly spent: number
+  /** Number of top-ups. */
   readonly topups: number
 }
 
+/** A row of `sumEntries`; the driver returns `bigint` and `numeric` as text. */
 interface LinkRow extends Record<string, unknown> {
   readonly wallet: string
   readonly first: string
@@ -65,10 +65,11 @@ interface LinkRow extends Record<string, unknown> {
 }
 
 /**
- * Sums the next `limit` entries after a position, per wallet in order, up to the wallet `upTo` (undefined:
- * up to the last wallet). Of each wallet in `claims`, only entries up to its `entryCount` are included.
+ * Sums at most `limit` entries that follow a position, and returns one sum for each wallet, ordered by wallet.
  *
- * @param totalsUntil sold and spent credits are summed over entries before this time
+ * @param upTo the last wallet whose entries are summed; undefined for all wallets
+ * @param claims accounts; later entries of their wallets than `entryCount` are left out
+ * @param totalsUntil end of the time of the entries whose credits and top-ups are totalled; exclusive
  */
 export async function sumEntries(
   db: Db,
@@ -123,18 +124,20 @@ export async function sumEntries(
   }))
 }
 
-/** SQL condition: credits that were bought, or granted as a bonus. */
+/** SQL condition on the type of an entry: its credits were bought, or granted as a bonus. */
 export function isSoldCondition(type: SQL): SQL {
   return sql`${type} in ('topup', 'bonus')`
 }
 
-/** SQL condition: credits that were spent; refunds are subtracted. */
+/** SQL condition on the type of an entry: it spends credits, or refunds spent ones with the opposite sign. */
 export function isSpentCondition(type: SQL): SQL {
   return sql`${type} in ('usage', 'subscription', 'refund')`
 }
 
+/** A stored proof; its properties are explained in `tables.ts`. */
 export type ProofRow = typeof ledgerProofs.$inferSelect
 
+/** Whether the proof of a UTC day (`YYYY-MM-DD`) is stored. */
 export async function hasProof(db: Db, on: string): Promise<boolean> {
   const rows = await db
     .select({ on: ledgerProofs.on })
@@ -148,6 +151,7 @@ export async function insertProof(db: Db, proof: ProofRow): Promise<void> {
   await db.insert(ledgerProofs).values(proof).onConflictDoNothing()
 }
 
+/** The proof of the newest day; undefined before the first proof. */
 export async function findLastProof(db: Db): Promise<ProofRow | undefined> {
   const [row] = await db.select().from(ledgerProofs).orderBy(desc(ledgerProofs.on)).limit(1)
   return row

@@ -8,19 +8,20 @@ import type { Policy } from '../protocol/policy.ts'
 import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
 import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
-/** A signing policy with the data of fast updates. */
+/** A signing policy with the sums of its weights and the time at which it was fixed. */
 export interface LoadedPolicy extends Policy {
+  /** Sum of the normalised weights of all providers. */
   readonly weightSum: number
-  /** Sum of the weights of providers with a key for fast updates. */
+  /** Sum of the weights of providers with a key for fast updates; that of all if the chain returns none. */
   readonly weightSumWithKeys: number
-  /** Time at which the policy was fixed, epoch seconds; null where the chain does not return it. */
+  /** Time at which the policy was fixed, in seconds since 1970; null if the chain does not return it. */
   readonly fixedAt: number | null
 }
 
-/** Registration for a reward epoch. */
+/** Start of the registration for a reward epoch. */
 export interface RegistrationPeriod {
   readonly epoch: number
-  /** Epoch seconds. */
+  /** Seconds since 1970. */
   readonly openedAt: number
 }
 
@@ -29,11 +30,11 @@ export interface PolicySnapshot {
   readonly clock: EpochSettings
   readonly currentEpoch: number
   /**
-   * Policies, oldest first: from the policy of the requested round on, up to the policy in force and, once
-   * it is fixed, the next policy.
+   * Policies, oldest first: from the policy of the requested round, or at least the one before the policy in force, up
+   * to the policy in force and, once it is fixed, the next policy.
    */
   readonly policies: readonly LoadedPolicy[]
-  /** Registration for these epochs, once it has opened. */
+  /** Registrations that have opened, for the epochs of `policies` and the next one. */
   readonly registrations: readonly RegistrationPeriod[]
   readonly schedule: {
     /** Minimum time for which registration stays open. */
@@ -48,16 +49,21 @@ export interface PolicySnapshot {
   }
 }
 
-/** Earlier results, which are not read again. */
+/** Which policies are read. */
 export interface PoliciesQuery {
-  /** The oldest voting round whose policy is needed; by default the previous round. */
+  /** The oldest voting round whose policy is needed; by default one policy before that in force is read. */
   readonly sinceRound?: number
+  /** An earlier snapshot, whose policies are not read again. */
   readonly known?: PolicySnapshot
 }
 
 /** Reader of signing policies and of the chain's time settings. */
 export interface PolicyReader {
-  /** Reads the policies; undefined on a chain without the protocol. */
+  /**
+   * Reads the policies at a block; undefined on a chain without the protocol.
+   *
+   * @throws AppError upstream if no endpoint returns them completely; the signal's reason when it is aborted
+   */
   read(
     block: BlockRef,
     signal?: AbortSignal,
@@ -66,14 +72,14 @@ export interface PolicyReader {
 }
 
 /**
- * Creates a reader of the policies around the reward epoch in force; the contracts are found through the
- * registry.
+ * Creates a reader of the policies around the reward epoch in force. It finds the contracts through the registry of
+ * contracts of the chain.
  */
 export function createPolicyReader(source: ChainAccess): PolicyReader {
   const { endpoints, contracts, multicallAddress } = source
   let times: Times | undefined
 
-  /** Reads the schedule again for each epoch, because governance may change it. */
+  /** The time settings, which are read again for each epoch, because governance may change them. */
   async function timesFor(
     client: RpcClient,
     manager: Address,
@@ -153,7 +159,7 @@ async function readTimes(
     (view, i) => Number(view.of(answers[i])),
   )
   if (!first || !round || !firstEpoch || !epoch || !registrationSeconds || !preparationSeconds) {
-    throw new EndpointError('the systems manager does not say how it counts time')
+    throw new EndpointError('FlareSystemsManager returned no time settings')
   }
   return {
     readFor: epochInForce,
@@ -171,6 +177,7 @@ async function readTimes(
   }
 }
 
+/** Reads the policy of a reward epoch; undefined if it is not fixed yet. */
 async function readPolicy(
   source: ChainAccess,
   client: RpcClient,
@@ -191,20 +198,19 @@ async function readPolicy(
   const signingPolicy = contractView(VOTER_DATA_ABI, 'getRegisteredSigningPolicyAddresses', id)
   const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
   const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
-  // Each registry knows only its own reward epochs: an empty result means that another registry has the
-  // epoch.
+  // Each voter registry has only its own reward epochs. If one has no voters, another one may have them.
   for (const registry of await registriesOf(source, client, manager, block)) {
-    const questions = [
+    const calls = [
       [manager, start],
       [manager, fixed],
       ...[voters, submit, submitSignatures, signingPolicy, sums].map(
-        (question) => [registry, question] as const,
+        (view) => [registry, view] as const,
       ),
     ] as const
-    const answers = await readViews(client, multicallAddress, questions, block)
+    const answers = await readViews(client, multicallAddress, calls, block)
     const votersOfEpoch = voters.of(answers[2])
     const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-      (question, i) => question.of(answers[3 + i]),
+      (view, i) => view.of(answers[3 + i]),
     )
     const startRound = start.of(answers[0])
     if (!votersOfEpoch || !submits || !signatures || !policies || startRound === undefined) continue
@@ -230,7 +236,7 @@ async function readPolicy(
   return undefined
 }
 
-/** The registry that the manager uses, and the current and former registries in the contract registry. */
+/** The voter registries: the one that the manager uses, and current and former ones of the registry of contracts. */
 async function registriesOf(
   { contracts, multicallAddress }: ChainAccess,
   client: RpcClient,
@@ -239,17 +245,18 @@ async function registriesOf(
 ): Promise<readonly Address[]> {
   const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
   const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
-  const questions = [
+  const calls = [
     [manager, registry],
     [manager, relay],
   ] as const
-  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, questions, block)
+  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, calls, block)
   const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
   if (registryInUse !== undefined) contracts.addAddress('VoterRegistry', registryInUse)
   if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
   return contracts.all(client, 'VoterRegistry')
 }
 
+/** Reads since when the registration for these epochs is open; an epoch is missing until then. */
 async function readRegistration(
   { multicallAddress }: ChainAccess,
   client: RpcClient,
@@ -260,8 +267,8 @@ async function readRegistration(
   const views = epochs.map((epoch) =>
     contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [epoch]),
   )
-  const questions = views.map((view) => [manager, view] as const)
-  const answers = await readViews(client, multicallAddress, questions, block)
+  const calls = views.map((view) => [manager, view] as const)
+  const answers = await readViews(client, multicallAddress, calls, block)
   return views.flatMap((view, index) => {
     const epoch = epochs[index]
     const [, , endTs = 0n] = view.of(answers[index]) ?? []

@@ -10,12 +10,16 @@ export type AlertCounts = Readonly<Record<Severity | 'recovery', number>>
 
 /** A replay of past observations through a watch, which finds the alerts that the watch would have sent. */
 export interface Replay {
-  /** Folds further observations, which follow the earlier ones. */
+  /** Evaluates further observations, which follow the earlier ones. */
   add(observations: readonly Observed[]): void
-  /** Ends the replay. An alert that the cooldown has deferred fires if the cooldown ends by this time. */
+  /**
+   * Ends the replay. If the history has only changes, an alert that the cooldown has deferred fires if the cooldown ends
+   * by this time.
+   */
   end(to: Date): void
+  /** All alerts so far. */
   readonly counts: () => AlertCounts
-  /** The newest alerts, newest first, at most `keeping`. */
+  /** The newest alerts, newest first, at most `newestMax`. */
   readonly newest: () => readonly AlertCandidate[]
 }
 
@@ -23,17 +27,17 @@ export interface Replay {
  * Starts a replay of a new watch. It runs the same evaluator as the live service over past observations,
  * with the same states, episodes and cooldown. Recoveries that the watch has switched off are left out.
  *
- * @param keeping maximum number of alerts that are kept; all are counted
+ * @param newestMax maximum number of alerts that `newest` returns; all are counted
  * @param onAlert called for every alert, in order
  */
 export function startReplay(
   type: WatchType,
   target: unknown,
   watch: EvaluatedWatch,
-  keeping: number,
+  newestMax: number,
   onAlert?: (alert: AlertCandidate) => void,
 ): Replay {
-  const isChanges = type.history.keeps === 'changes'
+  const hasOnlyChanges = type.history.keeps === 'changes'
   const counts = { info: 0, warning: 0, critical: 0, recovery: 0 }
   let kept: AlertCandidate[] = []
   let states = watch.states
@@ -51,7 +55,7 @@ export function startReplay(
       kept.push(candidate)
       onAlert?.(candidate)
     }
-    if (kept.length > 2 * keeping) kept = kept.slice(-keeping)
+    if (kept.length > 2 * newestMax) kept = kept.slice(-newestMax)
   }
   const foldNext = (observation: Observed) => {
     position += 1
@@ -67,16 +71,16 @@ export function startReplay(
   }
   return {
     add(observations) {
-      if (!isChanges) return fold(observations)
+      if (!hasOnlyChanges) return fold(observations)
       for (const observation of observations) {
         recheckUntil(observation.at)
         foldNext(observation)
       }
     },
     end(to) {
-      if (isChanges) recheckUntil(new Date(to.getTime() + 1))
+      if (hasOnlyChanges) recheckUntil(new Date(to.getTime() + 1))
     },
     counts: () => ({ ...counts }),
-    newest: () => kept.slice(-keeping).toReversed(),
+    newest: () => kept.slice(-newestMax).toReversed(),
   }
 }

@@ -1,4 +1,4 @@
-/** What an alert about a changed balance has, and how it is presented. */
+/** Data of alerts about a changed balance, and how people see them. */
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { assetSymbol } from '#src/kernel/chains.ts'
@@ -7,15 +7,15 @@ import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/unit
 import { WalletAsset } from './own-coin.ts'
 
 /**
- * The other account of a transfer. `own-wallet`: the wallet that owns the watch. `watched`: the address of another
- * watch of that wallet. `seen`: in an earlier alert of the watch. `new`: in none of its recent alerts. `unknown`:
- * several accounts, or none that could be found.
+ * Relation of the other account of a transfer to the watch. `own-wallet`: it is the wallet that owns the watch.
+ * `watched`: it is the target of another balance watch of that wallet. `seen`: one of the newest alerts of the watch
+ * names it. `new`: none of them does. `unknown`: there are several other accounts, or none was found.
  */
 const COUNTERPARTY_ROLES = ['own-wallet', 'watched', 'seen', 'new', 'unknown'] as const
 
 /**
- * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` in whole units. `usd`
- * is the value of the change in US dollars, without a sign, as decimal text with two decimals.
+ * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` is in whole units. `usd`
+ * is the value of the change in US dollars, without a sign, as decimal text with two decimals; null without a price.
  */
 export const BalanceChangeData = z.object({
   address: Address,
@@ -27,7 +27,7 @@ export const BalanceChangeData = z.object({
   changeAmount: z.string().regex(/^-?\d+$/),
   threshold: z.string(),
   direction: z.enum(['incoming', 'outgoing']),
-  /** The other account; null where there are several, or none is known. */
+  /** The other account; null if there are several, or none was found. */
   counterparty: Address.nullable(),
   transactionHash: Hash.nullable(),
   usd: z
@@ -38,21 +38,24 @@ export const BalanceChangeData = z.object({
   blockTime: Instant,
   /** True for a payment for a top-up of the watch's owner; `src/alerts` adds it. */
   isTopUp: z.literal(true).exactOptional(),
-  /** What the service knows about the other account; `src/alerts` adds it. */
+  /** Relation of the other account to the watch; `src/alerts` adds it, except for top-ups. */
   counterpartyRole: z.enum(COUNTERPARTY_ROLES).exactOptional(),
 })
 export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
 /**
- * `data` of stored alerts of any release. In alerts of earlier releases `direction` is the setting of the watch, and the
- * cause of the change is missing.
+ * `data` of stored alerts of any release. Earlier releases stored the setting of the watch in `direction`, and neither
+ * the cause nor the value of the change.
  */
-const StoredMoved = BalanceChangeData.extend({ direction: z.string() }).partial({
+const StoredBalanceChange = BalanceChangeData.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
   usd: true,
 })
 
-/** Sentences about the other account. A transfer to the own wallet has a text of its own. */
+/**
+ * Sentences about the other account, as keys of `messages:advice.…`. A transfer to the own wallet needs none: its whole
+ * text says where the amount went (`sentOwn`).
+ */
 const ADVICE: Readonly<
   Record<'receiver' | 'sender', Readonly<Partial<Record<CounterpartyRole, string>>>>
 > = {
@@ -65,9 +68,13 @@ const ADVICE: Readonly<
   sender: { 'own-wallet': 'from-own', watched: 'from-watched', new: 'from-new' },
 }
 
-/** Values and texts of a transfer. */
+/**
+ * Presents a transfer of any release.
+ *
+ * @throws ZodError if the data is not that of a changed balance
+ */
 export function presentBalanceChange(_event: string, data: JsonObject): Presentation {
-  const moved = StoredMoved.parse(data)
+  const moved = StoredBalanceChange.parse(data)
   const symbol = assetSymbol(moved.asset, moved.symbol)
   const amount = { kind: 'amount', decimals: moved.decimals, symbol } as const
   const change = BigInt(moved.changeAmount)

@@ -35,7 +35,7 @@ const Settings = z.strictObject({
 })
 type Settings = z.output<typeof Settings>
 
-/** Cause of the change since the last observation. */
+/** Cause of the change since the last observation, and the price by which the change is valued. */
 const Movement = z.object({
   /** The balance before the change, in the smallest unit. */
   fromUnits: Units,
@@ -51,7 +51,7 @@ const Observation = z.object({
   balanceUnits: Units,
   symbol: z.string(),
   decimals: z.int(),
-  /** Cause of the change; null where nothing changed, or the cause is unknown. */
+  /** Null if nothing changed, or the change was never looked up: on the first observation, and in past ones. */
   movement: Movement.nullable().default(null),
 })
 type Observation = z.output<typeof Observation>
@@ -60,9 +60,8 @@ const State = z.object({ balanceUnits: Units.nullable() })
 type State = z.output<typeof State>
 
 /**
- * Fires when the balance moved by at least the threshold since the last observation, in the chosen
- * direction: outgoing amounts are a warning, incoming ones info. The first observation only sets the
- * baseline.
+ * Fires when the balance changed by at least the threshold since the last observation, in the chosen direction:
+ * a decrease is a warning, an increase is info. The first observation only sets the baseline.
  */
 export function evaluateBalanceChange(
   previous: State,
@@ -108,7 +107,10 @@ function usdOf(units: bigint, { decimals, movement }: Observation): string | nul
   return `${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`
 }
 
-/** Data of an example: the smallest change that fires and ends at the last observed balance. */
+/**
+ * Data of an example: the smallest change that fires. It ends at the last observed balance; with the direction `up` it
+ * starts there.
+ */
 function ownExample({
   target,
   settings,
@@ -234,8 +236,8 @@ interface Change extends ChangedBalance {
 }
 
 /**
- * Causes of the changes, by index. An alert does not wait for the causes: if the chain does not answer,
- * they are unknown.
+ * Causes and prices of the changes, by index. If the chain does not return them they are null, so that alerts do not
+ * wait for them.
  */
 async function movementsOf(
   { chain, facts }: ObservationSources,
@@ -264,6 +266,7 @@ async function movementsOf(
   )
 }
 
+/** The readings; none if the chain does not answer. */
 async function noneIfUnavailable<T>(
   reading: Promise<readonly T[]> | readonly T[],
 ): Promise<readonly T[]> {
