@@ -232,6 +232,11 @@ describe('an alert is not escalated', () => {
     expect(paged()).toEqual([])
     await minutes(1)
     expect(paged()).toEqual([LOW])
+    // It is escalated once, whatever is done about it later.
+    await world.alice.request('POST', path)
+    await world.alice.request('POST', path, { acknowledged: false })
+    await minutes(60)
+    expect(paged()).toEqual([LOW])
   })
 
   test('once it has recovered, or its episode is muted', async () => {

@@ -146,6 +146,21 @@ describe('quiet hours', () => {
     await pass()
     expect(world.chatTexts()[0]).toContain('22:00 – 09:00')
   })
+
+  test('cancel what they deferred for a recipient that was deleted meanwhile', async () => {
+    await world.change({ quietHours: NIGHT })
+    at('2026-11-28T23:00:00.000Z')
+    await world.record(watchId, { event: LOW })
+    await world.sql`
+      update deliveries set recipient_id = 999999 where status = 'held' and channel = 'telegram'`
+    at('2026-11-29T07:00:00.000Z')
+    await pass()
+    expect(world.chatTexts()).toEqual([])
+    expect(world.subjects()).toHaveLength(1)
+    const rows = await world.sql`
+      select status, held_until as until from deliveries where recipient_id = 999999`
+    expect(rows).toEqual([{ status: 'disabled', until: null }])
+  })
 })
 
 describe('a recovery while its alert is still deferred', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-
+import { muteEpisode } from '#src/alerts/acknowledge.ts'
 import { type AlertWorld, alertWorld } from './alert-world.ts'
 
 const COMMIT = 'fsp.ftso-commit'
@@ -69,6 +69,19 @@ describe('an alert about a provider that is not registered', () => {
     world.clock.advance(60)
     await notified()
     expect(world.chatTexts()).toHaveLength(1)
+  })
+
+  test('is sent to no chat when its cause recovers if it was muted meanwhile', async () => {
+    await world.record(status, { ...UNREGISTERED, ...of(PROVIDER) })
+    await world.record(node, { event: COMMIT, severity: 'critical', ...of(PROVIDER) })
+    await notified()
+    await muteEpisode(world.app, world.alice.caller, { id: (await newest())?.id ?? 0, muted: true })
+    world.forgetMessages()
+    world.clock.advance(600)
+    await world.record(status, { event: 'provider.recovered', ...of(PROVIDER) })
+    // Programs get it.
+    expect((await notified()).toSorted()).toEqual([COMMIT, 'provider.recovered'])
+    expect(world.chatTexts()).toEqual([expect.stringContaining('🟢')])
   })
 
   test('is never sent if it recovers before its cause', async () => {

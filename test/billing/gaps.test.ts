@@ -228,15 +228,21 @@ test('a process killed at any step of recording a gap loses neither the gap nor 
   try {
     const whole = await recordIn()
     await mend(whole)
-    const first = whole.messages.findIndex((message) => /insert into "payment_gaps"/.test(message))
-    const last = whole.messages.findIndex(
-      (message, index) => index > first && message.startsWith('Q') && message.includes('commit'),
-    )
-    expect([first > 0, last > first]).toEqual([true, true])
-    // Each message from the first write to the commit, and the one after it.
-    const steps = Array.from({ length: last + 2 - first }, (_, place) => first + 1 + place)
-    const kindOf = (step: number) =>
-      step > last ? (step > last + 1 ? 'after the commit' : 'commit') : 'write'
+    const isCommit = (message = '') => message.startsWith('Q') && message.includes('commit')
+    const isWrite = (message: string) =>
+      /^P.*(?:insert into "payment_gaps"|set .*"recorded_at"|"payment_cursors" set "position")/s.test(
+        message,
+      )
+    const first = whole.messages.findIndex(isWrite)
+    const last = whole.messages.findLastIndex(isWrite)
+    const end = whole.messages.findIndex((message, index) => index > last && isCommit(message))
+    expect([first > 0, end > first]).toEqual([true, true])
+    // Each message from the first write to the commit of the last one, and the one after it.
+    const steps = Array.from({ length: end + 2 - first }, (_, place) => first + 1 + place)
+    const kindOf = (step: number) => {
+      const commits = whole.messages.slice(0, step - 1).filter(isCommit).length
+      return `${isCommit(whole.messages[step - 1]) ? 'commit' : 'other'} ${commits}`
+    }
     for (const step of someOfEachKind(steps, kindOf)) {
       const killed = await recordIn(step)
       expect([step, killed.signal]).toEqual([step, 'SIGKILL'])

@@ -19,6 +19,10 @@ const TIMEOUT_MS = 300_000
 
 const worlds: BotWorld[] = []
 const verbs = new Set<string>()
+/** Verbs on the screens of one locale. */
+const shown = new Set<string>()
+/** Numbers of presses in one locale, by verb. */
+const presses = new Map<string, number>()
 
 afterAll(async () => {
   for (const world of worlds) await world.close()
@@ -26,7 +30,10 @@ afterAll(async () => {
 
 /** Checks a message against the limits, in every language, and records the verbs on it. */
 function check(message: ChatMessage): void {
-  for (const verb of checkScreen(message)) verbs.add(verb)
+  for (const verb of checkScreen(message)) {
+    verbs.add(verb)
+    shown.add(verb)
+  }
 }
 
 /** Presses a button and checks the resulting messages. */
@@ -36,6 +43,12 @@ async function press(world: BotWorld, chat: TestChat, data: string): Promise<voi
   await world.settle()
   expect((await pressed.answer()).text.length).toBeLessThanOrEqual(200)
   check(chat.last())
+  countPress(data)
+}
+
+function countPress(data: string): void {
+  const verb = unpacked(data)?.verb ?? ''
+  presses.set(verb, (presses.get(verb) ?? 0) + 1)
 }
 
 /**
@@ -43,6 +56,9 @@ async function press(world: BotWorld, chat: TestChat, data: string): Promise<voi
  * link away, which other tests press.
  */
 const APART = /^(?:new\.(?!start|type)|link\.|wallet\.use|stop\.(?:unlink|dataYes))/
+
+/** Verbs that other tests press. */
+const PRESSED_ELSEWHERE = /^(?:none|close|trial\.start|test\.(?:try|help)|alert\.deleteYes)$/
 
 /** Whether all buttons are pressed that differ in more than their row. */
 const isFull = isWhole || isEveryLocale
@@ -143,6 +159,7 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
 
   test('every step of every form has buttons that lead on and back', async () => {
     for (const type of GUIDED_TYPES) {
+      const before = presses.get('new.who') ?? 0
       await press(world, chat, packed('new.type', { type, address: undefined }))
       for (const text of ['nonsense', walletOf('bob'), 'FLR/USD']) {
         await chat.say(text)
@@ -150,12 +167,20 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
         // The steps after it are pressed below.
         if (isFull || text === 'nonsense') await pressStep(world, chat)
       }
+      const next = () => {
+        const buttons = dataOf(chat.last())
+        return ON.flatMap((verb) => buttons.find((data) => unpacked(data)?.verb === verb) ?? [])[0]
+      }
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         await pressStep(world, chat)
-        const buttons = dataOf(chat.last())
-        const on = ON.flatMap((verb) => buttons.find((data) => unpacked(data)?.verb === verb) ?? [])
-        if (on[0] !== undefined) await press(world, chat, on[0])
+        const isLast = unpacked(next() ?? '')?.verb === 'new.create'
+        // A choice of the step before it may have led there.
+        if (isLast && (presses.get('new.who') ?? 0) === before) await pressStep(world, chat)
+        const on = next()
+        if (on !== undefined) await press(world, chat, on)
       }
+      // Also the last step was reached, with its choice of recipients.
+      expect(presses.get('new.who') ?? 0, type).toBeGreaterThan(before)
       if (limitsIn(locale) === LIMITS.once && type !== GUIDED_TYPES[0]) continue
       for (const verb of ['new.back', 'new.cancel'] as const) {
         await press(world, chat, packed('new.type', { type, address: undefined }))
@@ -238,6 +263,13 @@ describe.each(SCREEN_LOCALES)('in %s', (locale) => {
     TIMEOUT_MS,
   )
 
+  test('every kind of button on these screens was pressed', () => {
+    const missing = [...shown].filter((verb) => !presses.has(verb))
+    expect(missing.filter((verb) => !APART.test(verb) && !PRESSED_ELSEWHERE.test(verb))).toEqual([])
+    shown.clear()
+    presses.clear()
+  })
+
   test(
     'every button that was there is answered after everything is gone, too',
     async () => {
@@ -268,6 +300,7 @@ async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
       await world.settle()
       expect((await pressed.answer()).text.length, round).toBeLessThanOrEqual(200)
       check(message())
+      countPress(data)
     }
   }
 }
@@ -275,11 +308,11 @@ async function pressMessage(world: BotWorld, chat: TestChat): Promise<void> {
 /** Verbs about alerts and recipients after which these are still there. */
 const KEEPING = /^(?:alert|rec)\.(?!\w+Yes$)|^mute\.off$/
 
-/** Verbs that are pressed in this test: in full those of recipients and settings in both. */
+/** Verbs that are pressed in a test: in full those of recipients and settings in both. */
 const APART_FROM_SETTINGS = isFull ? /^/ : /^(?!(?:settings|mute|stop)\b)/
 const APART_FROM_WATCHES = isFull
   ? /^(?:alert|rec|settings|mute|stop)\b/
-  : /^(?:alert|settings|mute|stop)\b/
+  : /^(?:(?:alert|settings|mute|stop)\b|rec\.(?:card|delete|zone))/
 
 /** A name that a user may choose: long, with characters that break markup and codecs. */
 const HOSTILE = 'ওয়ালেট <b>&"\'_*[]()~` Ж'.repeat(3).slice(0, 40)

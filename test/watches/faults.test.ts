@@ -118,6 +118,7 @@ describe('an endpoint that does not know a voter', () => {
     await world.pass(60)
     expect(await world.events(id)).toEqual([])
     await world.pass(60)
+    expect(await world.events(id)).toEqual([])
     await world.pass(60)
     expect(await world.events(id)).toEqual(['provider.unregistered'])
   })
@@ -291,16 +292,24 @@ describe('a connection that breaks', () => {
     await world.simulation().playToEpochEnd()
     await world.simulation().playTo(ends() + 1.5 * HOUR)
     await world.devnet.mine(200, 10)
-    // Each first observation of a turn stops.
+    const readTo = async () => {
+      const [row] = await world.sql<{ block: number | null }[]>`
+        select max(to_block)::int as block from read_ranges where name = ${`votes ${EPOCH}`}`
+      return row?.block ?? 0
+    }
     for (let turn = 0; turn < TURNS; turn++) {
-      for (const proxy of endpoints()) proxy.failNext(1, BROKEN, 'eth_getLogs')
+      const before = await readTo()
+      // Both ways of reading a span fail: from each endpoint apart, and from one of them.
+      for (const proxy of endpoints()) proxy.failNext(2, BROKEN, 'eth_getLogs')
       await look()
+      expect(await readTo()).toBe(before)
+      for (const proxy of endpoints()) await proxy.up()
       world.clock.advance(31)
       if (turn % 2 === 0) world.restart()
       await look()
-      world.clock.advance(31)
+      expect(await readTo()).toBeGreaterThan(before)
+      await world.devnet.mine(60, 10)
     }
-    for (const proxy of endpoints()) await proxy.up()
     await world.pass(60)
     expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
     expect(await world.events(echo.id)).toEqual([])

@@ -131,6 +131,10 @@ describe('a watch that cannot be read', () => {
     await observeWatches({ ...deps, recordAlerts }, signal)
     expect(await world.events(bad.id)).toEqual([])
     expect(await world.events(good.id)).not.toEqual([])
+    const fired = await world.sql`
+      select watch_id as id from signal_states
+      where last_fired_at is not null and watch_id in ${world.sql([bad.id, good.id])}`
+    expect(fired).toEqual([{ id: good.id }])
   })
 
   test('does not stop a target whose last observation cannot be read', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { recordAlerts } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
@@ -49,13 +50,16 @@ async function fail(severity: 'warning' | 'critical' = 'warning'): Promise<void>
 }
 
 /** Notifies of outages; raising fails while it contains one of these watches. */
-async function fireWithout(fails: (candidate: AlertCandidate) => boolean): Promise<void> {
+async function fireWithout(
+  fails: (candidate: AlertCandidate) => boolean,
+  failure: Error = new TypeError('cannot be raised'),
+): Promise<void> {
   const app = world.running()
   await fireChainOutages(
     {
       ...app,
       recordAlerts: async (tx: Db, raised: readonly AlertCandidate[]) => {
-        if (raised.some(fails)) throw new TypeError('cannot be raised')
+        if (raised.some(fails)) throw failure
         await recordAlerts(app, tx, raised)
       },
     },
@@ -109,6 +113,17 @@ test('a watch whose alert or recovery cannot be recorded is left out alone', asy
   await fireWithout(cannotRaise)
   for (const { id } of [first, last]) expect(await world.events(id)).toContain(RECOVERED)
   expect(await world.events(bad.id)).not.toContain(RECOVERED)
+})
+
+test('an outage whose alerts could not be recorded for want of the database fires when there is one again', async () => {
+  const { id } = await balance()
+  await world.see()
+  await fail()
+  const away = new AppError('upstream', 'dependency_unavailable')
+  await expect(fireWithout(() => true, away)).rejects.toBe(away)
+  expect(await world.events(id)).toEqual([])
+  await fireWithout(() => false)
+  expect(await world.events(id)).toEqual(['fsp.monitoring'])
 })
 
 test('a watch type whose outage cannot be recorded fails alone', async ({ onTestFinished }) => {
