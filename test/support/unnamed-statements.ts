@@ -158,7 +158,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/auth/store.ts: spendChallenge',
       'src/billing/account/store.ts: findEntry',
       'src/billing/metering/store.ts: chargeTokens',
-      'src/billing/subscriptions/store.ts: hasHadTrial',
+      'src/billing/subscriptions/store.ts: isTrialUsed',
       'src/billing/topups/purchase-store.ts: findPurchase',
       'src/billing/topups/store.ts: findRenewal',
       'src/billing/topups/store.ts: findTopup',
