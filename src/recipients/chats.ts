@@ -331,16 +331,3 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
 function nameOf(title: string): string {
   return cleanOutsideText(title, LABEL_LENGTH_MAX) || 'Telegram'
 }
-
-/** Telegram accounts that linked a chat to a wallet. Each account gets one free trial (`src/billing`). */
-export const linkedAccounts = {
-  /**
-   * Returns the accounts, and locks the wallet so that no other chat is linked to it until the transaction
-   * ends.
-   */
-  lock: async (tx: Db, wallet: Address, now: Date): Promise<readonly number[]> => {
-    await lockWallet(tx, wallet, now)
-    return await store.listLinkers(tx, wallet)
-  },
-  list: (db: Db, wallet: Address): Promise<readonly number[]> => store.listLinkers(db, wallet),
-} as const
