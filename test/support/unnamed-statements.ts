@@ -172,6 +172,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/recipients/link-store.ts: findUsableCode',
       'src/recipients/link-store.ts: forgetLinker',
       'src/recipients/link-store.ts: listByChat',
+      'src/recipients/link-store.ts: listByChatWithCode',
       'src/recipients/link-store.ts: moveCodes',
       'src/recipients/link-store.ts: spendCode',
       'src/recipients/link-store.ts: updateChatRows',

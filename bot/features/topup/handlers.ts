@@ -266,7 +266,11 @@ async function quoted(
 async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const messageId = ctx.callbackQuery?.message?.message_id
   const chatId = ctx.knownChat.id
-  const before = messageId && (await findLive(ctx.app.db, { chatId, messageId }))
+  const { pressedMessage } = ctx
+  const before =
+    pressedMessage === undefined && messageId !== undefined
+      ? await findLive(ctx.app.db, { chatId, messageId })
+      : pressedMessage?.live
   const stage = before && before.handle === handle ? before.stage : null
   const shown = await findTopupOfChat(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())
