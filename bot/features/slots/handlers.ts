@@ -20,6 +20,7 @@ import { isInWizard } from '../new/origin.ts'
 import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsCode } from '../terms/terms.ts'
+import { requireOrder } from './order.ts'
 import { boughtScreen, boughtValues, quoteScreen, slotsScreen, subscriptionList } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
@@ -67,6 +68,7 @@ export async function showQuote(ctx: BotContext, asked: Asked, notice?: string):
   const { slots, balanceCredits } = await ctx.call(getWalletStatus)
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
   const quantity = Math.max(1, Math.min(asked.quantity, room))
+  requireOrder({ ...asked, quantity })
   const quote = slotQuote({ ...asked, quantity }, { balanceCredits, now: ctx.app.clock.now() })
   const view = quoteScreen(ctx.reader, quote, {
     ...rightsOf(ctx),

@@ -26,6 +26,7 @@ import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { isAskedByWizard, isInWizard } from '../new/origin.ts'
+import { requireOrder } from '../slots/order.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { topupAmountText } from './amount-text.ts'
@@ -99,6 +100,7 @@ async function showAssetsFor(
   notice?: string,
 ): Promise<void> {
   const { quantity, periods } = then
+  requireOrder(then)
   const { balanceCredits } = await ctx.call(getWalletStatus)
   const { totalCredits } = priceSlots(quantity, periods)
   const credits = Math.max(MIN_TOPUP_CREDITS, totalCredits - balanceCredits)
