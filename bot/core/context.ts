@@ -6,6 +6,8 @@ import type { App, OperationWith as Operation } from '#src/operations/define.ts'
 import type { RawInput } from '#src/operations/invoke.ts'
 import type { ChatLink } from '#src/recipients/chats.ts'
 import type { Reader } from '../views/view.ts'
+import type { LiveRow } from './live-store.ts'
+import type { QuestionRow } from './session-store.ts'
 import type { KnownChat } from './store.ts'
 
 /**
@@ -34,11 +36,23 @@ export interface UpdateState {
   readonly isAnonymous: boolean
   readonly t: Translate
   readonly reader: Reader
+  /** The person's open question when the update came, in a private chat. */
+  readonly openQuestion: QuestionRow | undefined
+  /** Other changes of the pressed message that must be ended before it shows a screen; undefined once they were. */
+  readonly pressedMessage:
+    | {
+        /** Its row if it changes with its subject. */
+        readonly live: LiveRow | undefined
+        /** Whether it shows an unused connect code. */
+        readonly showsCode: boolean
+      }
+    | undefined
   /** The pressed button, if it is a button of this bot. */
   readonly press: Press | undefined
   /**
    * Invokes an operation for the chat's selected wallet or another one; anonymously if there is none. The
-   * idempotency key is that of the update, unless the input has one.
+   * idempotency key is that of the update, unless the input has one. A read that is repeated before the next call that
+   * may change something gets the first answer.
    *
    * @throws the errors of `invoke`
    */

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import type { Queue } from '#src/db/queue.ts'
 import { telegramUpdates } from './tables.ts'
@@ -99,17 +99,34 @@ export async function extendLeases(
     where u.update_id = claim.update_id and u.attempts = claim.attempts and u.handled_at is null`)
 }
 
-/**
- * Finishes an update: deletes its content and keeps its id.
- * @returns whether this claim was the last of the update; also true when the call is repeated
- */
-export async function closeUpdate(db: Db, claim: UpdateClaim, handledAt: Date): Promise<boolean> {
-  const rows = await db
+/** Result of finishing an update. */
+export interface ClosedUpdate {
+  /** Whether this claim was the last of the update; also true when the call is repeated. */
+  readonly isLast: boolean
+  /** Whether another update waited when the statement began. One that another worker has is not counted. */
+  readonly isOtherWaiting: boolean
+}
+
+/** Finishes an update: deletes its content and keeps its id. */
+export async function closeUpdate(
+  db: Db,
+  claim: UpdateClaim,
+  handledAt: Date,
+): Promise<ClosedUpdate> {
+  const { leasedUntil, handledAt: doneAt, updateId } = telegramUpdates
+  const isWaiting = and(
+    isNull(doneAt),
+    ne(updateId, claim.updateId),
+    or(isNull(leasedUntil), lte(leasedUntil, handledAt)),
+  )
+  const [row] = await db
     .update(telegramUpdates)
     .set({ handledAt, update: null, leasedUntil: null })
     .where(isOf(claim))
-    .returning({ updateId: telegramUpdates.updateId })
-  return rows.length > 0
+    .returning({
+      isOtherWaiting: sql<boolean>`exists (select from ${telegramUpdates} where ${isWaiting})`,
+    })
+  return { isLast: row !== undefined, isOtherWaiting: row?.isOtherWaiting ?? true }
 }
 
 /** Releases an update, which is due again from `dueAt` on, unless another worker has it now. */

@@ -92,8 +92,7 @@ function storableUpdate(update: Update): object {
 export async function drainInbox(deps: Deps, handler: UpdateHandler): Promise<void> {
   for (;;) {
     const [claimed] = await claimNext(deps, 1)
-    if (claimed === undefined) return
-    await handleClaimed(deps, handler, claimed)
+    if (claimed === undefined || !(await handleClaimed(deps, handler, claimed))) return
   }
 }
 
@@ -131,7 +130,12 @@ export async function startInbox(
     number,
     { readonly claim: store.UpdateClaim; readonly work: Promise<void> }
   >()
-  const stopListening = await listen(sql, store.INBOX_CHANNEL, waker.wake)
+  /** Number of notifications about new updates so far. */
+  let arrivals = 0
+  const stopListening = await listen(sql, store.INBOX_CHANNEL, () => {
+    arrivals += 1
+    waker.wake()
+  })
   const beat = setInterval(() => void keep(), LEASE_MS / 3)
   let keptAtMs = deps.clock.now().getTime()
   let failures = 0
@@ -158,9 +162,11 @@ export async function startInbox(
     const places = AT_ONCE_MAX - inProgress.size
     const claimed = places > 0 ? await claimNext(deps, places, [...inProgress.keys()]) : []
     for (const update of claimed) {
-      const work = handleClaimed(deps, handler, update).finally(() => {
+      const before = arrivals
+      const work = handleClaimed(deps, handler, update).then((mayMoreWait) => {
         inProgress.delete(update.updateId)
-        waker.wake()
+        // A claim for an update that arrived meanwhile may have been too early, before this one was closed.
+        if (mayMoreWait || arrivals !== before) waker.wake()
       })
       inProgress.set(update.updateId, { claim: update, work })
     }
@@ -213,30 +219,35 @@ async function keepLeases(deps: Deps, claims: readonly store.UpdateClaim[]): Pro
   }
 }
 
-/** Handles one update, or releases it. Never throws. */
+/**
+ * Handles one update, or releases it. Never throws.
+ * @returns false if no other update waited when this one was closed; one that arrives later is notified
+ */
 async function handleClaimed(
   deps: Deps,
   handler: UpdateHandler,
   claimed: store.ClaimedUpdate,
-): Promise<void> {
+): Promise<boolean> {
   const { updateId, attempts } = claimed
   try {
     const update = parseUpdate(claimed.update)
     if (update === undefined) throw new Error('an update in the inbox cannot be read')
-    if (attempts > PASSING_TRIES_MAX) await giveUp(deps, handler, update, claimed)
-    else await tryUpdate(deps, handler, update, claimed)
+    if (attempts > PASSING_TRIES_MAX) return await giveUp(deps, handler, update, claimed)
+    return await tryUpdate(deps, handler, update, claimed)
   } catch (error) {
     // The lease expires, and another worker tries again.
     deps.log.error({ updateId, error: describe(error) }, 'update was left for later')
+    return true
   }
 }
 
+/** @returns whether other updates may wait */
 async function tryUpdate(
   deps: Deps,
   handler: UpdateHandler,
   update: Update,
   claimed: store.UpdateClaim,
-): Promise<void> {
+): Promise<boolean> {
   const { updateId, attempts } = claimed
   try {
     await handler.handle(update)
@@ -254,17 +265,17 @@ async function tryUpdate(
     const dueAt = new Date(deps.clock.now().getTime() + pauseMs)
     // A wait that Telegram requested does not count as a failed attempt.
     const counted = waitMs === undefined ? attempts : attempts - 1
-    return store.returnUpdate(deps.db, claimed, { dueAt, attempts: counted })
+    await store.returnUpdate(deps.db, claimed, { dueAt, attempts: counted })
+    return true
   }
-  await close(deps, claimed)
+  return (await close(deps, claimed)).isOtherWaiting
 }
 
 /**
  * Records that an update is handled, and repeats until that works, because otherwise the update would be
  * handled again.
- * @returns whether no other worker has claimed the update meanwhile
  */
-async function close(deps: Deps, claimed: store.UpdateClaim): Promise<boolean> {
+async function close(deps: Deps, claimed: store.UpdateClaim): Promise<store.ClosedUpdate> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await store.closeUpdate(deps.db, claimed, deps.clock.now())
@@ -275,11 +286,14 @@ async function close(deps: Deps, claimed: store.UpdateClaim): Promise<boolean> {
   }
 }
 
+/** @returns whether other updates may wait */
 async function giveUp(
   deps: Deps,
   handler: UpdateHandler,
   update: Update,
   claimed: store.UpdateClaim,
-): Promise<void> {
-  if (await close(deps, claimed)) await handler.giveUp(update)
+): Promise<boolean> {
+  const { isLast, isOtherWaiting } = await close(deps, claimed)
+  if (isLast) await handler.giveUp(update)
+  return isOtherWaiting
 }

@@ -1,4 +1,4 @@
-import { and, eq, gt, lte } from 'drizzle-orm'
+import { and, eq, gt, lte, type SQL } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
 import { drafts, questions } from './tables.ts'
 
@@ -17,10 +17,7 @@ export async function findQuestion(
   key: SessionKey,
   now: Date,
 ): Promise<QuestionRow | undefined> {
-  const [row] = await db
-    .select()
-    .from(questions)
-    .where(and(ofQuestion(key), gt(questions.expiresAt, now)))
+  const [row] = await db.select().from(questions).where(isOpenQuestion(key, now))
   return row
 }
 
@@ -64,6 +61,11 @@ export async function deleteDraft(db: Db, key: SessionKey): Promise<void> {
 export async function deleteExpired(db: Db, now: Date): Promise<void> {
   await db.delete(questions).where(lte(questions.expiresAt, now))
   await db.delete(drafts).where(lte(drafts.expiresAt, now))
+}
+
+/** Condition: the question is that of the person, and has not expired. */
+export function isOpenQuestion(key: SessionKey, now: Date): SQL | undefined {
+  return and(ofQuestion(key), gt(questions.expiresAt, now))
 }
 
 function ofQuestion({ chatId, personId }: SessionKey) {

@@ -293,9 +293,13 @@ export function answerUnchanged(ctx: BotContext, messageId: number, { toast }: V
 /** Ends every other change of a message: live updates, the progress indication, the outcome of a connect code. */
 async function release(ctx: BotContext, messageId: number): Promise<void> {
   const message = { chatId: ctx.knownChat.id, messageId }
+  const isPressed = ctx.callbackQuery?.message?.message_id === messageId
+  const known = isPressed ? ctx.pressedMessage : undefined
+  // The handler itself may have the message change later, so this is known once.
+  if (isPressed) Object.assign(ctx, { pressedMessage: undefined })
   await Promise.all([
-    deleteLive(ctx.app.db, message),
-    markConnectMessageReplaced(ctx.app, message),
+    (known === undefined || known.live !== undefined) && deleteLive(ctx.app.db, message),
+    (known === undefined || known.showsCode) && markConnectMessageReplaced(ctx.app, message),
     ctx.takeOver(),
   ])
 }

@@ -1,7 +1,9 @@
-import { eq, or } from 'drizzle-orm'
+import { and, eq, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
+import type { LiveRow } from './live-store.ts'
+import { isOpenQuestion, type QuestionRow, type SessionKey } from './session-store.ts'
 import { chats, drafts, followUps, liveMessages, questions } from './tables.ts'
 
 /** Stored data of a chat, except its links. */
@@ -26,6 +28,33 @@ export type ChatKind = (typeof CHAT_KINDS)[number]
 export async function findChat(db: Db, id: number): Promise<KnownChat | undefined> {
   const [row] = await db.select().from(chats).where(eq(chats.id, id))
   return row && toKnown(row)
+}
+
+/** What is stored about the place of an update. */
+export interface StoredPlace {
+  readonly chat: KnownChat
+  /** The person's open question, unless it has expired. */
+  readonly question: QuestionRow | undefined
+  /** The row of the pressed message if it changes with its subject. */
+  readonly live: LiveRow | undefined
+}
+
+/** @param messageId the pressed message, if any */
+export async function findPlace(
+  db: Db,
+  { chatId, personId, messageId = 0 }: SessionKey & { readonly messageId: number | undefined },
+  now: Date,
+): Promise<StoredPlace | undefined> {
+  const isPressed = and(eq(liveMessages.chatId, chatId), eq(liveMessages.messageId, messageId))
+  const [row] = await db
+    .select({ chat: chats, question: questions, live: liveMessages })
+    .from(chats)
+    .leftJoin(questions, isOpenQuestion({ chatId, personId }, now))
+    .leftJoin(liveMessages, isPressed)
+    .where(eq(chats.id, chatId))
+  if (row === undefined) return undefined
+  const { chat, question, live } = row
+  return { chat: toKnown(chat), question: question ?? undefined, live: live ?? undefined }
 }
 
 /** Inserts a chat, or updates kind and title of a known one. */

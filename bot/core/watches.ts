@@ -52,6 +52,7 @@ export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly 
  */
 export async function waitingLabels(ctx: ChatState, link?: Membership): Promise<readonly string[]> {
   const { slots } = await readFunds((operation, input) => ctx.call(operation, input, link))
+  if (slots.used + slots.waiting === 0) return []
   const watches = (await allWatches(ctx, link)).toSorted((a, b) => a.id - b.id)
   return watches
     .filter(({ status }, index) => status === 'suspended' || index >= slots.total)

@@ -1,16 +1,16 @@
 /** Data of a wallet for screens, read through the gate by handlers and by updaters of live messages. */
-import { getAccount } from '#src/operations/account.ts'
+import { getWalletStatus } from '#src/operations/chat-status.ts'
 import { listWatches } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
 import type { InvokeOperation } from '../core/context.ts'
 import { type SlotUse, slotUse } from './slot-use.ts'
 
 /** Maximum number of rows of a page. */
-export const PAGE_LIMIT = '250'
+const PAGE_LIMIT = '250'
 
 /** Credits and slots of the wallet. */
 export async function readFunds(ask: InvokeOperation): Promise<Funds> {
-  const { balanceCredits, slots } = await ask(getAccount, { query: { limit: '1' } })
+  const { balanceCredits, slots } = await ask(getWalletStatus, {})
   return { balanceCredits, slots: slotUse(slots) }
 }
 

@@ -14,7 +14,8 @@ import * as accounts from './account/store.ts'
 import { nextUtcDay, utcDay } from './metering/rules.ts'
 import * as metering from './metering/store.ts'
 import { FREE_TIER_DAILY_CALLS } from './price-list.ts'
-import { type CapacityDeps, getCapacity } from './subscriptions/capacity.ts'
+import { type CapacityDeps, capacityOf } from './subscriptions/capacity.ts'
+import { readWalletStatus } from './subscriptions/wallet-status-store.ts'
 
 /** Balance, free calls, slots and ledger of the caller's wallet, from `account/`, `metering/` and `subscriptions/`. */
 export async function getAccount(
@@ -23,23 +24,24 @@ export async function getAccount(
   query: AccountQuery,
 ): Promise<CreditAccount> {
   const now = clock.now()
-  const account = await accounts.findAccount(db, wallet)
+  const walletStatus = await readWalletStatus(db, wallet)
   return {
     wallet,
-    balanceCredits: account?.balanceCredits ?? 0,
+    balanceCredits: walletStatus.account?.balanceCredits ?? 0,
     freeTier: {
       limit: FREE_TIER_DAILY_CALLS,
       used: await metering.countFreeCalls(db, wallet, utcDay(now)),
       resetsAt: nextUtcDay(now),
     },
-    slots: await getCapacity({ db, billing }, wallet, now),
-    ledger: await listLedger(db, wallet, query),
+    slots: capacityOf(walletStatus, billing, now),
+    ledger: await listLedger({ db }, { wallet }, query),
   }
 }
 
-async function listLedger(
-  db: Db,
-  wallet: Caller['wallet'],
+/** Ledger entries of the caller's wallet, newest first. */
+export async function listLedger(
+  { db }: { readonly db: Db },
+  { wallet }: Pick<Caller, 'wallet'>,
   { limit = PAGE_LIMIT_DEFAULT, cursor, ...filter }: AccountQuery,
 ): Promise<CreditAccount['ledger']> {
   const [createdAtMs, position] =

@@ -119,6 +119,8 @@ export interface Operation<Params, Query, Body, Output, S extends Access, Prepar
   /** Whether the request may have no body. */
   readonly bodyOptional?: boolean
   readonly output?: z.ZodType<Output>
+  /** Whether a chat operation changes nothing; of an operation with a route its method says so. */
+  readonly isRead?: true
   /** Whether the operation reads from the copy of the database, if there is a copy and it answers. */
   readonly readsReplica?: true
   /** Rate limit per caller; counted if the front door gives a key. */
@@ -218,7 +220,7 @@ export interface RoutedOperation<
 export type OperationWith<Output> = Operation<unknown, unknown, unknown, Output, Access> &
   Pick<
     Partial<RoutedOperation<unknown, unknown, unknown, Output, Scope>>,
-    'idempotent' | 'status' | 'queued'
+    'idempotent' | 'status' | 'queued' | 'method'
   >
 
 /** Any entry of the registry. */

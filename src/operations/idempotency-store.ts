@@ -38,10 +38,17 @@ export async function findAnswer(
 
 /** Stores a response; replaces an expired response. */
 export async function keepAnswer(tx: Db, answer: StoredAnswer, after: Date): Promise<void> {
-  await tx
-    .delete(idempotencyKeys)
-    .where(and(sameKey(answer), lte(idempotencyKeys.createdAt, after)))
-  await tx.insert(idempotencyKeys).values(answer)
+  const { wallet, operation, key, createdAt } = idempotencyKeys
+  const kept = await tx
+    .insert(idempotencyKeys)
+    .values(answer)
+    .onConflictDoUpdate({
+      target: [wallet, operation, key],
+      set: answer,
+      setWhere: lte(createdAt, after),
+    })
+    .returning({ key })
+  if (kept.length === 0) throw new Error('a response is stored already')
 }
 
 /** Deletes responses stored up to `before`. */

@@ -39,7 +39,8 @@ export async function runOnce<Output>(
   const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex')
   const now = app.clock.now()
   const oldest = new Date(now.getTime() - KEPT_MS)
-  const earlierAnswer = await store.findAnswer(app.db, answerKey, oldest)
+  // Without anything to prepare, the read under the lock of the key is enough.
+  const earlierAnswer = operation.prepare && (await store.findAnswer(app.db, answerKey, oldest))
   // An error is stored as a result below, in the transaction.
   const [prepared] = earlierAnswer === undefined ? await Promise.allSettled([verb.prepare()]) : []
   const result = await transact(app.db, async (tx): Promise<StoredResult<Output>> => {

@@ -10,7 +10,7 @@ import {
   Trial,
 } from '#src/billing/subscriptions/model.ts'
 import * as subscriptions from '#src/billing/subscriptions/service.ts'
-import { linkedAccounts } from '#src/recipients/chats.ts'
+import { linkedAccounts } from '#src/recipients/linked-accounts.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { summarizeRenewalChange, summarizeSlotPurchase } from './summaries.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ConfirmTopup, NewTopup, Topup, TopupDraft } from '#src/billing/topups/model.ts'
 import * as topups from '#src/billing/topups/service.ts'
+import * as records from '#src/billing/topups/topup-record.ts'
 import { Hash } from '#src/kernel/units.ts'
 import { type AnyOperation, defineOperation } from './define.ts'
 import { summarizeTopup } from './summaries.ts'
@@ -46,7 +47,7 @@ export const getTopup = defineOperation({
   params: HandleParam,
   output: Topup,
   handle: ({ app, caller, params, locale }) =>
-    topups.getTopup(app, caller, { handle: params.handle, locale }),
+    records.getTopup(app, caller, { handle: params.handle, locale }),
 })
 
 export const confirmTopup = defineOperation({

@@ -170,24 +170,34 @@ export async function listChatLinks(
   deps: { readonly db: Db; readonly box: SecretBox },
   chatId: number,
 ): Promise<ChatLink[]> {
-  const rows = await links.listByChat(deps.db, chatId)
-  return rows.map((row) => {
-    const destination = TelegramDestination.parse(decryptDestination(deps.box, row.destination))
-    return {
-      recipientId: row.id,
-      wallet: row.wallet,
-      scopes: row.chatScopes ?? [],
-      name: row.name ?? '',
-      status: row.status,
-      statusReason: row.statusReason,
-      locale: row.locale,
-      timezone: row.timezone,
-      linkedBy: row.linkedBy,
-      threadId: destination.threadId ?? null,
-      lastSuccessAt: row.lastSuccessAt,
-      mutedUntil: row.mutedUntil,
-    }
-  })
+  return (await links.listByChat(deps.db, chatId)).map((row) => toChatLink(deps, row))
+}
+
+/** The same, and whether this message of the chat shows its unused connect code. */
+export async function readChatOfMessage(
+  deps: { readonly db: Db; readonly box: SecretBox },
+  message: { readonly chatId: number; readonly messageId: number },
+): Promise<{ readonly links: readonly ChatLink[]; readonly showsCode: boolean }> {
+  const { rows, showsCode } = await links.listByChatWithCode(deps.db, message)
+  return { links: rows.map((row) => toChatLink(deps, row)), showsCode }
+}
+
+function toChatLink(deps: { readonly box: SecretBox }, row: store.RecipientRow): ChatLink {
+  const destination = TelegramDestination.parse(decryptDestination(deps.box, row.destination))
+  return {
+    recipientId: row.id,
+    wallet: row.wallet,
+    scopes: row.chatScopes ?? [],
+    name: row.name ?? '',
+    status: row.status,
+    statusReason: row.statusReason,
+    locale: row.locale,
+    timezone: row.timezone,
+    linkedBy: row.linkedBy,
+    threadId: destination.threadId ?? null,
+    lastSuccessAt: row.lastSuccessAt,
+    mutedUntil: row.mutedUntil,
+  }
 }
 
 /** Deletes the chat's links: to one wallet, or to all. Returns their number. */
@@ -331,16 +341,3 @@ export async function unblockChat(db: Db, chatId: number, at: Date): Promise<voi
 function nameOf(title: string): string {
   return cleanOutsideText(title, LABEL_LENGTH_MAX) || 'Telegram'
 }
-
-/** Telegram accounts that linked a chat to a wallet. Each account gets one free trial (`src/billing`). */
-export const linkedAccounts = {
-  /**
-   * Returns the accounts, and locks the wallet so that no other chat is linked to it until the transaction
-   * ends.
-   */
-  lock: async (tx: Db, wallet: Address, now: Date): Promise<readonly number[]> => {
-    await lockWallet(tx, wallet, now)
-    return await store.listLinkers(tx, wallet)
-  },
-  list: (db: Db, wallet: Address): Promise<readonly number[]> => store.listLinkers(db, wallet),
-} as const

@@ -1,7 +1,7 @@
 import type { Update } from 'grammy/types'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { drainInbox, putUpdates, type RunningInbox, startInbox } from '#bot/core/inbox.ts'
-import { INBOX } from '#bot/core/inbox-store.ts'
+import { closeUpdate, INBOX } from '#bot/core/inbox-store.ts'
 import { createDatabaseClock, type SyncedClock } from '#src/db/clock.ts'
 import { claimDueRows } from '#src/db/queue.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
@@ -118,6 +118,36 @@ test('a lease that ends far in the future, because the clock was set back, delay
   const handled: number[] = []
   await drainInbox(deps(), {
     handle: async ({ update_id: id }) => void handled.push(id),
+    giveUp: async () => undefined,
+  })
+  expect(handled).toEqual([1, 2])
+})
+
+test('an update says at its end whether another one waits, which keeps the worker claiming', async () => {
+  const { db } = database
+  await putUpdates(deps(), [message(1), message(2)])
+  const [first, second] = await take()
+  if (first === undefined || second === undefined) throw new Error('two updates are due')
+  // The second is in hand.
+  const alone = { isLast: true, isOtherWaiting: false }
+  expect(await closeUpdate(db, first, clock.now())).toEqual(alone)
+  await putUpdates(deps(), [message(3, 2)])
+  expect(await closeUpdate(db, second, clock.now())).toEqual({ isLast: true, isOtherWaiting: true })
+  const [third] = await take()
+  if (third === undefined) throw new Error('the third update is due')
+  const lost = { ...third, attempts: 9 }
+  expect(await closeUpdate(db, lost, clock.now())).toEqual({ isLast: false, isOtherWaiting: true })
+  expect(await closeUpdate(db, third, clock.now())).toEqual(alone)
+})
+
+test('an update that arrives while the one before it is handled is not left behind', async () => {
+  await putUpdates(deps(), [message(1, 7)])
+  const handled: number[] = []
+  await drainInbox(deps(), {
+    handle: async ({ update_id: id }) => {
+      if (id === 1) await putUpdates(deps(), [message(2, 7)])
+      handled.push(id)
+    },
     giveUp: async () => undefined,
   })
   expect(handled).toEqual([1, 2])

@@ -228,6 +228,20 @@ describe('a quote', () => {
       expect(ann.labels()[0]).toContain('9 slots')
     }))
 
+  test('of a term that is not sold is refused', () =>
+    inFreshWorld(async () => {
+      await withCredits('alice', 5000)
+      const ann = await world.linked('alice', SPENDER)
+      await ann.say('/slots')
+      for (const verb of ['slots.quote', 'topup.slots'] as const) {
+        const data = packed(verb, { quantity: 1, periods: 0, renew: false })
+        world.telegram.pressRaw(ann.id, ann.last().id, data)
+        await world.settle()
+        expect(says(ann)).toContain('⚠️')
+        expect(says(ann)).toContain('A slot costs')
+      }
+    }))
+
   test('ends at the limit of slots of a wallet', () =>
     inFreshWorld(async () => {
       await world.giveSlots('alice', 18)

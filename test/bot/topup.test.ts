@@ -964,12 +964,12 @@ describe('a payment for slots', () => {
       const { reader, code } = await asked()
       const { text, keyboard } = reader.last()
       const data = packed('topup.buy', { ...BUY, quantity: 2 })
-      await world.sql`alter table ledger_entries rename to hidden_entries`
+      await world.sql`alter table accounts rename to hidden_accounts`
       try {
         world.telegram.pressRaw(reader.id, reader.last().id, data)
         await world.settle()
       } finally {
-        await world.sql`alter table hidden_entries rename to ledger_entries`
+        await world.sql`alter table hidden_accounts rename to accounts`
       }
       expect(reader.last().text).toContain(text)
       expect(reader.last().keyboard).toEqual(expect.arrayContaining([...keyboard]))

@@ -5,10 +5,18 @@ import { translator } from '#src/i18n/translate.ts'
 import { localeOfTag } from '#src/kernel/locale.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
-import { type ChatLink, listChatLinks } from '#src/recipients/chats.ts'
+import { type ChatLink, listChatLinks, readChatOfMessage } from '#src/recipients/chats.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { BotContext, ChatState, Membership, UpdateState } from '../context.ts'
-import { CHAT_KINDS, type ChatKind, findChat, type KnownChat, upsertChat } from '../store.ts'
+import { createReadOnce } from '../readings.ts'
+import {
+  CHAT_KINDS,
+  type ChatKind,
+  findPlace,
+  type KnownChat,
+  type StoredPlace,
+  upsertChat,
+} from '../store.ts'
 
 /** Telegram's account for administrators who write in the group's name. */
 const ANONYMOUS_ADMINISTRATOR_ID = 1_087_968_824
@@ -23,16 +31,27 @@ export function identify(app: App): Middleware<BotContext> {
     if (source === undefined) return
     const isAdministrator =
       source.kind === 'private' || (await isGroupAdministrator(ctx, source.from))
-    Object.assign(ctx, await stateOf(app, ctx, source, isAdministrator))
+    const place = await readPlace(app, ctx, source)
+    Object.assign(ctx, await stateOf(app, ctx, { ...source, isAdministrator }, place))
     await next()
   }
 }
 
-/** Identifies the source again after the chat's language or links changed. */
-export async function identifyAgain(ctx: BotContext): Promise<void> {
+/**
+ * Identifies the source again after the chat's language or links changed.
+ * @param changes what the handler has changed of the chat itself
+ */
+export async function identifyAgain(
+  ctx: BotContext,
+  changes: Partial<Pick<KnownChat, 'locale' | 'wallet'>> = {},
+): Promise<void> {
   const source = sourceOf(ctx)
   if (source === undefined) throw new Error('update has no chat')
-  Object.assign(ctx, await stateOf(ctx.app, ctx, source, ctx.isAdministrator))
+  const { app, isAdministrator, openQuestion, pressedMessage } = ctx
+  const known = { ...ctx.knownChat, ...changes }
+  const links = await listChatLinks(app, known.id)
+  const place = { known, links, openQuestion, pressedMessage }
+  Object.assign(ctx, await stateOf(app, ctx, { ...source, isAdministrator }, place))
 }
 
 interface Source {
@@ -50,17 +69,35 @@ function sourceOf({ chat, from, message }: BotContext): Source | undefined {
   return isOtherBot ? undefined : { chat, kind, from, isAnonymous }
 }
 
+/** What is stored about the source. */
+interface Place extends Pick<UpdateState, 'openQuestion' | 'pressedMessage'> {
+  readonly known: KnownChat
+  readonly links: readonly ChatLink[]
+}
+
+async function readPlace(app: App, ctx: BotContext, source: Source): Promise<Place> {
+  const messageId = ctx.callbackQuery?.message?.message_id
+  const [{ chat: known, question, live }, { links: linked, showsCode }] = await Promise.all([
+    storeChat(app, source, messageId),
+    readLinks(app, source.chat.id, messageId),
+  ])
+  return {
+    known,
+    links: linked,
+    openQuestion: source.kind === 'private' ? question : undefined,
+    pressedMessage: messageId === undefined ? undefined : { live, showsCode },
+  }
+}
+
 async function stateOf(
   app: App,
   ctx: BotContext,
-  source: Source,
-  isAdministrator: boolean,
+  source: Source & { readonly isAdministrator: boolean },
+  { known, links: linked, openQuestion, pressedMessage }: Place,
 ): Promise<UpdateState> {
-  const [known, linked] = await Promise.all([
-    storeChat(app, source),
-    listChatLinks(app, source.chat.id),
-  ])
+  const { isAdministrator } = source
   const links = await memberships(app, known, linked, source, isAdministrator)
+  const readOnce = createReadOnce()
   return {
     app,
     knownChat: known,
@@ -68,12 +105,15 @@ async function stateOf(
     isAdministrator,
     isAnonymous: source.isAnonymous,
     ...readerOf(app, known, links, ctx.me.username),
+    openQuestion,
+    pressedMessage,
     press: unpacked(ctx.callbackQuery?.data ?? ''),
-    call: async (operation, input, link = links[0]) => {
-      const idempotencyKey = `telegram ${ctx.update.update_id}`
-      const raw = { idempotencyKey, ...input, locale: known.locale }
-      return (await invoke(app, operation, link?.caller, raw)).output
-    },
+    call: async (operation, input = {}, link = links[0]) =>
+      readOnce({ operation, wallet: link?.wallet, input }, async () => {
+        const idempotencyKey = `telegram ${ctx.update.update_id}`
+        const raw = { idempotencyKey, ...input, locale: known.locale }
+        return (await invoke(app, operation, link?.caller, raw)).output
+      }),
   }
 }
 
@@ -98,24 +138,40 @@ export async function privateState(app: App, known: KnownChat, bot: string): Pro
   const from = { id: known.id }
   const linked = await listChatLinks(app, known.id)
   const links = await memberships(app, known, linked, { from, isAnonymous: false }, false)
+  const readOnce = createReadOnce()
   return {
     app,
     from,
     knownChat: known,
     links,
     ...readerOf(app, known, links, bot),
-    call: async (operation, input, link = links[0]) =>
-      (await invoke(app, operation, link?.caller, { ...input, locale: known.locale })).output,
+    call: async (operation, input = {}, link = links[0]) =>
+      readOnce({ operation, wallet: link?.wallet, input }, async () => {
+        const raw = { ...input, locale: known.locale }
+        return (await invoke(app, operation, link?.caller, raw)).output
+      }),
   }
 }
 
-/** Stored data of the chat, with its current name. A new chat gets the person's language. */
-async function storeChat(app: App, { chat, kind, from }: Source): Promise<KnownChat> {
+/** Stored data of the chat, with its current name and the person's open question. A new chat gets the person's language. */
+async function storeChat(
+  app: App,
+  { chat, kind, from }: Source,
+  messageId: number | undefined,
+): Promise<StoredPlace> {
   const title = titleOf(chat)
-  const known = await findChat(app.db, chat.id)
-  if (known?.title === title && known.kind === kind) return known
+  const now = app.clock.now()
+  const key = { chatId: chat.id, personId: from.id, messageId }
+  const known = await findPlace(app.db, key, now)
+  if (known?.chat.title === title && known.chat.kind === kind) return known
   const locale = localeOfTag(from.language_code) ?? 'en'
-  return upsertChat(app.db, { id: chat.id, kind, title, locale }, app.clock.now())
+  const stored = await upsertChat(app.db, { id: chat.id, kind, title, locale }, now)
+  return { question: undefined, live: undefined, ...known, chat: stored }
+}
+
+async function readLinks(app: App, chatId: number, messageId: number | undefined) {
+  if (messageId !== undefined) return await readChatOfMessage(app, { chatId, messageId })
+  return { links: await listChatLinks(app, chatId), showsCode: false }
 }
 
 function titleOf(chat: Chat): string {

@@ -4,7 +4,7 @@ import { AppError } from '#src/kernel/errors.ts'
 import { cut } from '../../views/fields.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../error-sentences.ts'
-import { findOpenQuestion, type Question, type Refusal, sessionKeyOf } from '../session.ts'
+import { type Question, type Refusal, sessionKeyOf } from '../session.ts'
 import { deleteQuestion, type QuestionRow } from '../session-store.ts'
 
 /**
@@ -16,7 +16,7 @@ import { deleteQuestion, type QuestionRow } from '../session-store.ts'
  */
 export function questions(all: () => readonly Question[]): Middleware<BotContext> {
   return async (ctx, next) => {
-    const row = await findOpenQuestion(ctx)
+    const row = ctx.openQuestion
     const sessionKey = sessionKeyOf(ctx)
     if (row === undefined || sessionKey === undefined) return next()
     const question = all().find(({ kind, canDecode }) => kind === row.kind && canDecode(row.about))

@@ -5,8 +5,9 @@ import { isOpenLink } from '#src/channels/wording.ts'
 import { formatDate } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { type Address, Units } from '#src/kernel/units.ts'
-import { acceptTerms, getTerms } from '#src/operations/account.ts'
+import { acceptTerms } from '#src/operations/account.ts'
 import { createConnectCode } from '#src/operations/chat.ts'
+import { getWalletStatus } from '#src/operations/chat-status.ts'
 import { resolveTarget } from '#src/operations/previews.ts'
 import { startTrial } from '#src/operations/subscriptions.ts'
 import { createWatch } from '#src/operations/watches.ts'
@@ -172,7 +173,7 @@ async function trialStarted(
   options: TrialStart,
 ): Promise<{ readonly date: string; readonly count: number } | undefined> {
   const offer = readTrialOffer(ctx.app)
-  const { accepted } = await ctx.call(getTerms)
+  const { hasAcceptedTerms: accepted } = await ctx.call(getWalletStatus)
   if (!accepted && options.accepted !== offer.termsCode) {
     await show(ctx, trialTerms(ctx.reader, offer, options.again(offer.termsCode)))
     return undefined

@@ -8,17 +8,17 @@ import type { Api } from 'grammy'
 import { argumentsOf, type ButtonData, packed, unpacked } from '#src/actions/codec.ts'
 import { type Translate, translator } from '#src/i18n/translate.ts'
 import type { Caller } from '#src/kernel/caller.ts'
-import { getAccount } from '#src/operations/account.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
 import { draftConnectPurchase } from '#src/operations/connect-purchase.ts'
 import type { App } from '#src/operations/define.ts'
 import { invoke } from '#src/operations/invoke.ts'
 import { searchProviders } from '#src/operations/look-ups.ts'
-import { listSubscriptions } from '#src/operations/subscriptions.ts'
 import { listChatLinks } from '#src/recipients/chats.ts'
 import { type ConnectOutcome, forEachConnectOutcome } from '#src/recipients/connect.ts'
 import { isRefused } from '#src/telegram/errors.ts'
 import type { MessageContent } from '#src/telegram/send.ts'
 import { post } from '#src/telegram/send.ts'
+import type { InvokeOperation } from '../../core/context.ts'
 import { contentOf } from '../../core/show.ts'
 import { changeChat, findChat } from '../../core/store.ts'
 import { labelWithName, type Reader, type View, walletName } from '../../views/view.ts'
@@ -114,13 +114,14 @@ async function connectedView(
   goesOn: string | undefined,
 ): Promise<View> {
   const { wallet, scopes } = caller
-  const query = { limit: '1' }
-  const { output: account } = await invoke(app, getAccount, caller, { query })
-  const { output: slots } = await invoke(app, listSubscriptions, caller, { query })
-  const mayStart = app.billing.enabled && slots.trial.available && scopes.includes('write')
+  const ask: InvokeOperation = async (operation, input) =>
+    (await invoke(app, operation, caller, input)).output
+  const { slots, trialEndsAt } = await ask(getWalletStatus, {})
+  const mayStart =
+    scopes.includes('write') && trialEndsAt === null && (await ask(isTrialAvailable, {}))
   const trial = mayStart ? readTrialOffer(app) : undefined
-  const hasSlot = account.slots.available > 0
-  const hasWatches = account.slots.used > 0
+  const hasSlot = slots.available > 0
+  const hasWatches = slots.used > 0
   // Without a slot, the next step starts the trial, too: nothing else is to be decided.
   const starts = hasSlot ? undefined : trial
   const next =

@@ -8,7 +8,7 @@ import { paymentAssetOf, symbolOf } from '#src/billing/topups/rules.ts'
 import { formatAmount, formatDuration } from '#src/i18n/format.ts'
 import { id } from '#src/i18n/translate.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
-import { getAccount } from '#src/operations/account.ts'
+import { getWalletStatus } from '#src/operations/chat-status.ts'
 import type { BotContext } from '../../core/context.ts'
 import { waitingLabels } from '../../core/watches.ts'
 import { renewalLine } from '../../views/purchase-lines.ts'
@@ -26,7 +26,7 @@ export async function orderLines(ctx: BotContext, goesOn: string | undefined): P
   if (press?.verb !== 'topup.buy') return []
   const asked = argumentsOf<'topup.buy'>({ ...press, verb: press.verb })
   const { quantity, periods, asset, credits } = asked
-  const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
+  const { balanceCredits } = await ctx.call(getWalletStatus)
   const { totalCredits } = priceSlots(quantity, periods)
   const waiting = await waitingLabels(ctx)
   return [

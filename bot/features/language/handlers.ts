@@ -63,6 +63,6 @@ async function setLanguage(
   if (ctx.links.length > 0) {
     await ctx.call(updateChat, { body: { chatId: knownChat.id, locale } })
   }
-  await identifyAgain(ctx)
+  await identifyAgain(ctx, { locale })
   await setChatCommands(ctx, features)
 }

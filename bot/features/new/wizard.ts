@@ -2,7 +2,7 @@
 
 import { SLOT_PRICE_CREDITS, SLOTS_MAX } from '#src/billing/price-list.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
 import type { BotContext, ChatState, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { waitingLabels } from '../../core/watches.ts'
@@ -31,10 +31,9 @@ function fundsOf(ctx: ChatState, link: Membership | undefined): Promise<Funds> {
 /** Shows the ways to get a free slot. @param resume a draft that waits for a slot */
 export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Promise<void> {
   const link = resume === undefined ? ctx.links[0] : linkOfDraft(ctx, resume)
-  const [{ balanceCredits, slots }, { trial }] = await Promise.all([
-    fundsOf(ctx, link),
-    ctx.call(listSubscriptions, { query: { limit: '1' } }, link),
-  ])
+  const { balanceCredits, slots } = await fundsOf(ctx, link)
+  const { trialEndsAt } = await ctx.call(getWalletStatus, {}, link)
+  const mayStart = trialEndsAt === null && (await ctx.call(isTrialAvailable, {}, link))
   const waiting = slots.waiting === 0 ? [] : await waitingLabels(ctx, link)
   const view = noSlot(ctx.reader, {
     slots,
@@ -43,7 +42,7 @@ export async function showNoSlot(ctx: BotContext, resume: Draft | undefined): Pr
     slotPriceCredits: SLOT_PRICE_CREDITS,
     balanceCredits,
     canSpend: link?.caller.scopes.includes('spend') === true,
-    trial: trial.available ? readTrialOffer(ctx.app) : undefined,
+    trial: mayStart ? readTrialOffer(ctx.app) : undefined,
     resume,
   })
   await show(ctx, view, 'wizard')

@@ -45,9 +45,14 @@ export async function hurryConfirmations(
     .where(and(isIncluded, eq(followUps.kind, 'confirmation')))
 }
 
-/** Makes the follow-ups of one kind that belong to a wallet due now. */
-export async function hurryFollowUps(db: Db, owner: FollowUpsOf, now: Date): Promise<void> {
-  await db.update(followUps).set({ dueAt: now }).where(followUpsOf(owner).where)
+/** Makes the follow-ups of one kind that belong to a wallet due now. @returns whether there are any */
+export async function hurryFollowUps(db: Db, owner: FollowUpsOf, now: Date): Promise<boolean> {
+  const hurried = await db
+    .update(followUps)
+    .set({ dueAt: now })
+    .where(followUpsOf(owner).where)
+    .returning({ messageId: followUps.messageId })
+  return hurried.length > 0
 }
 
 /** Makes a claimed follow-up due at an instant, unless it was made due or replaced since its claim. */

@@ -85,7 +85,7 @@ export async function followLinked(changer: FollowUpDeps, wallet: string): Promi
   const { db, clock } = changer.app
   const of = { wallet, kind: 'chat' }
   const now = clock.now()
-  await hurryFollowUps(db, of, now)
+  if (!(await hurryFollowUps(db, of, now))) return
   const rows = await claimDueRows(db, followUpsOf(of), {
     now,
     leaseMs: LEASE_MS,

@@ -2,16 +2,11 @@ import { Composer } from 'grammy'
 import type { ArgumentsOf } from '#src/actions/codec.ts'
 import { SLOTS_MAX } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { SlotQuote } from '#src/billing/subscriptions/model.ts'
+import { priceSlots, slotQuote } from '#src/billing/subscriptions/rules.ts'
 import { id as bare, escapeHtml } from '#src/i18n/translate.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { getAccount } from '#src/operations/account.ts'
-import {
-  createSubscription,
-  listSubscriptions,
-  quoteSubscription,
-  updateSubscriptions,
-} from '#src/operations/subscriptions.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
+import { createSubscription, updateSubscriptions } from '#src/operations/subscriptions.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
 import { defineFeature, onCommand, onPress } from '../../core/feature.ts'
@@ -25,14 +20,8 @@ import { isInWizard } from '../new/origin.ts'
 import { readSlotUse } from '../new/wizard.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { termsCode } from '../terms/terms.ts'
-import {
-  boughtScreen,
-  boughtValues,
-  quoteScreen,
-  type SlotState,
-  slotsScreen,
-  subscriptionList,
-} from './view.ts'
+import { requireOrder } from './order.ts'
+import { boughtScreen, boughtValues, quoteScreen, slotsScreen, subscriptionList } from './view.ts'
 
 /** Presses that are refused in groups, with the payload of the link into the private chat. */
 const PRIVATE = { privately: 'slots' } as const
@@ -48,26 +37,19 @@ export async function showSlots(ctx: BotContext): Promise<void> {
     await show(ctx, freeOfCharge(ctx.reader))
     return
   }
-  const state = await slotState(ctx)
-  const view = slotsScreen(ctx.reader, state, {
-    ...rightsOf(ctx),
+  const rights = rightsOf(ctx)
+  const walletStatus = await ctx.call(getWalletStatus)
+  const mayStart =
+    rights.canWrite && walletStatus.trialEndsAt === null && (await ctx.call(isTrialAvailable))
+  const view = slotsScreen(ctx.reader, walletStatus, {
+    ...rights,
+    mayStartTrial: mayStart,
     terms: termsCode(ctx.app.billing.terms.version),
     now: ctx.app.clock.now(),
     waiting: await waitingLabels(ctx),
   })
   await show(ctx, view)
 }
-
-async function slotState(ctx: BotContext): Promise<SlotState> {
-  const [{ data, capacity, trial }, { balanceCredits }] = await Promise.all([
-    ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } }),
-    ctx.call(getAccount, { query: { limit: '1' } }),
-  ])
-  const subscriptions = data.filter(({ status }) => status !== 'expired')
-  return { subscriptions, capacity, trial, balanceCredits }
-}
-
-const PAGE_LIMIT = '250'
 
 function rightsOf({ links: [link] }: BotContext) {
   const scopes = link?.caller.scopes ?? []
@@ -83,10 +65,12 @@ type Asked = ArgumentsOf<'slots.quote'>
 
 /** Shows the price of slots. A number above the limit is reduced to the limit. */
 export async function showQuote(ctx: BotContext, asked: Asked, notice?: string): Promise<void> {
-  const { slots } = await ctx.call(getAccount, { query: { limit: '1' } })
+  const { slots, balanceCredits } = await ctx.call(getWalletStatus)
   const room = Math.max(0, SLOTS_MAX - slots.purchased - slots.trial)
   const quantity = Math.max(1, Math.min(asked.quantity, room))
-  const view = quoteScreen(ctx.reader, await quoteOf(ctx, { ...asked, quantity }), {
+  requireOrder({ ...asked, quantity })
+  const quote = slotQuote({ ...asked, quantity }, { balanceCredits, now: ctx.app.clock.now() })
+  const view = quoteScreen(ctx.reader, quote, {
     ...rightsOf(ctx),
     renew: asked.renew,
     room,
@@ -96,11 +80,6 @@ export async function showQuote(ctx: BotContext, asked: Asked, notice?: string):
     ...(notice !== undefined && { notice }),
   })
   await show(ctx, view, taskOf(ctx))
-}
-
-function quoteOf(ctx: BotContext, { quantity, periods }: Asked): Promise<SlotQuote> {
-  const query = { quantity: String(quantity), periods: String(periods) }
-  return ctx.call(quoteSubscription, { query })
 }
 
 /** The task of the message: slots for which the wizard waits are bought in its message, which then continues. */
@@ -116,7 +95,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
   const body = { quantity, periods, autoRenew: renew, expectedCredits: credits }
   try {
     const bought = await ctx.call(createSubscription, { body, idempotencyKey })
-    const { balanceCredits } = await ctx.call(getAccount, { query: { limit: '1' } })
+    const { balanceCredits } = await ctx.call(getWalletStatus)
     const values = boughtValues(ctx.reader, { ...bought, balanceCredits })
     await ctx.answer(ctx.t('bot:slots.bought', values))
     if (await isContinued(ctx)) return
@@ -131,8 +110,7 @@ onPress(composer, 'slots.buy', PRIVATE, async (ctx, { credits, ...asked }) => {
   } catch (error) {
     if (isTermsRefusal(error)) return showTerms(ctx, asked)
     if (!(error instanceof AppError) || !REDRAWN.has(error.code)) throw error
-    const why =
-      error.code === 'price_changed' ? await priceNow(ctx, asked) : sentenceOf(ctx.t, error)
+    const why = error.code === 'price_changed' ? priceNow(ctx, asked) : sentenceOf(ctx.t, error)
     await showQuote(ctx, asked, `⚠️ ${escapeHtml(why)}`)
   }
 })
@@ -172,8 +150,8 @@ const REDRAWN: ReadonlySet<string> = new Set([
   'slot_limit_reached',
 ])
 
-async function priceNow(ctx: BotContext, asked: Asked): Promise<string> {
-  const { totalCredits } = await quoteOf(ctx, asked)
+function priceNow(ctx: BotContext, { quantity, periods }: Asked): string {
+  const { totalCredits } = priceSlots(quantity, periods)
   return ctx.t('bot:slots.priceChanged', { credits: creditsWithUsd(ctx.t, totalCredits) })
 }
 
@@ -188,7 +166,7 @@ onPress(composer, 'slots.renew', PRIVATE, async (ctx, { id, on }) => {
 })
 
 async function showSubscriptions(ctx: BotContext, notice?: string): Promise<void> {
-  const { subscriptions } = await slotState(ctx)
+  const { subscriptions } = await ctx.call(getWalletStatus)
   const { canSpend } = rightsOf(ctx)
   const shown = { canSpend, ...(notice !== undefined && { notice }) }
   await show(ctx, subscriptionList(ctx.reader, subscriptions, shown))

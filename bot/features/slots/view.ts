@@ -1,7 +1,7 @@
 import { packed } from '#src/actions/codec.ts'
 import { OFFERED_PERIODS, PERIOD_DAYS, SLOT_PRICE_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
-import type { SlotQuote, Subscription, SubscriptionList } from '#src/billing/subscriptions/model.ts'
+import type { Capacity, SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
 import { priceSlots, slotsEndAt } from '#src/billing/subscriptions/rules.ts'
 import { firstLabels } from '#src/i18n/first-labels.ts'
 import { formatDate, formatDuration, formatList, formatPercent } from '#src/i18n/format.ts'
@@ -19,7 +19,9 @@ import { waysToBuy } from './ways-view.ts'
 const BPS = 10_000
 
 /** The slots of a wallet, and their subscriptions. */
-export interface SlotState extends Pick<SubscriptionList, 'capacity' | 'trial'> {
+export interface SlotState {
+  readonly slots: Capacity
+  readonly trialEndsAt: Date | null
   /** The subscriptions that have not ended. */
   readonly subscriptions: readonly Subscription[]
   readonly balanceCredits: number
@@ -43,12 +45,12 @@ export function slotsScreen(
     readonly now: Date
     /** Labels of the suspended watches, oldest first. */
     readonly waiting: readonly string[]
+    readonly mayStartTrial: boolean
   },
 ): View {
   const { t } = reader
-  const { capacity, trial, subscriptions, balanceCredits } = state
+  const { slots: capacity, trialEndsAt: endsAt, subscriptions, balanceCredits } = state
   const { used, total } = slotUse(capacity)
-  const { endsAt } = trial
   const waiting = firstLabels(t, options.waiting)
   const lines = [
     `🎟️ ${t.html('bot:slots.title', { used, total })}`,
@@ -73,9 +75,7 @@ export function slotsScreen(
   const startTrial = packed('trial.start', { next: 'slots', terms: options.terms })
   return screen(lines, [
     isFull ? [] : [act(t('bot:button.addSlots'), add, 'primary')],
-    trial.available && options.canWrite && !isFull
-      ? [act(t('bot:button.startTrial'), startTrial)]
-      : [],
+    options.mayStartTrial && !isFull ? [act(t('bot:button.startTrial'), startTrial)] : [],
     [
       ...(subscriptions.length === 0
         ? []

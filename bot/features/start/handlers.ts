@@ -103,7 +103,7 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   const linked = await whileValid(ctx, () => ctx.call(claimTelegramLink, { body }))
   if (linked === undefined) return
   await changeChat(ctx.app.db, knownChat.id, { wallet: linked.wallet }, ctx.app.clock.now())
-  await identifyAgain(ctx)
+  await identifyAgain(ctx, { wallet: linked.wallet })
   const rights = rightsText(ctx.t, linked.scopes)
   const key = linked.again ? 'bot:link.again' : 'bot:link.done'
   const notice = `✅ ${ctx.t.html(key, { rights })}`

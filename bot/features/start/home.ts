@@ -1,6 +1,6 @@
-import type { SubscriptionList } from '#src/billing/subscriptions/model.ts'
+import type { Subscription } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
-import { listSubscriptions } from '#src/operations/subscriptions.ts'
+import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
 import {
   blockedLinks,
@@ -14,8 +14,8 @@ import type { BotContext } from '../../core/context.ts'
 import { send } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { unlinkedHome } from '../../views/hello.ts'
+import { slotUse } from '../../views/slot-use.ts'
 import type { View } from '../../views/view.ts'
-import { PAGE_LIMIT, readFunds } from '../../views/wallet.ts'
 import { readTrialOffer } from '../connect/trial.ts'
 import { managerNames } from '../watches/managers.ts'
 import { groupHome, groupReturned, home } from './home-view.ts'
@@ -43,18 +43,25 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
   const watches = await allWatches(ctx)
   const options = { now: ctx.app.clock.now(), ...(notice !== undefined && { notice }) }
   if (!reader.isGroup) {
-    const funds = await readFunds(ctx.call)
-    const subscriptions = await ctx.call(listSubscriptions, { query: { limit: PAGE_LIMIT } })
+    const walletStatus = await ctx.call(getWalletStatus)
+    const funds = {
+      balanceCredits: walletStatus.balanceCredits,
+      slots: slotUse(walletStatus.slots),
+    }
     const canWrite = link.caller.scopes.includes('write')
-    const mayStart = ctx.app.billing.enabled && subscriptions.trial.available && canWrite
+    const mayStart =
+      canWrite &&
+      funds.slots.total === 0 &&
+      walletStatus.trialEndsAt === null &&
+      (await ctx.call(isTrialAvailable))
     const wallet = {
       address: link.wallet,
       funds,
       canWrite,
       isOneOfSeveral: links.length > 1,
       mutedUntil: link.mutedUntil,
-      renewal: nextRenewal(subscriptions),
-      trial: mayStart && funds.slots.total === 0 ? readTrialOffer(ctx.app) : undefined,
+      renewal: nextRenewal(walletStatus.subscriptions),
+      trial: mayStart ? readTrialOffer(ctx.app) : undefined,
     }
     return home(reader, wallet, watches, { ...options, rows })
   }
@@ -76,8 +83,8 @@ export async function sendHome(ctx: BotContext, notice?: string): Promise<void> 
 }
 
 /** The earliest renewal with its price. */
-function nextRenewal({ data }: SubscriptionList) {
-  const renewals = data.flatMap(({ nextRenewalAt, quantity, periods }) =>
+function nextRenewal(subscriptions: readonly Subscription[]) {
+  const renewals = subscriptions.flatMap(({ nextRenewalAt, quantity, periods }) =>
     nextRenewalAt === null
       ? []
       : [{ at: nextRenewalAt, credits: priceSlots(quantity, periods).totalCredits }],

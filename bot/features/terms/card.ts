@@ -1,5 +1,5 @@
 import { AppError } from '#src/kernel/errors.ts'
-import { getTerms } from '#src/operations/account.ts'
+import { getWalletStatus } from '#src/operations/chat-status.ts'
 import type { BotContext } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
 import { isInWizard } from '../new/origin.ts'
@@ -18,9 +18,9 @@ export async function showTerms(ctx: BotContext, next: AfterTerms): Promise<void
 /** Whether the wallet has accepted the terms; if not, the terms are shown. */
 export async function hasTerms(ctx: BotContext, next: AfterTerms): Promise<boolean> {
   if (!ctx.app.billing.enabled) return true
-  const { accepted } = await ctx.call(getTerms)
-  if (!accepted) await showTerms(ctx, next)
-  return accepted
+  const { hasAcceptedTerms } = await ctx.call(getWalletStatus)
+  if (!hasAcceptedTerms) await showTerms(ctx, next)
+  return hasAcceptedTerms
 }
 
 /** Whether an operation was refused because the terms have changed meanwhile. */

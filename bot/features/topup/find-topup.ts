@@ -1,7 +1,7 @@
 /** Top-ups of a chat's wallets, by handle. */
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import { getTopup } from '#src/operations/topups.ts'
+import { getTopupWithPayments } from '#src/operations/chat-status.ts'
 import type { BotContext, InvokeOperation, Membership } from '../../core/context.ts'
 import { readTopup } from './shown-topup.ts'
 import type { ShownTopup } from './view.ts'
@@ -33,7 +33,7 @@ function askAs(ctx: BotContext, link: Membership): InvokeOperation {
 export async function linkOf(ctx: BotContext, handle: Hash): Promise<Membership> {
   for (const link of ctx.links) {
     try {
-      await ctx.call(getTopup, { params: { handle } }, link)
+      await ctx.call(getTopupWithPayments, { params: { handle } }, link)
       return link
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error

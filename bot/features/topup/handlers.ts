@@ -3,15 +3,14 @@ import { z } from 'zod'
 import { type ArgumentsOf, packed } from '#src/actions/codec.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS } from '#src/billing/price-list.ts'
 import { creditsWithUsd } from '#src/billing/price-text.ts'
+import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import type { NewPurchase } from '#src/billing/topups/model.ts'
 import { formatNumber } from '#src/i18n/format.ts'
 import { escapeHtml, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
-import { getAccount } from '#src/operations/account.ts'
-import { findOpenTopup } from '#src/operations/chat-status.ts'
-import { listSubscriptions, quoteSubscription } from '#src/operations/subscriptions.ts'
+import { findOpenTopup, getWalletStatus } from '#src/operations/chat-status.ts'
 import { confirmTopup, createTopup } from '#src/operations/topups.ts'
 import type { BotContext } from '../../core/context.ts'
 import { sentenceOf } from '../../core/error-sentences.ts'
@@ -27,6 +26,7 @@ import { clockTime } from '../../views/time.ts'
 import type { View } from '../../views/view.ts'
 import { showConnect } from '../connect/handlers.ts'
 import { isAskedByWizard, isInWizard } from '../new/origin.ts'
+import { requireOrder } from '../slots/order.ts'
 import { homeScreen } from '../start/home.ts'
 import { hasTerms, isTermsRefusal, showTerms } from '../terms/card.ts'
 import { topupAmountText } from './amount-text.ts'
@@ -100,10 +100,10 @@ async function showAssetsFor(
   notice?: string,
 ): Promise<void> {
   const { quantity, periods } = then
-  const query = { quantity: String(quantity), periods: String(periods) }
-  const quote = await ctx.call(quoteSubscription, { query })
-  const credits = Math.max(MIN_TOPUP_CREDITS, quote.shortfallCredits)
-  const { totalCredits, balanceCredits } = quote
+  requireOrder(then)
+  const { balanceCredits } = await ctx.call(getWalletStatus)
+  const { totalCredits } = priceSlots(quantity, periods)
+  const credits = Math.max(MIN_TOPUP_CREDITS, totalCredits - balanceCredits)
   const purchase = { ...then, totalCredits, balanceCredits, waiting: await waitingLabels(ctx) }
   const isFromWizard = await isAskedByWizard(ctx)
   const options = { credits, purchase, isFromWizard, ...(notice !== undefined && { notice }) }
@@ -135,7 +135,7 @@ async function assetsView(
 ): Promise<View> {
   const [assets, { balanceCredits }, open] = await Promise.all([
     offeredAssets(ctx),
-    ctx.call(getAccount, { query: { limit: '1' } }),
+    ctx.call(getWalletStatus),
     ctx.call(findOpenTopup),
   ])
   const { t } = ctx
@@ -220,11 +220,8 @@ function amountProblem(
  * undefined if none are needed.
  */
 async function neededCredits(ctx: BotContext): Promise<number | undefined> {
-  const [{ data }, { balanceCredits }] = await Promise.all([
-    ctx.call(listSubscriptions, { query: { limit: '250' } }),
-    ctx.call(getAccount, { query: { limit: '1' } }),
-  ])
-  const renewing = data.filter(({ nextRenewalAt }) => nextRenewalAt !== null)
+  const { subscriptions, balanceCredits } = await ctx.call(getWalletStatus)
+  const renewing = subscriptions.filter(({ nextRenewalAt }) => nextRenewalAt !== null)
   const needed = renewing.reduce((sum, { totalCredits }) => sum + totalCredits, 0)
   const missing = needed - balanceCredits
   if (missing <= 0) return undefined
@@ -271,7 +268,11 @@ async function quoted(
 async function showTopup(ctx: BotContext, handle: Hash): Promise<void> {
   const messageId = ctx.callbackQuery?.message?.message_id
   const chatId = ctx.knownChat.id
-  const before = messageId && (await findLive(ctx.app.db, { chatId, messageId }))
+  const { pressedMessage } = ctx
+  const before =
+    pressedMessage === undefined && messageId !== undefined
+      ? await findLive(ctx.app.db, { chatId, messageId })
+      : pressedMessage?.live
   const stage = before && before.handle === handle ? before.stage : null
   const shown = await findTopupOfChat(ctx, handle, stage)
   const view = topupScreen(ctx.reader, shown, ctx.app.clock.now())

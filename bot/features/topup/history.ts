@@ -1,8 +1,6 @@
 import { Composer } from 'grammy'
 import { Hash } from '#src/kernel/units.ts'
-import { getAccount } from '#src/operations/account.ts'
-import { getTopupPayments } from '#src/operations/chat-status.ts'
-import { getTopup } from '#src/operations/topups.ts'
+import { getTopupWithPayments, listLedger } from '#src/operations/chat-status.ts'
 import type { BotContext } from '../../core/context.ts'
 import { onPress } from '../../core/feature.ts'
 import { show } from '../../core/show.ts'
@@ -13,7 +11,7 @@ const composer = new Composer<BotContext>()
 
 onPress(composer, 'topup.history', { privately: 'topup' }, async (ctx, { cursor }) => {
   const query = { limit: HISTORY_PAGE, ...(cursor !== undefined && { cursor }) }
-  const { ledger } = await ctx.call(getAccount, { query })
+  const ledger = await ctx.call(listLedger, { query })
   const entries = await Promise.all(
     ledger.data.map(async ({ type, deltaCredits, createdAt, reference }): Promise<HistoryEntry> => {
       const paid = type === 'topup' ? await paidText(ctx, reference) : undefined
@@ -31,9 +29,10 @@ async function paidText(ctx: BotContext, reference: string): Promise<string | un
   const [, text, txHash] = reference.split(':')
   const handle = Hash.safeParse(text)
   if (!handle.success) return undefined
-  const topup = await ctx.call(getTopup, { params: { handle: handle.data } })
-  const { receipts } = await ctx.call(getTopupPayments, { params: { handle: topup.handle } })
-  const receipt = receipts.find((payment) => payment.txHash === txHash)
+  const { topup, payments } = await ctx.call(getTopupWithPayments, {
+    params: { handle: handle.data },
+  })
+  const receipt = payments.receipts.find((payment) => payment.txHash === txHash)
   return receipt && topupAmountText(ctx.t, topup, receipt.amountUnits)
 }
 

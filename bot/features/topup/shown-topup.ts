@@ -4,10 +4,8 @@ import { termReference } from '#src/billing/subscriptions/rules.ts'
 import type { Topup } from '#src/billing/topups/model.ts'
 import { remainderOf } from '#src/billing/topups/remainder.ts'
 import type { Hash } from '#src/kernel/units.ts'
-import { getAccount } from '#src/operations/account.ts'
-import { getTopupPayments } from '#src/operations/chat-status.ts'
+import { getTopupWithPayments, listLedger } from '#src/operations/chat-status.ts'
 import type { App } from '#src/operations/define.ts'
-import { getTopup } from '#src/operations/topups.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import { findDraft } from '../../core/session-store.ts'
 import { assetKeyOfSymbol } from './assets.ts'
@@ -28,8 +26,8 @@ export async function readTopup(
   of: { readonly handle: Hash; readonly chatId: number; readonly stage?: string | null },
 ): Promise<ShownTopup> {
   const { handle, chatId, stage } = of
-  const topup = await ask(getTopup, { params: { handle } })
-  const { isOpen: isPaying, receipts } = await ask(getTopupPayments, { params: { handle } })
+  const { topup, payments } = await ask(getTopupWithPayments, { params: { handle } })
+  const { isOpen: isPaying, receipts } = payments
   const { status, expiresAt } = topup
   const isCredited = status === 'credited'
   const isOpen = status === 'draft' || status === 'submitted'
@@ -60,13 +58,11 @@ async function creditsAfter(
   ask: InvokeOperation,
   { handle, then }: Topup,
 ): Promise<Pick<ShownTopup, 'balanceCredits' | 'spentCredits'>> {
-  const { ledger } = await ask(getAccount, { query: {} })
+  const { data } = await ask(listLedger, { query: {} })
   const id = then?.subscriptionId ?? null
   const bought = id === null ? undefined : termReference(id, 1)
-  const entry = ledger.data.find(
-    ({ reference }) => reference.includes(handle) || reference === bought,
-  )
-  const spent = ledger.data.find(({ reference }) => reference === bought)
+  const entry = data.find(({ reference }) => reference.includes(handle) || reference === bought)
+  const spent = data.find(({ reference }) => reference === bought)
   return {
     balanceCredits: entry?.balanceAfterCredits,
     spentCredits: spent && -spent.deltaCredits,

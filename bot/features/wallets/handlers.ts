@@ -37,7 +37,7 @@ onPress(composer, 'wallet.use', async (ctx, { id }) => {
   const link = ctx.links.find(({ recipientId }) => recipientId === id)
   if (link === undefined) return showWallets(ctx)
   await changeChat(ctx.app.db, ctx.knownChat.id, { wallet: link.wallet }, ctx.app.clock.now())
-  await identifyAgain(ctx)
+  await identifyAgain(ctx, { wallet: link.wallet })
   await show(ctx, await homeScreen(ctx))
 })
 

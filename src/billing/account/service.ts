@@ -61,8 +61,14 @@ export function requireBilling({ enabled }: { readonly enabled: boolean }): void
  * @throws AppError forbidden `terms_not_accepted`
  */
 export async function requireTerms(deps: TermsDeps, wallet: Address): Promise<void> {
-  const { version } = deps.billing.terms
-  const account = await store.findAccount(deps.db, wallet)
+  requireAccepted(deps.billing.terms, await store.findAccount(deps.db, wallet))
+}
+
+/** Like `requireTerms`, for an account that was read. */
+export function requireAccepted(
+  { version }: Pick<Terms, 'version'>,
+  account: Pick<store.AccountRow, 'termsVersion'> | undefined,
+): void {
   if (account?.termsVersion === version) return
   throw new AppError('forbidden', 'terms_not_accepted', { values: { version } })
 }

@@ -11,6 +11,7 @@ import type { Capacity } from './model.ts'
 import { extendForBillingPauses } from './pauses.ts'
 import { capacitySteps, type LostSlots, slotsEndAt, trialSlots } from './rules.ts'
 import * as store from './store.ts'
+import { readWalletStatus, type WalletStatusRows } from './wallet-status-store.ts'
 
 /** Dependencies of counting slots. */
 export interface CapacityDeps {
@@ -19,22 +20,21 @@ export interface CapacityDeps {
 }
 
 /**
- * The wallet's slots at `now`. Where billing is disabled slots are not counted, and only the number of
- * watches is limited.
+ * The slots at `now` of a wallet with this status. Where billing is disabled slots are not counted, and only the
+ * number of watches is limited.
  */
-export async function getCapacity(
-  { db, billing }: CapacityDeps,
-  wallet: Address,
+export function capacityOf(
+  { account, trial: trialRow, running }: WalletStatusRows,
+  billing: CapacityDeps['billing'],
   now: Date,
-): Promise<Capacity> {
+): Capacity {
+  const used = account?.occupiedSlots ?? 0
   if (!billing.enabled) {
-    const used = (await accounts.findAccount(db, wallet))?.occupiedSlots ?? 0
     const available = Math.max(0, FREE_WATCHES_MAX - used)
     return { purchased: 0, trial: 0, used, available, max: FREE_WATCHES_MAX }
   }
-  const purchased = await store.sumPurchased(db, wallet)
-  const trial = trialSlots(await store.findTrial(db, wallet), now)
-  const used = (await accounts.findAccount(db, wallet))?.occupiedSlots ?? 0
+  const purchased = running.reduce((sum, { quantity }) => sum + quantity, 0)
+  const trial = trialSlots(trialRow, now)
   const available = Math.max(0, purchased + trial - used)
   return { purchased, trial, used, available, max: SLOTS_MAX }
 }
@@ -42,7 +42,8 @@ export async function getCapacity(
 /** Number of the wallet's watches that may run at `now`. */
 export async function countSlots(deps: CapacityDeps, wallet: Address, now: Date): Promise<number> {
   if (!deps.billing.enabled) return FREE_WATCHES_MAX
-  const { purchased, trial } = await getCapacity(deps, wallet, now)
+  const walletStatus = await readWalletStatus(deps.db, wallet)
+  const { purchased, trial } = capacityOf(walletStatus, deps.billing, now)
   return purchased + trial
 }
 

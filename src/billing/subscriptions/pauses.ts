@@ -94,7 +94,7 @@ export async function extendForBillingPauses(tx: Db, wallet: Address, now: Date)
     })
   }
   if (await extendTrial(tx, wallet, pauses, now)) isMoved = true
-  if (isMoved) await store.insertCapacityChange(tx, wallet, now)
+  if (isMoved) await store.insertCapacityChanges(tx, wallet, now)
 }
 
 /**
@@ -125,6 +125,6 @@ async function extendTrial(
   }
   const remindAt = nextSubscriptionReminder('trial', endsAt, now) ?? null
   await store.updateTrial(tx, wallet, { startedAt, endsAt, remindAt, lastAppliedPause })
-  await store.insertCapacityChange(tx, wallet, endsAt)
+  await store.insertCapacityChanges(tx, wallet, endsAt)
   return true
 }

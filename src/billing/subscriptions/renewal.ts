@@ -142,7 +142,7 @@ async function settleWallet(
     await notices.renewalFailed(tx, await describeFailure(tx, wallet, row, now))
   }
   for (const row of settled.filter(({ status }) => status === 'expired')) {
-    await store.insertCapacityChange(tx, wallet, slotsEndAt(row) ?? now)
+    await store.insertCapacityChanges(tx, wallet, slotsEndAt(row) ?? now)
   }
   return settled
 }

@@ -7,6 +7,7 @@ import {
   TRIAL_SLOTS,
   VOLUME_DISCOUNTS,
 } from '../price-list.ts'
+import type { SlotQuote } from './model.ts'
 
 /** End of a trial that starts now: 14 days of 24 hours later. */
 export function trialEnd(startedAt: Date): Date {
@@ -58,6 +59,24 @@ export function applyDiscounts(listCredits: number, discountsBps: readonly numbe
 /** End of a term: `periods` of 30 days of 24 hours after its start. */
 export function termEnd(startsAt: Date, periods: number): Date {
   return new Date(startsAt.getTime() + periods * PERIOD_DAYS * DAY_MS)
+}
+
+/** Price of slots for a term that begins now, and what a balance lacks for it. */
+export function slotQuote(
+  { quantity, periods }: Pick<SlotQuote, 'quantity' | 'periods'>,
+  { balanceCredits, now }: { readonly balanceCredits: number; readonly now: Date },
+): SlotQuote {
+  const price = priceSlots(quantity, periods)
+  return {
+    quantity,
+    periods,
+    slotPriceCredits: SLOT_PRICE_CREDITS,
+    ...price,
+    startsAt: now,
+    endsAt: termEnd(now, periods),
+    balanceCredits,
+    shortfallCredits: Math.max(0, price.totalCredits - balanceCredits),
+  }
 }
 
 /** The ledger reference of a paid term. */

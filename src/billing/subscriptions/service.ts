@@ -4,10 +4,10 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { PAGE_LIMIT_DEFAULT, readCursor, toPage } from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import { debit, requireBilling, requireTerms, type Terms } from '../account/service.ts'
+import { debit, requireAccepted, requireBilling, type Terms } from '../account/service.ts'
 import * as accounts from '../account/store.ts'
-import { SLOT_PRICE_CREDITS, TRIAL_SLOTS } from '../price-list.ts'
-import { getCapacity, lockSlots, requireCapacity } from './capacity.ts'
+import { TRIAL_SLOTS } from '../price-list.ts'
+import { capacityOf, lockSlots, requireCapacity } from './capacity.ts'
 import type {
   NewSubscription,
   SlotQuote,
@@ -22,12 +22,14 @@ import {
   firstReminderAt,
   nextRenewal,
   priceSlots,
+  slotQuote,
   subscriptionStepAt,
   termEnd,
   termReference,
   trialEnd,
 } from './rules.ts'
 import * as store from './store.ts'
+import { readWalletStatus } from './wallet-status-store.ts'
 
 interface Deps {
   readonly db: Db
@@ -66,13 +68,13 @@ const LIST = 'subscriptions'
 export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): Promise<Trial> {
   const { wallet } = caller
   requireBilling(deps.billing)
-  await requireTerms(deps, wallet)
   const startedAt = deps.clock.now()
   const endsAt = trialEnd(startedAt)
   const telegramUserId = caller.telegramUserId ?? null
   await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
-    const capacity = await getCapacity({ db: tx, billing: deps.billing }, wallet, startedAt)
+    const walletStatus = await readWalletStatus(tx, wallet)
+    requireAccepted(deps.billing.terms, walletStatus.account)
     const remindAt = firstReminderAt('trial', endsAt)
     const trial = { wallet, telegramUserId, startedAt, endsAt, remindAt }
     const linked = await deps.linkedAccounts.lock(tx, wallet, startedAt)
@@ -85,9 +87,8 @@ export async function startTrial(deps: BuyingDeps & TrialDeps, caller: Caller): 
         accounts.toSorted((a, b) => a - b),
       ))
     if (!isFirst) throw new AppError('conflict', 'trial_already_used')
-    requireCapacity(capacity, TRIAL_SLOTS)
-    await store.insertCapacityChange(tx, wallet, startedAt)
-    await store.insertCapacityChange(tx, wallet, endsAt)
+    requireCapacity(capacityOf(walletStatus, deps.billing, startedAt), TRIAL_SLOTS)
+    await store.insertCapacityChanges(tx, wallet, startedAt, endsAt)
   })
   return { slots: TRIAL_SLOTS, startedAt, endsAt }
 }
@@ -109,21 +110,10 @@ export async function recordLinkedAccount(
 export async function quoteSlots(
   { db, clock }: Deps,
   { wallet }: Caller,
-  { quantity, periods }: SlotQuoteQuery,
+  asked: SlotQuoteQuery,
 ): Promise<SlotQuote> {
-  const startsAt = clock.now()
-  const price = priceSlots(quantity, periods)
   const balanceCredits = (await accounts.findAccount(db, wallet))?.balanceCredits ?? 0
-  return {
-    quantity,
-    periods,
-    slotPriceCredits: SLOT_PRICE_CREDITS,
-    ...price,
-    startsAt,
-    endsAt: termEnd(startsAt, periods),
-    balanceCredits,
-    shortfallCredits: Math.max(0, price.totalCredits - balanceCredits),
-  }
+  return slotQuote(asked, { balanceCredits, now: clock.now() })
 }
 
 /**
@@ -138,18 +128,18 @@ export async function createSubscription(
   { quantity, periods, autoRenew, expectedCredits }: NewSubscription,
 ): Promise<Subscription> {
   requireBilling(deps.billing)
-  await requireTerms(deps, wallet)
   const now = deps.clock.now()
   const { totalCredits } = priceSlots(quantity, periods)
   const row = await transact(deps.db, async (tx) => {
     await lockSlots(tx, wallet)
-    const account = await accounts.findAccount(tx, wallet)
-    requireCredits(account?.balanceCredits ?? 0, totalCredits)
+    const walletStatus = await readWalletStatus(tx, wallet)
+    requireAccepted(deps.billing.terms, walletStatus.account)
+    requireCredits(walletStatus.account?.balanceCredits ?? 0, totalCredits)
     if (expectedCredits !== undefined && expectedCredits !== totalCredits) {
       const values = { count: totalCredits }
       throw new AppError('conflict', 'price_changed', { values, members: { totalCredits } })
     }
-    requireCapacity(await getCapacity({ db: tx, billing: deps.billing }, wallet, now), quantity)
+    requireCapacity(capacityOf(walletStatus, deps.billing, now), quantity)
     const endsAt = termEnd(now, periods)
     const bought = await store.insertSubscription(tx, {
       wallet,
@@ -170,7 +160,7 @@ export async function createSubscription(
     const entry = { type: 'subscription', amountCredits: totalCredits, reference, at: now } as const
     const paid = await debit(tx, { wallet, ...entry })
     if (!paid.ok) throw new Error('a balance changed while its account was locked')
-    await store.insertCapacityChange(tx, wallet, now)
+    await store.insertCapacityChanges(tx, wallet, now)
     return bought
   })
   return toSubscription(row)
@@ -178,28 +168,38 @@ export async function createSubscription(
 
 /** The wallet's subscriptions by id, including ended ones, its slots and its trial. */
 export async function listSubscriptions(
-  { db, clock, billing, linkedAccounts }: ListingDeps,
+  deps: ListingDeps,
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: SubscriptionQuery,
 ): Promise<SubscriptionList> {
-  const { wallet, telegramUserId } = caller
+  const { db, clock, billing } = deps
+  const { wallet } = caller
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listSubscriptions(db, wallet, after, limit + 1)
   const page = toPage(rows, limit, LIST, ({ id }) => [id])
-  const trial = await store.findTrial(db, wallet)
-  const linked = trial === undefined ? await linkedAccounts.list(db, wallet) : []
-  const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]
-  const isTaken = trial !== undefined || (await store.hasHadTrial(db, people))
+  const walletStatus = await readWalletStatus(db, wallet)
+  const { trial } = walletStatus
   return {
     ...page,
     data: page.data.map(toSubscription),
-    capacity: await getCapacity({ db, billing }, wallet, clock.now()),
+    capacity: capacityOf(walletStatus, billing, clock.now()),
     trial: {
-      available: billing.enabled && !isTaken,
+      available: trial === undefined && (await isTrialAvailable(deps, caller)),
       startedAt: trial?.startedAt ?? null,
       endsAt: trial?.endsAt ?? null,
     },
   }
+}
+
+/** Whether the caller can start the free trial. */
+export async function isTrialAvailable(
+  { db, billing, linkedAccounts }: ListingDeps,
+  { wallet, telegramUserId }: Caller,
+): Promise<boolean> {
+  if (!billing.enabled) return false
+  const linked = await linkedAccounts.list(db, wallet)
+  const people = telegramUserId === undefined ? linked : [...linked, telegramUserId]
+  return !(await store.isTrialUsed(db, wallet, people))
 }
 
 /**
@@ -237,7 +237,8 @@ function requireCredits(balanceCredits: number, totalCredits: number): void {
   })
 }
 
-function toSubscription(row: store.SubscriptionRow): Subscription {
+/** Converts a stored subscription to one as callers see it. */
+export function toSubscription(row: store.SubscriptionRow): Subscription {
   const { id, quantity, periods, status, startsAt, endsAt, autoRenew, totalCredits } = row
   return {
     id,

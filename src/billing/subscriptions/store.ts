@@ -14,15 +14,18 @@ export async function findTrial(db: Db, wallet: Address): Promise<TrialRow | und
   return row
 }
 
-/** Whether one of these Telegram accounts has had a trial, for any wallet. */
-export async function hasHadTrial(db: Db, telegramUserIds: readonly number[]): Promise<boolean> {
-  if (telegramUserIds.length === 0) return false
-  const rows = await db
-    .select({ wallet: trialAccounts.wallet })
-    .from(trialAccounts)
-    .where(inArray(trialAccounts.telegramUserId, [...telegramUserIds]))
-    .limit(1)
-  return rows.length > 0
+/** Whether the wallet has had a trial, or one of these Telegram accounts, for any wallet. */
+export async function isTrialUsed(
+  db: Db,
+  wallet: Address,
+  telegramUserIds: readonly number[],
+): Promise<boolean> {
+  const ids = sql.param([...telegramUserIds])
+  const [row] = await db.execute<{ used: boolean }>(sql`
+    select exists (select from ${trials} where ${trials.wallet} = ${wallet})
+      or exists (select from ${trialAccounts}
+        where ${trialAccounts.telegramUserId} = any(${ids}::bigint[])) as used`)
+  return row?.used === true
 }
 
 /**
@@ -193,15 +196,6 @@ export async function listWalletsToRemind(
   return rows.map(toPlace)
 }
 
-/** Slots of the wallet's subscriptions that have not ended. */
-export async function sumPurchased(db: Db, wallet: Address): Promise<number> {
-  const [row] = await db
-    .select({ slots: sql`coalesce(sum(${subscriptions.quantity}), 0)`.mapWith(Number) })
-    .from(subscriptions)
-    .where(and(eq(subscriptions.wallet, wallet), isRunning()))
-  return row?.slots ?? 0
-}
-
 export async function insertSubscription(
   db: Db,
   values: typeof subscriptions.$inferInsert,
@@ -287,10 +281,20 @@ export async function updateSubscription(
     .where(and(eq(subscriptions.wallet, wallet), eq(subscriptions.id, id)))
 }
 
-/** Records a change of the wallet's capacity at an instant, and wakes the job that adjusts its watches. */
-export async function insertCapacityChange(db: Db, wallet: Address, at: Date): Promise<void> {
-  await db.insert(capacityChanges).values({ wallet, at }).onConflictDoNothing()
-  await db.execute(sql`select pg_notify('capacity', '')`)
+/** Records changes of the wallet's capacity at instants, and wakes the job that adjusts its watches. */
+export async function insertCapacityChanges(
+  db: Db,
+  wallet: Address,
+  ...times: readonly Date[]
+): Promise<void> {
+  const instants = sql.param(times.map((at) => at.toISOString()))
+  await db.execute(sql`
+    with added as (
+      insert into ${capacityChanges} (wallet, at)
+      select ${wallet}, at from unnest(${instants}::timestamptz[]) as t (at)
+      on conflict do nothing
+    )
+    select pg_notify('capacity', '')`)
 }
 
 /** Wallets whose capacity has changed by `now`, the longest waiting first, after `after`. */
@@ -318,7 +322,8 @@ export async function deleteCapacityChanges(db: Db, wallet: Address, upTo: Date)
   return gone.map(({ at }) => at)
 }
 
-function isRunning() {
+/** Condition: the subscription has not ended. */
+export function isRunning(): SQL {
   return inArray(subscriptions.status, ['active', 'grace'])
 }
 

@@ -4,11 +4,11 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
 import type { PaymentReceipt } from './payment-receipts.ts'
-import { readPaymentsOfTopup } from './payment-receipts.ts'
 import { isRenewable, renewTopup } from './quote-renewal.ts'
 import { remainderOf } from './remainder.ts'
 import { symbolOf } from './rules.ts'
-import { confirmTopup, findLinkedTopup, type TopupDeps } from './service.ts'
+import { confirmTopup, type TopupDeps } from './service.ts'
+import { findLinkedTopup, findLinkedTopupWithPayments } from './topup-record.ts'
 
 /** The link's code, which is the top-up's handle, and the reader's language. */
 interface Asked {
@@ -51,11 +51,16 @@ export async function readPaymentPage(
   deps: TopupDeps,
   asked: Asked,
 ): Promise<PaymentPage | undefined> {
-  const topup = await find(deps, asked)
-  if (topup === undefined) return undefined
-  const [status, { isOpen, receipts }, canRenew] = await Promise.all([
+  const handle = Hash.safeParse(asked.code)
+  const { locale } = asked
+  const record = handle.success
+    ? await findLinkedTopupWithPayments(deps, { handle: handle.data, locale })
+    : undefined
+  if (record === undefined) return undefined
+  const { topup, payments } = record
+  const { isOpen, receipts } = payments
+  const [status, canRenew] = await Promise.all([
     paymentStatus(deps, topup),
-    readPaymentsOfTopup(deps, topup.handle),
     isRenewable(deps, topup),
   ])
   const remainder = isOpen ? undefined : remainderOf(topup, deps.clock.now())

@@ -3,8 +3,9 @@ import type { Caller } from '#src/kernel/caller.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import { Hash } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
-import { getTopup, type TopupDeps } from './service.ts'
+import type { TopupDeps } from './service.ts'
 import { listOpenQuotes } from './store.ts'
+import { getTopup } from './topup-record.ts'
 
 /** Number of newest quotes that are checked. */
 const QUOTES_MAX = 5

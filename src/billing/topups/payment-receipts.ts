@@ -1,8 +1,4 @@
-import type { Db } from '#src/db/connection.ts'
-import type { Caller } from '#src/kernel/caller.ts'
-import type { Hash } from '#src/kernel/units.ts'
-import { listPaymentsOfTopup } from './payment-store.ts'
-import { requireTopup, type TopupDeps } from './service.ts'
+import type { PaymentOfTopup } from './record-store.ts'
 
 /** A payment that was credited. */
 export interface PaymentReceipt {
@@ -28,25 +24,8 @@ export interface TopupPayments {
   readonly receipts: readonly PaymentReceipt[]
 }
 
-/** The payments of one of the wallet's top-ups. @throws AppError not_found `not_found` */
-export async function getPaymentsOfOwnTopup(
-  deps: TopupDeps,
-  caller: Caller,
-  handle: Hash,
-): Promise<TopupPayments> {
-  await requireTopup(deps, caller, handle)
-  return await readPaymentsOfTopup(deps, handle)
-}
-
-/**
- * The credited payments of a top-up, from the database, and whether another is not settled yet. Does not check whose
- * top-up it is.
- */
-export async function readPaymentsOfTopup(
-  { db }: { readonly db: Db },
-  handle: Hash,
-): Promise<TopupPayments> {
-  const payments = await listPaymentsOfTopup(db, handle)
+/** The credited payments among those of a top-up, and whether another is not settled yet. */
+export function paymentsOf(payments: readonly PaymentOfTopup[]): TopupPayments {
   const receipts = payments.flatMap(({ payment }) => {
     const { txHash, blockNumber, blockAt: paidAt, amountUnits, payer } = payment
     if (payment.credits === null) return []

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, isNotNull, isNull, lte, ne, not, sql } from 'drizzle-orm'
 import type { Db } from '#src/db/connection.ts'
-import { type PaymentRefusal, TOPUPS_CHANNEL } from './model.ts'
-import { topupPayments, unmatchedPayments } from './tables.ts'
+import { TOPUPS_CHANNEL } from './model.ts'
+import { topupPayments } from './tables.ts'
 
 export type PaymentRow = typeof topupPayments.$inferSelect
 export type NewPayment = Omit<
@@ -32,25 +32,6 @@ export function listPaymentsInTransaction(db: Db, txHash: string): Promise<Payme
     .from(topupPayments)
     .where(eq(topupPayments.txHash, txHash))
     .orderBy(asc(topupPayments.logIndex))
-}
-
-/** Payments of a top-up, oldest first, with the reason of unmatched ones. */
-export function listPaymentsOfTopup(
-  db: Db,
-  handle: string,
-): Promise<{ payment: PaymentRow; reason: PaymentRefusal | null }[]> {
-  return db
-    .select({ payment: topupPayments, reason: unmatchedPayments.reason })
-    .from(topupPayments)
-    .leftJoin(
-      unmatchedPayments,
-      and(
-        eq(unmatchedPayments.txHash, topupPayments.txHash),
-        eq(unmatchedPayments.logIndex, topupPayments.logIndex),
-      ),
-    )
-    .where(eq(topupPayments.handle, handle))
-    .orderBy(asc(topupPayments.blockNumber), asc(topupPayments.logIndex))
 }
 
 /**

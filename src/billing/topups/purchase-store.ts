@@ -7,13 +7,9 @@ export type PurchaseRow = typeof topupPurchases.$inferSelect
 export async function insertPurchase(
   db: Db,
   row: Omit<PurchaseRow, 'subscriptionId' | 'reason' | 'doneAt'>,
-): Promise<void> {
-  await db.insert(topupPurchases).values(row)
-}
-
-export async function findPurchase(db: Db, handle: string): Promise<PurchaseRow | undefined> {
-  const [row] = await db.select().from(topupPurchases).where(eq(topupPurchases.handle, handle))
-  return row
+): Promise<PurchaseRow | undefined> {
+  const [inserted] = await db.insert(topupPurchases).values(row).returning()
+  return inserted
 }
 
 /** The pending purchase of a top-up, locked (`FOR UPDATE`). */
@@ -46,9 +42,18 @@ export async function markPurchaseRefused(tx: Db, handle: string, reason: string
   await tx.update(topupPurchases).set({ reason }).where(eq(topupPurchases.handle, handle))
 }
 
-/** Moves a pending purchase to another top-up. */
-export async function movePendingPurchase(tx: Db, from: string, to: string): Promise<void> {
-  await tx.update(topupPurchases).set({ handle: to }).where(isWaiting(from))
+/** Moves a pending purchase to another top-up. @returns the moved purchase; undefined if none was pending */
+export async function movePendingPurchase(
+  tx: Db,
+  from: string,
+  to: string,
+): Promise<PurchaseRow | undefined> {
+  const [moved] = await tx
+    .update(topupPurchases)
+    .set({ handle: to })
+    .where(isWaiting(from))
+    .returning()
+  return moved
 }
 
 function isWaiting(handle: string) {

@@ -26,8 +26,8 @@ export async function planPurchase(
   tx: Db,
   of: { readonly handle: string; readonly wallet: Address; readonly createdAt: Date },
   { slots, periods, autoRenew = false }: NewPurchase,
-): Promise<void> {
-  await store.insertPurchase(tx, { ...of, slots, periods, autoRenew })
+): Promise<Purchase | null> {
+  return toPurchase(await store.insertPurchase(tx, { ...of, slots, periods, autoRenew }))
 }
 
 /**
@@ -76,15 +76,14 @@ async function lockPendingPurchaseOf(
 }
 
 /** State of the purchase that follows a top-up; null if there is none. */
-export async function findPurchase(db: Db, handle: string): Promise<Purchase | null> {
-  const row = await store.findPurchase(db, handle)
+export function toPurchase(row: store.PurchaseRow | undefined): Purchase | null {
   if (row === undefined) return null
   const { slots, periods, autoRenew, subscriptionId, reason } = row
   const status = subscriptionId === null ? 'waiting' : 'done'
   return { slots, periods, autoRenew, status, subscriptionId, reason }
 }
 
-/** Moves the purchase of a quote that was replaced to the new quote. */
-export async function movePurchase(tx: Db, from: string, to: string): Promise<void> {
-  await store.movePendingPurchase(tx, from, to)
+/** Moves the purchase of a quote that was replaced to the new quote; null if there is none. */
+export async function movePurchase(tx: Db, from: string, to: string): Promise<Purchase | null> {
+  return toPurchase(await store.movePendingPurchase(tx, from, to))
 }

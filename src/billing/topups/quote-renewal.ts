@@ -5,8 +5,9 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { Hash, storedAddress } from '#src/kernel/units.ts'
 import type { Topup } from './model.ts'
 import { symbolOf } from './rules.ts'
-import { createTopup, findLinkedTopup, readAssetOfNewTopup, type TopupDeps } from './service.ts'
+import { createTopup, readAssetOfNewTopup, type TopupDeps } from './service.ts'
 import * as store from './store.ts'
+import { findLinkedTopup } from './topup-record.ts'
 
 /** Maximum number of renewals of one quote by holders of its link. */
 const RENEWALS_MAX = 3

@@ -7,12 +7,11 @@ import type { Locale } from '#src/kernel/locale.ts'
 import { type Address, type Hash, storedAddress } from '#src/kernel/units.ts'
 import { requireBilling, requireTerms, type Terms } from '../account/service.ts'
 import { type AssetKey, MIN_TOPUP_CREDITS, PAYMENT_ASSETS } from '../price-list.ts'
-import * as cursors from './cursor-store.ts'
-import { type NewPurchase, NewTopup, QUOTE_SECONDS, type Topup, TX_NOT_FOUND } from './model.ts'
+import { type NewPurchase, NewTopup, type Purchase, QUOTE_SECONDS, type Topup } from './model.ts'
 import type { AssetState, PaymentDestination } from './payment-options.ts'
 import { beginPaymentScan, chainOf } from './payment-passes.ts'
-import { listPaymentsInTransaction, listPaymentsOfTopup, type PaymentRow } from './payment-store.ts'
-import { findPurchase, movePurchase, planPurchase } from './purchases.ts'
+import { listPaymentsInTransaction } from './payment-store.ts'
+import { movePurchase, planPurchase } from './purchases.ts'
 import {
   capUnits,
   creditsWithBonusOf,
@@ -26,7 +25,8 @@ import {
 } from './rules.ts'
 import type { TopupRow } from './store.ts'
 import * as store from './store.ts'
-import { type TopupAttempt, topupOutcomeOf, transactionOutcomeOf } from './topup-outcome.ts'
+import { topupOutcomeOf } from './topup-outcome.ts'
+import { type AskedTopup, getTopup } from './topup-record.ts'
 import { type TopupContext, toTopup } from './topup-view.ts'
 import { type FollowDeps, followTransaction } from './transactions.ts'
 
@@ -34,12 +34,6 @@ import { type FollowDeps, followTransaction } from './transactions.ts'
 export interface TopupDeps extends FollowDeps, TopupContext {
   readonly billing: FollowDeps['billing'] &
     TopupContext['billing'] & { readonly enabled: boolean; readonly terms: Terms }
-}
-
-/** Handle of a top-up, and the language of its instructions. */
-interface Asked {
-  readonly handle: Hash
-  readonly locale: Locale
 }
 
 const TAG_MAX = 2 ** 32 - 1
@@ -74,7 +68,7 @@ export async function createTopup(
   const open = await readOpenQuotes(deps, state, { wallet: caller.wallet, now: createdAt })
   const { place, price, amountUnits } = quote(deps, { ...state, open }, credits)
   const rate = usdRateOf(key, price)
-  const topup = await create(deps, input.then, {
+  const { topup, purchase } = await create(deps, input.then, {
     wallet: caller.wallet,
     asset: key,
     token: place.token ?? null,
@@ -90,7 +84,6 @@ export async function createTopup(
     expiresAt: new Date(createdAt.getTime() + QUOTE_SECONDS * 1000),
   })
   const outcome = topupOutcomeOf([], topup, createdAt)
-  const purchase = await findPurchase(deps.db, topup.handle)
   return toTopup(deps, topup, { outcome, purchase }, locale)
 }
 
@@ -99,14 +92,16 @@ async function create(
   deps: TopupDeps,
   purchase: NewPurchase | undefined,
   topup: Omit<TopupRow, 'handle' | 'destinationTag'>,
-): Promise<TopupRow> {
+): Promise<{ readonly topup: TopupRow; readonly purchase: Purchase | null }> {
   return await transact(deps.db, async (tx) => {
     const row = await insert({ ...deps, db: tx }, topup)
-    const { handle, createdAt } = row
-    const wallet = storedAddress(row.wallet)
-    if (purchase !== undefined) await planPurchase(tx, { handle, wallet, createdAt }, purchase)
-    else if (topup.renews !== null) await movePurchase(tx, topup.renews, handle)
-    return row
+    const { handle, createdAt, renews } = row
+    const of = { handle, wallet: storedAddress(row.wallet), createdAt }
+    if (purchase !== undefined) {
+      return { topup: row, purchase: await planPurchase(tx, of, purchase) }
+    }
+    const moved = renews === null ? null : await movePurchase(tx, renews, handle)
+    return { topup: row, purchase: moved }
   })
 }
 
@@ -223,28 +218,6 @@ async function insert(
 }
 
 /**
- * A top-up of the caller's wallet with its state.
- *
- * @throws AppError not_found `not_found`
- */
-export async function getTopup(
-  deps: TopupDeps,
-  caller: Caller,
-  { handle, locale }: Asked,
-): Promise<Topup> {
-  return show(deps, await requireTopup(deps, caller, handle), locale)
-}
-
-/** The top-up with this handle, whatever its wallet: whoever has the handle may read the top-up. */
-export async function findLinkedTopup(
-  deps: TopupDeps,
-  { handle, locale }: Asked,
-): Promise<Topup | undefined> {
-  const topup = await store.findTopup(deps.db, handle)
-  return topup && show(deps, topup, locale)
-}
-
-/**
  * Submits the transaction that pays a top-up, and returns the top-up's state. Idempotent; once the payment
  * is credited, the chain is not called.
  *
@@ -254,12 +227,12 @@ export async function findLinkedTopup(
 export async function confirmTopup(
   deps: TopupDeps,
   caller: Pick<Caller, 'wallet'>,
-  { handle, txHash: text, locale }: Asked & { readonly txHash: string },
+  { handle, txHash: text, locale }: AskedTopup & { readonly txHash: string },
 ): Promise<Topup> {
   const topup = await requireTopup(deps, caller, handle)
   const txHash = transactionHashOf(topup.asset, text)
   await follow(deps, topup, txHash)
-  const record = await show(deps, topup, locale, txHash)
+  const record = await getTopup(deps, caller, { handle, locale }, txHash)
   if (record.status === 'failed' || record.status === 'rejected') {
     const { status, reason } = record
     throw new AppError('conflict', 'topup_state', { members: { topupStatus: status, reason } })
@@ -281,7 +254,7 @@ async function follow(deps: TopupDeps, topup: TopupRow, txHash: string): Promise
 }
 
 /** Finds one of the wallet's top-ups. @throws AppError not_found `not_found` */
-export async function requireTopup(
+async function requireTopup(
   deps: TopupDeps,
   { wallet }: Pick<Caller, 'wallet'>,
   handle: Hash,
@@ -289,62 +262,4 @@ export async function requireTopup(
   const topup = await store.findTopup(deps.db, handle, wallet)
   if (topup === undefined) throw new AppError('not_found', 'not_found')
   return topup
-}
-
-/**
- * Reads a top-up's record.
- * @param txHash limits the outcome to this transaction
- */
-async function show(
-  deps: TopupDeps,
-  topup: TopupRow,
-  locale: Locale,
-  txHash?: string,
-): Promise<Topup> {
-  const attempts = await listAttempts(deps, topup)
-  const { expiresAt } = topup
-  const now = deps.clock.now()
-  const outcome =
-    txHash === undefined
-      ? topupOutcomeOf(attempts, { expiresAt }, now)
-      : transactionOutcomeOf(attempts, { txHash, expiresAt }, now)
-  const purchase = await findPurchase(deps.db, topup.handle)
-  return toTopup(deps, topup, { outcome, purchase }, locale)
-}
-
-async function listAttempts({ db }: TopupDeps, topup: TopupRow): Promise<readonly TopupAttempt[]> {
-  const payments = await listPaymentsOfTopup(db, topup.handle)
-  const submissions = await store.listSubmittedTransactions(db, topup.handle)
-  const isCounting = payments.some(({ payment }) => payment.settledAt === null)
-  const cursor = isCounting ? await cursors.findPaymentCursor(db, chainOf(topup.asset)) : undefined
-  return [
-    ...payments.map(({ payment, reason }) => ({
-      txHash: payment.txHash,
-      amountUnits: payment.amountUnits,
-      credits: (payment.credits ?? 0) + (payment.bonusCredits ?? 0),
-      confirmations: confirmationsOf(payment, cursor?.tip ?? null),
-      reason,
-      state: stateOf(payment),
-    })),
-    ...submissions.map((named) => {
-      const { txHash, reason } = named
-      const nothing = { amountUnits: null, credits: 0, confirmations: 0 }
-      return { ...nothing, txHash, reason, state: namedState(named) }
-    }),
-  ]
-}
-
-/** State of a submitted transaction; `unknown` if no endpoint knows it, also after the search for it has ended. */
-function namedState({ state, reason }: store.SubmissionRow): TopupAttempt['state'] {
-  return state === 'dropped' || reason === TX_NOT_FOUND ? 'unknown' : state
-}
-
-function stateOf({ settledAt, credits }: PaymentRow): TopupAttempt['state'] {
-  if (settledAt === null) return 'confirming'
-  return credits === null ? 'rejected' : 'credited'
-}
-
-/** Confirmations of a payment; fixed when it is settled. */
-function confirmationsOf({ confirmations, blockNumber }: PaymentRow, tip: number | null): number {
-  return confirmations ?? Math.max(1, (tip ?? blockNumber) - blockNumber + 1)
 }

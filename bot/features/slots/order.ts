@@ -1,0 +1,12 @@
+import { SlotQuoteQuery } from '#src/billing/subscriptions/model.ts'
+import { toValidationError } from '#src/kernel/validation.ts'
+
+/**
+ * Refuses an order that the price of slots does not know, as only a forged press has it.
+ * @throws AppError invalid `validation_failed`
+ */
+export function requireOrder(asked: { readonly quantity: number; readonly periods: number }): void {
+  const query = { quantity: String(asked.quantity), periods: String(asked.periods) }
+  const { error } = SlotQuoteQuery.safeParse(query, { reportInput: true })
+  if (error !== undefined) throw toValidationError(error)
+}
