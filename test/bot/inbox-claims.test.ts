@@ -126,14 +126,14 @@ test('a lease that ends far in the future, because the clock was set back, delay
 test('an update says at its end whether another one waits, which keeps the worker claiming', async () => {
   const { db } = database
   await putUpdates(deps(), [message(1), message(2)])
-  const [first, second] = await take()
+  const [first, second] = await claimDue()
   if (first === undefined || second === undefined) throw new Error('two updates are due')
   // The second is in hand.
   const alone = { isLast: true, isOtherWaiting: false }
   expect(await closeUpdate(db, first, clock.now())).toEqual(alone)
   await putUpdates(deps(), [message(3, 2)])
   expect(await closeUpdate(db, second, clock.now())).toEqual({ isLast: true, isOtherWaiting: true })
-  const [third] = await take()
+  const [third] = await claimDue()
   if (third === undefined) throw new Error('the third update is due')
   const lost = { ...third, attempts: 9 }
   expect(await closeUpdate(db, lost, clock.now())).toEqual({ isLast: false, isOtherWaiting: true })
