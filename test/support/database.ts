@@ -13,6 +13,12 @@ export interface FreshDatabase extends Connection {
   drop(): Promise<void>
 }
 
+/**
+ * Maximum number of connections of a test's own pool: enough for races. Tests that begin many statements at once would
+ * open all ten of a pool, each of which reads the catalogues and plans the statements anew. `npm run test:soak` has ten.
+ */
+const CONNECTIONS_MAX = process.env['SOAK'] === 'whole' ? 10 : 4
+
 /** Clones the migrated template. Call it once per test file, and `drop` at its end. */
 export async function freshDatabase(): Promise<FreshDatabase> {
   const { sql } = administration()
@@ -20,7 +26,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   await sql`create database ${sql(name)} template ${sql(inject('databaseTemplate'))} strategy file_copy`
   const url = withName(inject('databaseServerUrl'), name)
   const nearUrl = withName(inject('databaseNearUrl'), name)
-  const connection = connect(nearUrl)
+  const connection = connect(nearUrl, { max: CONNECTIONS_MAX })
   return {
     ...connection,
     url,
