@@ -29,8 +29,14 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
 function cached<T>(read: () => Promise<T>): () => Promise<T> {
   let last: { readonly answer: Promise<T>; readonly atMs: number } | undefined
   return () => {
-    if (last === undefined || performance.now() - last.atMs >= CACHE_MS)
-      last = { answer: read(), atMs: performance.now() }
+    if (last === undefined || performance.now() - last.atMs >= CACHE_MS) {
+      const reading = { answer: read(), atMs: performance.now() }
+      last = reading
+      // The next scrape reads again after a failure, which all that waited for it get.
+      reading.answer.catch(() => {
+        if (last === reading) last = undefined
+      })
+    }
     return last.answer
   }
 }

@@ -111,7 +111,7 @@ export async function post(api: Api, wanted: PostedMessage): Promise<PostResult>
 async function callApi(
   api: Api,
   { content, messageId, repliesTo, isSilent }: PostedMessage,
-  { chatId, topic, isPlain, buttons }: MessageForm,
+  { chatId, topic, moved, isPlain, buttons }: MessageForm,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { html, plain, rows: all, locale } = content({ linksAsText: buttons !== 'all' })
@@ -130,9 +130,11 @@ async function callApi(
   const options = {
     ...common,
     ...(topic !== undefined && { message_thread_id: topic }),
-    ...(repliesTo !== undefined && {
-      reply_parameters: { message_id: repliesTo, allow_sending_without_reply: true },
-    }),
+    // In the chat with the new id, the old message id belongs to another message.
+    ...(repliesTo !== undefined &&
+      moved !== 'migrated' && {
+        reply_parameters: { message_id: repliesTo, allow_sending_without_reply: true },
+      }),
     ...(rows.length > 0 && { reply_markup: markupOf(rows, locale) }),
     ...(isSilent !== undefined && { disable_notification: isSilent }),
   }

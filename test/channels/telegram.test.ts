@@ -89,6 +89,18 @@ describe('a reply', () => {
     expect(world.telegram.lastMessage(chatOf(destination))?.text).toContain('#4711')
     expect(world.telegram.lastMessage(chatOf(destination))?.replyTo).toBeUndefined()
   })
+
+  test('refers to no message after its group became a supergroup, in which the id belongs to another one', async () => {
+    const { id } = world.telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    const group = world.telegram.group({ title: 'Node crew', members: [id], admins: [id] })
+    const moved = world.telegram.migrate(group.id)
+    const { messageId = '' } = await send({ chatId: moved.id })
+    const context = contextOf({ answersMessageId: messageId })
+    await world.channel.send({ chatId: group.id }, envelopeOf({ answers: 4711 }), context)
+    const message = world.telegram.lastMessage(moved.id)
+    expect(String(message?.id)).not.toBe(messageId)
+    expect(message?.replyTo).toBeUndefined()
+  })
 })
 
 describe('a message that is edited', () => {

@@ -135,6 +135,12 @@ describe('POST /watches', () => {
       '/settings/threshold',
       'too_small',
     ],
+    [
+      'too high a threshold',
+      { settings: { threshold: '1000000000000001' } },
+      '/settings/threshold',
+      'too_big',
+    ],
     ['a label too long', { label: 'x'.repeat(41) }, '/label', 'too_long'],
     ['a label of one space', { label: ' ' }, '/label', 'blank'],
     ['an invisible label', { label: '\u200b\u3164' }, '/label', 'blank'],

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import type { ChangedBalance } from '#src/chain/chain.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { assetSymbol } from '#src/kernel/chains.ts'
-import { AppError } from '#src/kernel/errors.ts'
 import { Address, Hash, Instant, Units } from '#src/kernel/units.ts'
 import { type BlockSpan, defineWatchType, type ObservationSources } from '../define.ts'
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
+import { undefinedIfUnavailable } from '../unavailable.ts'
 import { usdCents } from '../usd-value.ts'
 import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
 import { BALANCE_EXAMPLE, unobservedAsset } from './balance-example.ts'
@@ -20,7 +20,12 @@ const THRESHOLD_MAX = '1000000000000000'
 const Threshold = z
   .string()
   .regex(/^(0|[1-9]\d{0,15})(\.\d{1,18})?$/, { abort: true })
-  .refine((text) => isThreshold(text), { params: { code: 'too_small', minimum: THRESHOLD_MIN } })
+  .refine((text) => parseUnits(text, 18) >= parseUnits(THRESHOLD_MIN, 18), {
+    params: { code: 'too_small', minimum: THRESHOLD_MIN },
+  })
+  .refine((text) => parseUnits(text, 18) <= parseUnits(THRESHOLD_MAX, 18), {
+    params: { code: 'too_big', maximum: THRESHOLD_MAX },
+  })
   .meta({ examples: ['250', '1250.5'] })
 
 const Target = z.strictObject({
@@ -248,37 +253,22 @@ async function movementsOf(
   if (changes.length === 0 || after === null) return new Map()
   const feeds = [...new Set(changes.flatMap(({ asset }) => facts.usdFeedOf(asset) ?? []))]
   const [found, readings] = await Promise.all([
-    noneIfUnavailable(chain.movements(changes, { after, upTo: upTo.number }, signal)),
-    noneIfUnavailable(feeds.length === 0 ? [] : chain.feedPrices(feeds, upTo, signal)),
+    undefinedIfUnavailable(() => chain.movements(changes, { after, upTo: upTo.number }, signal)),
+    undefinedIfUnavailable(async () =>
+      feeds.length === 0 ? [] : await chain.feedPrices(feeds, upTo, signal),
+    ),
   ])
   return new Map(
     changes.map(({ index, asset, fromUnits }, place) => {
-      const { transactionHash, counterparty } = found[place] ?? {
+      const { transactionHash, counterparty } = found?.[place] ?? {
         transactionHash: null,
         counterparty: null,
       }
       const feed = facts.usdFeedOf(asset)
-      const reading = feed === undefined ? undefined : readings[feeds.indexOf(feed)]
+      const reading = feed === undefined ? undefined : readings?.[feeds.indexOf(feed)]
       const usdPrice =
         reading === undefined ? null : { value: reading.value, decimals: reading.decimals }
       return [index, { fromUnits, transactionHash, counterparty, usdPrice }]
     }),
   )
-}
-
-/** The readings; none if the chain does not answer. */
-async function noneIfUnavailable<T>(
-  reading: Promise<readonly T[]> | readonly T[],
-): Promise<readonly T[]> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof AppError && error.kind === 'upstream') return []
-    throw error
-  }
-}
-
-function isThreshold(text: string): boolean {
-  const units = parseUnits(text, 18)
-  return units >= parseUnits(THRESHOLD_MIN, 18) && units <= parseUnits(THRESHOLD_MAX, 18)
 }
