@@ -486,7 +486,7 @@ describe('an address', () => {
         }
         expect(upstream.asked).toHaveLength(status === 200 ? 1 : 0)
       }),
-      { numRuns: runs(200) },
+      { numRuns: runs(200, 1000) },
     )
   })
 
