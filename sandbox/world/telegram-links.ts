@@ -8,6 +8,10 @@ import type { FastifyInstance } from 'fastify'
  */
 export function openLinksInChat(server: FastifyInstance, username: string, chatUrl: string): void {
   const link = new RegExp(`https://t\\.me/${username}(?=[?"'])`, 'g')
+  // Compressed pages cannot be rewritten.
+  server.addHook('onRequest', async (request) => {
+    delete request.headers['accept-encoding']
+  })
   server.addHook('onSend', async (_request, reply, payload) => {
     const isPage = `${reply.getHeader('content-type')}`.startsWith('text/html')
     return isPage && typeof payload === 'string' ? payload.replaceAll(link, chatUrl) : payload
