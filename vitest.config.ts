@@ -8,8 +8,8 @@ const { plain, world, random } = needsOf('{src,bot,sandbox,test}/**/*.test.ts')
 const isFast = process.env['FAST'] === '1'
 /** `npm run test:soak` runs what can be played longer. */
 const isSoak = process.env['SOAK'] === 'whole'
-/** `npm run test:every` opens every screen in every locale. */
-const isEvery = process.env['EVERY_LOCALE'] === '1'
+/** Whether one test may take many minutes, as there and in `npm run test:every`, which opens every screen in seven locales. */
+const isLong = isSoak || process.env['EVERY_LOCALE'] === '1'
 const chosen = (files: readonly string[]) =>
   isSoak ? files.filter((file) => random.includes(file)) : [...files]
 
@@ -43,8 +43,8 @@ export default defineConfig({
     // a thousand modules.
     maxWorkers: availableParallelism() + (isFast ? 0 : 2),
     // Only against hanging: a busy machine may take its time.
-    testTimeout: isSoak || isEvery ? 600_000 : 60_000,
-    hookTimeout: 120_000,
+    testTimeout: isLong ? 1_200_000 : 60_000,
+    hookTimeout: isLong ? 600_000 : 120_000,
     expect: { poll: { timeout: 30_000 } },
     // Workers are shared within a project only.
     projects: [

@@ -23,7 +23,7 @@ let rpc: Rpc
 beforeAll(async () => {
   world = await failingProviders(CASES)
   rpc = createRpc([world.devnet.rpcUrl])
-}, 180_000)
+})
 afterAll(() => world.close())
 
 async function evidenceOf(name: string, event: string): Promise<Evidence> {

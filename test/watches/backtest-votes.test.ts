@@ -18,7 +18,7 @@ import { secondOf, startPast, timeOf } from './past-chain.ts'
  * contract's answers and the stored signatures. Both give the same alerts within a minute.
  */
 
-const RUNS = runs(3, 100)
+const RUNS = runs(3, 30)
 const EPOCH = 452
 const OWN: Address = '0x0Be579444595e122Bc9B236bEFCb598B1CB7F1cE'
 /** Concludes the votes. */
@@ -186,4 +186,4 @@ test('a backtest gives the alerts of a watch of votes that ran meanwhile', async
   let alertCount = 0
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
   expect(alertCount).toBeGreaterThan(0)
-}, 120_000)
+})

@@ -12,7 +12,7 @@ import { type RoundWorld, roundWorld } from './rounds.ts'
  */
 
 /** Number of random histories. Each is played on a local chain of its own. */
-const RUNS = runs(1, 20)
+const RUNS = runs(1, 10)
 const DAY_MS = 86_400_000
 
 const PROVIDERS = ['Alpha', 'Bravo', 'Charlie', 'Delta']
@@ -93,4 +93,4 @@ test('a backtest returns the alerts that a watch of the provider fired in that t
   let alertCount = 0
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
   expect(alertCount).toBeGreaterThan(RUNS)
-}, 600_000)
+})
