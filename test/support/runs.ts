@@ -1,10 +1,9 @@
 /**
  * How much the tests try that could try more: random inputs, and rounds. A setup file of all tests, which sets the
- * number for properties that give none, and has workers resolve imports quickly.
+ * number for properties that give none.
  */
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
-import './import-hook.ts'
 
 /** Whether everything is played whole: `npm run test:soak`. */
 export const isWhole = process.env['SOAK'] === 'whole'
