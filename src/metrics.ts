@@ -3,6 +3,8 @@ import { findLastProof } from '#src/billing/account/proof.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
+import type { Clock } from '#src/kernel/clock.ts'
+import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { readStats } from '#src/operations/figures.ts'
 import { readObservationProgress } from '#src/watches/observe/progress.ts'
 
@@ -25,20 +27,10 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
   ]
 }
 
-/** Returns `read` with a cache of `CACHE_MS` for its result, also for an error. Concurrent readers share one call. */
-function cached<T>(read: () => Promise<T>): () => Promise<T> {
-  let last: { readonly answer: Promise<T>; readonly atMs: number } | undefined
-  return () => {
-    if (last === undefined || performance.now() - last.atMs >= CACHE_MS) {
-      const reading = { answer: read(), atMs: performance.now() }
-      last = reading
-      // The next scrape reads again after a failure, which all that waited for it get.
-      reading.answer.catch(() => {
-        if (last === reading) last = undefined
-      })
-    }
-    return last.answer
-  }
+/** Returns `read` with a cache of `CACHE_MS` for its result; errors are not cached. Concurrent readers share one call. */
+function cached<T>(clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  const cache = createSharedCache<'only', T>(clock, { max: 1, freshMs: () => CACHE_MS })
+  return () => cache.get('only', read)
 }
 
 /** Metrics of sold and spent credits, from the public figures. */
@@ -58,9 +50,9 @@ function creditReadings(app: JobApp): readonly MetricReading[] {
 }
 
 /** Metrics of the synthetic alert; none if no monitor is configured (`HEARTBEAT_URL`). */
-function canaryReadings({ db, heartbeat }: JobApp): readonly MetricReading[] {
+function canaryReadings({ db, clock, heartbeat }: JobApp): readonly MetricReading[] {
   if (heartbeat === undefined) return []
-  const arrival = cached(() => findCanary({ db }))
+  const arrival = cached(clock, () => findCanary({ db }))
   return [
     {
       name: 'watchdog_canary_arrived_timestamp_seconds',
@@ -97,8 +89,8 @@ function headReading({ clock, meters }: JobApp): MetricReading {
 }
 
 /** Metrics of the last ledger reconciliation. */
-function ledgerReadings({ db }: Pick<JobApp, 'db'>): readonly MetricReading[] {
-  const lastProof = cached(() => findLastProof(db))
+function ledgerReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
+  const lastProof = cached(clock, () => findLastProof(db))
   return [
     {
       name: 'watchdog_ledger_wrong_wallets',
@@ -129,7 +121,7 @@ function quarantineReading({ quarantine }: Pick<JobApp, 'quarantine'>): MetricRe
 
 /** Metrics of deliveries. */
 function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly MetricReading[] {
-  const due = cached(async () => {
+  const due = cached(clock, async () => {
     const at = clock.now()
     return { at, channels: await countDueByChannel(db, at) }
   })
@@ -167,7 +159,7 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
 /** Metrics of chain reading and watch evaluation. */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
-  const progress = cached(() => readObservationProgress(db))
+  const progress = cached(clock, () => readObservationProgress(db))
   return [
     {
       name: 'watchdog_chain_head_block',
