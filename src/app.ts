@@ -14,6 +14,7 @@ import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
+import { createRequestBudget } from '#src/chain/request-budget.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
 import { createMailer } from '#src/channels/mailer.ts'
@@ -151,7 +152,14 @@ export function createApp(
   })
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
-  const chainAccess = { ...config.chain, chainId, log, clock, meters, recovery }
+  const { rpcUrls, requestsPerMinute, evaluationIntervalMs } = config.chain
+  const chainAccess = {
+    ...config.chain,
+    ...{ chainId, log, clock, meters, recovery },
+    // All readers of this process share the rate that an endpoint accepts.
+    budgets: rpcUrls.map((_, endpoint) => createRequestBudget(requestsPerMinute[endpoint])),
+    sharedHeadMs: evaluationIntervalMs,
+  }
   const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
@@ -217,7 +225,7 @@ export function createApp(
     limits: createLimits({ db }),
     chainId,
     confirmations: config.chain.confirmations,
-    evaluationIntervalMs: config.chain.evaluationIntervalMs,
+    evaluationIntervalMs,
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
@@ -226,7 +234,7 @@ export function createApp(
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
-    heads: createHeads({ ...config.chain, log, meters }),
+    heads: createHeads({ ...config.chain, longestMs: evaluationIntervalMs, log, meters }),
     slices:
       parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),

@@ -80,6 +80,15 @@ const rpcTimeouts = commaList.pipe(
       .transform((text) => (text === '' ? undefined : Number(text))),
   ),
 )
+/** Maximum number of requests per minute of each endpoint, by its position; an empty one is learned. */
+const rpcPerMinute = commaList.pipe(
+  z.array(
+    z
+      .string()
+      .regex(/^([1-9]\d{0,5})?$/, 'a number of requests per minute from 1 to 999999, or nothing')
+      .transform((text) => (text === '' ? undefined : Number(text))),
+  ),
+)
 /** A fragment is not part of a request, and WebSockets refuse it. */
 const isWsUrl = (text: string) =>
   z.url({ protocol: /^wss?$/ }).safeParse(text).success && !text.includes('#')
@@ -129,6 +138,7 @@ const Environment = z.object({
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
   FLARE_RPC_HEADERS: rpcHeaders.default([]),
   FLARE_RPC_TIMEOUT_MS: rpcTimeouts.default([]),
+  FLARE_RPC_PER_MINUTE: rpcPerMinute.default([]),
   FLARE_WS_URLS: wsUrls.default([]),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   FORMER_SUBMISSION_ADDRESSES: commaList.pipe(z.array(address)).default([]),
@@ -204,7 +214,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 /** Problems of settings by position that have no endpoint at their position. */
 function surplus(env: z.output<typeof Environment>): readonly string[] {
   const endpoints = env.FLARE_RPC_URLS.length
-  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_WS_URLS'] as const).flatMap(
+  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_RPC_PER_MINUTE', 'FLARE_WS_URLS'] as const).flatMap(
     (name) =>
       env[name].length > endpoints
         ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
@@ -266,6 +276,7 @@ function shape(env: z.output<typeof Environment>) {
       rpcUrls: env.FLARE_RPC_URLS,
       rpcHeaders: env.FLARE_RPC_HEADERS,
       rpcTimeoutsMs: env.FLARE_RPC_TIMEOUT_MS,
+      requestsPerMinute: env.FLARE_RPC_PER_MINUTE,
       sockets: sockets(env),
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       formerSubmissions: env.FORMER_SUBMISSION_ADDRESSES,

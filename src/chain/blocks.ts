@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Hash } from '#src/kernel/units.ts'
 import type { BlockRef } from './chain.ts'
 import type { RpcClient } from './endpoints.ts'
-import { EndpointError } from './failures.ts'
+import { EndpointError, NotYetError } from './failures.ts'
 import { Quantity, SECONDS_MAX } from './quantity.ts'
 
 const Block = z.object({
@@ -11,25 +11,30 @@ const Block = z.object({
   hash: Hash,
   timestamp: Quantity.refine((seconds) => seconds <= SECONDS_MAX),
 })
+const Parent = z.object({ parentHash: Hash })
+
+/** A block with the hash of its parent. */
+export interface Header extends BlockRef {
+  readonly parentHash: Hash
+}
 
 /**
- * Reads the newest block that has `confirmations` confirmations at this endpoint; its tip has one
- * confirmation.
+ * Reads the newest block of an endpoint.
  *
- * While the chain is shorter than that, it reads block 0.
- *
- * @param client of one endpoint, because another may be behind
- * @throws EndpointError when the endpoint does not return that block
+ * @param withTransactions whether the answer contains whole transactions, or their hashes
+ * @returns its header, and the whole answer
+ * @throws EndpointError when the endpoint returns none
  */
-export async function readConfirmedBlock(
+export async function readNewestHeader(
   client: RpcClient,
-  confirmations: number,
-): Promise<BlockRef> {
-  const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
-  const number = confirmedBlockNumber(Number(tip), confirmations)
-  const block = await readBlock(client, number)
-  if (block === undefined) throw new EndpointError(`block ${number} is missing`)
-  return block
+  withTransactions: boolean,
+): Promise<{ readonly header: Header; readonly answer: unknown }> {
+  const answer = await client.request({
+    method: 'eth_getBlockByNumber',
+    params: ['latest', withTransactions],
+  })
+  if (answer === null) throw new EndpointError('the newest block is missing')
+  return { header: { ...toBlockRef(answer), ...Parent.parse(answer) }, answer }
 }
 
 /**
@@ -53,7 +58,7 @@ export async function readBlock(client: RpcClient, number: number): Promise<Bloc
 export async function requireBlock(client: RpcClient, number: number): Promise<void> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
   if (tip < BigInt(number))
-    throw new EndpointError(`endpoint is behind: it has no block ${number} yet`)
+    throw new NotYetError(`endpoint is behind: it has no block ${number} yet`)
 }
 
 /**

@@ -159,10 +159,12 @@ export interface ChainAccess {
  */
 export interface Chain {
   /**
-   * The newest block with `confirmations` confirmations; the tip has one confirmation. Can be older than an
-   * earlier result, if an endpoint that is behind answered.
+   * The newest block with `confirmations` confirmations; the tip has one confirmation. Callers share a reading that is
+   * recent or under way. Can be older than an earlier result, if the tip was replaced.
    */
   confirmedBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
+  /** As `confirmedBlock`, but reads now. For the one caller that decides how often the chain is asked. */
+  readNewestBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
   /**
    * Balances in the smallest unit at the end of `block`, in the given order; batched through Multicall3.
    * undefined where the call failed or the contract is not a token.

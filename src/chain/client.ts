@@ -1,23 +1,25 @@
 import { servedChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { ChainHead, Meters } from '#src/kernel/meters.ts'
+import type { Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findBalanceAt } from './balance-at.ts'
 import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
-import { readBlock, readConfirmedBlock } from './blocks.ts'
-import type { AssetInfo, BlockRef, Chain } from './chain.ts'
+import { readBlock } from './blocks.ts'
+import type { AssetInfo, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
-import { createEndpoints, hostOf } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
 import { createFeeds } from './feeds.ts'
 import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { findPastBalance } from './past-balances.ts'
+import { createNewestBlock } from './newest-block.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
 import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
+import type { RequestBudget } from './request-budget.ts'
 import { readRouterState } from './router-state.ts'
 import { verifyMessage } from './signatures.ts'
 import { isBlockUnreadable } from './spans.ts'
@@ -44,6 +46,12 @@ export interface ChainOptions {
   readonly clock?: Clock
   /** Former addresses of contracts, by registry name, as returned by `RoundReader.contracts`. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
+  /** Budgets of requests by position, for clients that share them; each endpoint has its own by default. */
+  readonly budgets?: readonly RequestBudget[]
+  /**
+   * Age in milliseconds up to which callers of `confirmedBlock` share a reading of the newest block; 0 by default.
+   */
+  readonly sharedHeadMs?: number
   /** Upper limits of concurrent and waiting requests; unlimited by default. */
   readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
@@ -53,8 +61,6 @@ export interface ChainOptions {
 }
 
 const TIMEOUT_MS = 5000
-/** Time without a new block after which every endpoint is asked for one. */
-const STANDSTILL_MS = 10_000
 /**
  * Limits of signature checks: anybody can cause a contract to be called, and the contract decides how long
  * that takes.
@@ -71,9 +77,11 @@ export function createChain({
   rpcUrls,
   rpcHeaders,
   rpcTimeoutsMs,
+  budgets,
   chainId,
   log,
   timeoutMs = TIMEOUT_MS,
+  sharedHeadMs = 0,
   multicallAddress = MULTICALL3_ADDRESS,
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
@@ -86,6 +94,7 @@ export function createChain({
     rpcUrls,
     rpcHeaders,
     rpcTimeoutsMs,
+    budgets,
     chainId,
     log,
     clock,
@@ -106,32 +115,13 @@ export function createChain({
   const feeds = createFeeds({ endpoints, contracts, clock, log })
 
   const turns = createWorkLimiter(VERIFICATIONS)
-  let newest = { number: 0, atMs: 0 }
+  const newestBlock = createNewestBlock({
+    ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: false },
+  })
 
   return {
-    // An endpoint that is behind the others, or stands still, is skipped while another has newer blocks.
-    confirmedBlock: async (confirmations, signal) => {
-      const nowMs = clock.now().getTime()
-      const isQuick = nowMs - newest.atMs < STANDSTILL_MS
-      const heard: (BlockRef & ChainHead)[] = []
-      await endpoints.askUntil(
-        async (client) => {
-          const read = await readConfirmedBlock(client, confirmations)
-          heard.push({ ...read, endpoint: hostOf(client.transport.url ?? '') })
-        },
-        () => heard.some(({ number }) => number > newest.number - (isQuick ? 1 : 0)),
-        signal,
-      )
-      const { endpoint, ...block } = heard.reduce((highest, head) =>
-        head.number > highest.number ? head : highest,
-      )
-      // A tip that no endpoint has any more was an error of the endpoint that reported it, so it is
-      // forgotten.
-      const isGone = !isQuick && block.number < newest.number
-      if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
-      meters?.setHead({ endpoint, at: block.at })
-      return block
-    },
+    confirmedBlock: newestBlock.confirmed,
+    readNewestBlock: newestBlock.read,
     balances: (queries, block, signal) =>
       readBalances({ endpoints, multicallAddress }, queries, block, signal),
     movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),

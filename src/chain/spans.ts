@@ -2,7 +2,7 @@ import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
 import { Hash } from '#src/kernel/units.ts'
-import { readConfirmedBlock, requireBlock, toBlockRef } from './blocks.ts'
+import { readNewestHeader, requireBlock, toBlockRef } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
@@ -53,7 +53,7 @@ export async function isBlockUnreadable(
     } catch (error) {
       if (error instanceof BlockError) return false
       if (!isEndpointFailure(error) || isRefusal(error, true)) throw error
-      await readConfirmedBlock(client, 1)
+      await readNewestHeader(client, false)
       return false
     }
   }, signal)

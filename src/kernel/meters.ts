@@ -6,8 +6,11 @@ const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 
-/** Result of a request to an endpoint. `refused`: the endpoint is busy or limits requests, and may accept it later. */
-export type RpcOutcome = 'answered' | 'refused' | 'failed'
+/**
+ * Result of a request to an endpoint. `not_yet`: the node does not have the block yet; `limited`: there were too many
+ * requests; `refused`: the endpoint is busy. Each of these may be answered a moment later.
+ */
+export type RpcOutcome = 'answered' | 'not_yet' | 'limited' | 'refused' | 'failed'
 
 /** The newest confirmed block that was read. */
 export interface ChainHead {

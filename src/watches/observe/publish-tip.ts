@@ -42,7 +42,7 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
   const before = await store.findObservationCursor(db, store.TIP_CURSOR)
   let tip: BlockRef | undefined
   try {
-    tip = await chain.confirmedBlock(deps.confirmations, signal)
+    tip = await chain.readNewestBlock(deps.confirmations, signal)
     return tip
   } finally {
     const now = clock.now()

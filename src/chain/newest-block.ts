@@ -1,0 +1,141 @@
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Meters } from '#src/kernel/meters.ts'
+import { confirmedBlockNumber, type Header, readBlock, readNewestHeader } from './blocks.ts'
+import type { BlockRef } from './chain.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { NotYetError } from './failures.ts'
+import { hostOf } from './rpc-request.ts'
+
+/** The newest block, which all readers of a process share. */
+export interface NewestBlock {
+  /**
+   * Returns the newest block with that many confirmations, of the last reading if it is recent, or of one that is
+   * under way.
+   *
+   * @throws as `Endpoints.ask`
+   */
+  confirmed(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef>
+  /** Reads the newest block now, and returns the one with that many confirmations. */
+  read(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef>
+}
+
+/** Settings of the newest block. */
+export interface NewestBlockOptions {
+  readonly endpoints: Endpoints
+  readonly clock: Clock
+  /** Age in milliseconds up to which a reading is shared. */
+  readonly sharedMs: number
+  readonly meters: Meters | undefined
+  /** Called with each newest header, and the endpoint's answer that has it. */
+  readonly onHeader?: (header: Header, answer: unknown) => void
+  /** Whether newest blocks are read with their transactions. */
+  readonly withTransactions: boolean
+}
+
+/** Time without a new block after which every endpoint is asked for one, and a lower one is believed. */
+const STANDSTILL_MS = 10_000
+/** Headers that are remembered, from which confirmed blocks are found without a request. */
+const HEADERS_MAX = 64
+
+/** Creates the reader of the newest block. It reads with the first call. */
+export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
+  const { endpoints, clock, sharedMs, meters, onHeader, withTransactions } = options
+  const headers = new Map<string, Header>()
+  let newest: { readonly header: Header; readonly foundAtMs: number } | undefined
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<Header> | undefined
+
+  /** An endpoint that is behind the others, or stands still, is skipped while another has newer blocks. */
+  async function readHeader(): Promise<Header> {
+    const nowMs = clock.now().getTime()
+    const isQuick = newest !== undefined && nowMs - newest.foundAtMs < STANDSTILL_MS
+    const known = newest?.header.number ?? -1
+    const answers: { readonly header: Header; readonly answer: unknown; readonly host: string }[] = []
+    await endpoints.askUntil(
+      async (client) => {
+        const heard = await readNewestHeader(client, withTransactions)
+        answers.push({ ...heard, host: hostOf(client.transport.url ?? '') })
+      },
+      () => answers.some(({ header }) => header.number > known - (isQuick ? 1 : 0)),
+      undefined,
+    )
+    const best = answers.reduce((highest, heard) =>
+      heard.header.number > highest.header.number ? heard : highest,
+    )
+    readAt = performance.now()
+    // A tip that no endpoint has any more was an error of the endpoint that reported it.
+    if (best.header.number < known && isQuick && newest !== undefined) return newest.header
+    if (best.header.number !== known) newest = { header: best.header, foundAtMs: nowMs }
+    endpoints.noteNewest(best.header.number)
+    remember(best.header)
+    onHeader?.(best.header, best.answer)
+    meters?.setHead({ endpoint: best.host, at: best.header.at })
+    return best.header
+  }
+
+  function remember(header: Header): void {
+    headers.delete(header.hash)
+    headers.set(header.hash, header)
+    const [oldest] = headers.keys()
+    if (headers.size > HEADERS_MAX && oldest !== undefined) headers.delete(oldest)
+  }
+
+  /** The block with that many confirmations: an ancestor of the newest one. */
+  async function ancestorOf(
+    header: Header,
+    confirmations: number,
+    signal: AbortSignal | undefined,
+  ): Promise<BlockRef> {
+    const number = confirmedBlockNumber(header.number, confirmations)
+    let at: Header | undefined = header
+    while (at !== undefined && at.number > number) at = headers.get(at.parentHash)
+    if (at !== undefined) return refOf(at)
+    return endpoints.ask((client) => readThere(client, number), signal)
+  }
+
+  function readOnce(): Promise<Header> {
+    reading ??= readHeader().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  async function read(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef> {
+    signal?.throwIfAborted()
+    const header = await unlessAborted(readOnce(), signal)
+    return ancestorOf(header, confirmations, signal)
+  }
+
+  return {
+    read,
+    confirmed: (confirmations, signal) => {
+      const isRecent = newest !== undefined && performance.now() - readAt < sharedMs
+      return isRecent && newest !== undefined
+        ? ancestorOf(newest.header, confirmations, signal)
+        : read(confirmations, signal)
+    },
+  }
+}
+
+async function readThere(client: RpcClient, number: number): Promise<BlockRef> {
+  const block = await readBlock(client, number)
+  if (block === undefined) throw new NotYetError(`block ${number} is missing`)
+  return block
+}
+
+function refOf({ number, hash, at }: Header): BlockRef {
+  return { number, hash, at }
+}
+
+/** A shared reading goes on when one of its callers aborts. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  const { promise, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
