@@ -169,7 +169,13 @@ export function createApp(
       limits: REQUESTS_ASK,
     }),
   )
-  const jobsChain = withFsp(createChain({ ...chainAccess, formerContracts: contractsIn(jobsDb) }))
+  const jobsChain = withFsp(
+    createChain({
+      ...chainAccess,
+      formerContracts: contractsIn(jobsDb),
+      readsWholeBlocks: config.roles.includes('watcher'),
+    }),
+  )
   const xrpl = xrpLedger(config, log)
   const billing = {
     ...config.billing,

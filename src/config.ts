@@ -214,11 +214,12 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
 /** Problems of settings by position that have no endpoint at their position. */
 function surplus(env: z.output<typeof Environment>): readonly string[] {
   const endpoints = env.FLARE_RPC_URLS.length
-  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_RPC_PER_MINUTE', 'FLARE_WS_URLS'] as const).flatMap(
-    (name) =>
-      env[name].length > endpoints
-        ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
-        : [],
+  return (
+    ['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_RPC_PER_MINUTE', 'FLARE_WS_URLS'] as const
+  ).flatMap((name) =>
+    env[name].length > endpoints
+      ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
+      : [],
   )
 }
 

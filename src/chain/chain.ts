@@ -2,6 +2,7 @@ import type { Address, Hash } from '#src/kernel/units.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { LogReader } from './logs.ts'
+import type { RecentBlocks } from './recent-blocks.ts'
 import type { ContractAddresses } from './registry.ts'
 
 /** Reference to a block: enough to identify the block and to notice that it was replaced. */
@@ -150,6 +151,7 @@ export interface ChainAccess {
   readonly endpoints: Endpoints
   readonly contracts: ContractAddresses
   readonly logs: LogReader
+  readonly recent: RecentBlocks
   readonly multicallAddress: Address
 }
 

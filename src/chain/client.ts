@@ -6,17 +6,20 @@ import type { Address } from '#src/kernel/units.ts'
 import { findBalanceAt } from './balance-at.ts'
 import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
-import { readBlock } from './blocks.ts'
+import { type Header, readBlock } from './blocks.ts'
 import type { AssetInfo, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
 import { createEndpoints } from './endpoints.ts'
+import { isEndpointFailure } from './failures.ts'
 import { createFeeds } from './feeds.ts'
 import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
-import { findPastBalance } from './past-balances.ts'
 import { createNewestBlock } from './newest-block.ts'
+import { findPastBalance } from './past-balances.ts'
 import { scanPayments } from './payment-scan.ts'
 import { readTransactionFacts } from './payments.ts'
+import { type ReadBlock, toReadBlock } from './read-block.ts'
+import { createRecentBlocks } from './recent-blocks.ts'
 import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
 import type { RequestBudget } from './request-budget.ts'
@@ -52,6 +55,11 @@ export interface ChainOptions {
    * Age in milliseconds up to which callers of `confirmedBlock` share a reading of the newest block; 0 by default.
    */
   readonly sharedHeadMs?: number
+  /**
+   * Whether all blocks are read with their transactions, so that the newest block is requested with them, too; false
+   * by default.
+   */
+  readonly readsWholeBlocks?: boolean
   /** Upper limits of concurrent and waiting requests; unlimited by default. */
   readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
@@ -82,6 +90,7 @@ export function createChain({
   log,
   timeoutMs = TIMEOUT_MS,
   sharedHeadMs = 0,
+  readsWholeBlocks = false,
   multicallAddress = MULTICALL3_ADDRESS,
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
@@ -115,8 +124,12 @@ export function createChain({
   const feeds = createFeeds({ endpoints, contracts, clock, log })
 
   const turns = createWorkLimiter(VERIFICATIONS)
+  const recent = createRecentBlocks()
   const newestBlock = createNewestBlock({
-    ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: false },
+    ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: readsWholeBlocks },
+    onHeader: (header, answer) => {
+      if (readsWholeBlocks) recent.add(header, () => blockOf(header, answer))
+    },
   })
 
   return {
@@ -144,10 +157,10 @@ export function createChain({
         signal,
       ),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
-      scanPayments({ endpoints, logs }, { fromBlock, toBlock }, destinations, signal),
+      scanPayments({ endpoints, logs, recent }, { fromBlock, toBlock }, destinations, signal),
     isUnreadable: (number, signal) => isBlockUnreadable(endpoints, number, signal),
     internalTransfers: (holder, span, signal) =>
-      findInternalTransfers(endpoints, holder, span, signal),
+      findInternalTransfers({ endpoints, recent }, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
     pastBalance: (query, block, signal) =>
       findPastBalance({ endpoints, multicallAddress }, query, block, signal),
@@ -165,12 +178,23 @@ export function createChain({
     feedPrice: (name, signal) => feeds.price(name, signal),
     feedList: (signal) => feeds.list(signal),
     feedPrices: (names, block, signal) => feeds.at(names, block, signal),
-    access: { endpoints, contracts, logs, multicallAddress },
+    access: { endpoints, contracts, logs, recent, multicallAddress },
     routerState: (router, addresses, signal) =>
       endpoints.ask(
         (client) => readRouterState(client, router, addresses, multicallAddress),
         signal,
       ),
+  }
+}
+
+/** The newest block with its transactions; undefined if the endpoint returned something else. */
+function blockOf({ number }: Header, answer: unknown): ReadBlock | undefined {
+  try {
+    return toReadBlock(answer, number, true)
+  } catch (error) {
+    // It is requested again by its readers, which ask other endpoints as well.
+    if (isEndpointFailure(error)) return undefined
+    throw error
   }
 }
 

@@ -53,8 +53,7 @@ export function createEndpointHealth(
     recordFailure(reason) {
       const isNew = failing === undefined
       failing = record(failing, now(), (times) => {
-        if (isNew)
-          log.warn({ ...name, reason, restSeconds: REST_MS / 1000 }, 'rpc endpoint failed')
+        if (isNew) log.warn({ ...name, reason, restSeconds: REST_MS / 1000 }, 'rpc endpoint failed')
         else log.warn({ ...name, reason, times }, 'rpc endpoint still fails')
       })
     },

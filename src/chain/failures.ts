@@ -84,7 +84,8 @@ const INTERNAL = -32603
 const TOO_MANY =
   /too many requests|too many calls|rate.?limit|requests? ?(per|\/|limit|count)|(per|\/) ?(second|sec|minute|min|hour|day)\b|credits?|compute units?|\bCUs?\b|throughput|capacity|quota|throttl/i
 /** Words in errors of a node that cannot answer now. */
-const TOO_BUSY = /overload|\bbusy\b|try again|temporar|unavailable, retry|internal (server )?error|bad gateway|upstream/i
+const TOO_BUSY =
+  /overload|\bbusy\b|try again|temporar|unavailable, retry|internal (server )?error|bad gateway|upstream/i
 /** Words in an error that a repeated request would cause again, because its result is too large. */
 const TOO_LARGE =
   /too (many|much) (results?|logs|blocks)|too (large|wide)|range|blocks?\b|results?|\blogs\b|maximum|response size/i

@@ -50,7 +50,8 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     const nowMs = clock.now().getTime()
     const isQuick = newest !== undefined && nowMs - newest.foundAtMs < STANDSTILL_MS
     const known = newest?.header.number ?? -1
-    const answers: { readonly header: Header; readonly answer: unknown; readonly host: string }[] = []
+    const answers: { readonly header: Header; readonly answer: unknown; readonly host: string }[] =
+      []
     await endpoints.askUntil(
       async (client) => {
         const heard = await readNewestHeader(client, withTransactions)

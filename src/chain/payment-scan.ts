@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBlock, requireBlock } from './blocks.ts'
 import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
-import type { Endpoints, RpcClient } from './endpoints.ts'
+import type { RpcClient } from './endpoints.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import type { Log, LogFilter, LogReader } from './logs.ts'
+import type { Log, LogFilter } from './logs.ts'
 import {
   blockReplacedError,
   hasSucceeded,
@@ -15,13 +15,7 @@ import {
 } from './payments.ts'
 import type { SpanBlock } from './span-block.ts'
 import { blocksLackingEvents, readLogsFromAny } from './span-events.ts'
-import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
-
-/** Dependencies of a scan. */
-export interface ScanSource {
-  readonly endpoints: Endpoints
-  readonly logs: LogReader
-}
+import { BLOCKS_PER_STEP, readBlocks, type SpanSource } from './spans.ts'
 
 /** A payment with the index of its transaction in the block. */
 interface Found {
@@ -43,7 +37,7 @@ const HEADS_AT_ONCE = 6
  * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
  */
 export async function scanPayments(
-  source: ScanSource,
+  source: SpanSource,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
   destinations: PaymentDestinations,
   signal?: AbortSignal,
@@ -76,7 +70,7 @@ interface Step {
 }
 
 async function readStep(
-  source: ScanSource,
+  source: SpanSource,
   client: RpcClient,
   { from, to }: { readonly from: number; readonly to: number },
   destinations: PaymentDestinations,
@@ -92,7 +86,7 @@ async function readStep(
     const blocks = await readHeads(client, logs)
     return { found: routed(logs, blocks, destinations), logs, doubtful: undefined, upTo }
   }
-  const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true })
+  const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true }, source.recent)
   const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
   const native = await transfers(client, blocks, destinations)
   const doubtful =
@@ -104,7 +98,7 @@ async function readStep(
 
 /** Finds the blocks that, by their headers, may have a router payment though no endpoint returned one. */
 async function findDoubtful(
-  { endpoints }: ScanSource,
+  { endpoints, recent }: SpanSource,
   span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },
   { router }: PaymentDestinations,
   signal: AbortSignal | undefined,
@@ -114,7 +108,7 @@ async function findDoubtful(
   for (let from = span.from; from <= span.upTo; from += BLOCKS_PER_STEP) {
     const to = Math.min(span.upTo, from + BLOCKS_PER_STEP - 1)
     const range = { from, to, withTransactions: false }
-    const blocks = await endpoints.ask((client) => readBlocks(client, range), signal)
+    const blocks = await endpoints.ask((client) => readBlocks(client, range, recent), signal)
     for (const { ref } of blocksLackingEvents(blocks, span.logs, paidBy(router))) doubtful.push(ref)
   }
   return doubtful
@@ -122,7 +116,7 @@ async function findDoubtful(
 
 /** The router's payments in a block, from the first endpoint that returns any. */
 async function ask(
-  { endpoints }: ScanSource,
+  { endpoints }: SpanSource,
   block: BlockRef,
   destinations: PaymentDestinations,
   signal: AbortSignal | undefined,

@@ -89,7 +89,8 @@ async function send<T>(url: string, connection: Connection, args: Request): Prom
       } else if (isRateLimit(error)) {
         connection.onLimit()
         if (repeats.limited++ >= LIMITED_REPEATS) throw error
-        if (!isAlone && budget.pausedMs() > PAUSED_MS_MAX) throw new EndpointBusy('too many requests')
+        if (!isAlone && budget.pausedMs() > PAUSED_MS_MAX)
+          throw new EndpointBusy('too many requests')
       } else {
         const pauseMs = REFUSED_MS[repeats.refused++]
         if (pauseMs === undefined || !isRefusal(error, connection.isWell)) throw error
@@ -99,10 +100,7 @@ async function send<T>(url: string, connection: Connection, args: Request): Prom
   }
 }
 
-function waitForTurn(
-  { budget, signal, isAlone }: Connection,
-  urgency: Urgency,
-): Promise<void> {
+function waitForTurn({ budget, signal, isAlone }: Connection, urgency: Urgency): Promise<void> {
   if (!isAlone && budget.pausedMs() > PAUSED_MS_MAX) throw new EndpointBusy('too many requests')
   return budget.begin(signal, urgency)
 }
@@ -257,7 +255,8 @@ function urgencyOf(args: Request, newest: number): Urgency {
 function blockOf({ params }: Request): number | undefined {
   if (!Array.isArray(params)) return undefined
   const [first, second] = params
-  const range = typeof first === 'object' && first !== null && 'toBlock' in first ? first.toBlock : undefined
+  const range =
+    typeof first === 'object' && first !== null && 'toBlock' in first ? first.toBlock : undefined
   const named = [range, second, first].find((value) => isQuantity(value))
   return named === undefined ? undefined : Number(named)
 }

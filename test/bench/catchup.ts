@@ -4,6 +4,7 @@ import { numberToHex } from 'viem'
 import type { BlockRef } from '#src/chain/chain.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
+import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { createRoundFacts } from '#src/fsp/indexer/round-facts.ts'
@@ -135,6 +136,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
       suspectMove: () => false,
     },
     logs: createLogReader(),
+    recent: createRecentBlocks(),
     multicallAddress: ZERO_ADDRESS,
   })
   const chain = {

@@ -85,12 +85,13 @@ async function read(proxies: readonly { readonly url: string }[], from = 0, to =
     timeoutMs: 2000,
   })
   const filter = { address: devnet.contracts.router, topics: [PAID_TOPIC] }
+  const source = { endpoints, logs: createLogReader(), recent: createRecentBlocks() }
   const spans: Span[] = []
   let next = from
   let after: `0x${string}` | undefined
   while (next <= to) {
     const range = { from: next, to, after, withTransactions: true }
-    const span = await readSpan({ endpoints, logs: createLogReader() }, filter, range)
+    const span = await readSpan(source, filter, range)
     spans.push(span)
     after = span.blocks.at(-1)?.ref.hash
     next = span.upTo + 1
