@@ -133,7 +133,7 @@ async function sendOnce<T>(url: string, connection: Connection, args: Request): 
       fetchFn: (input, init) => fetchAndHear(input, init, heard),
     })({})
     const answer = await once.request(args).catch((error: unknown) => {
-      throw TELLING.includes(heard.status) ? new RefusedRequest(heard.status) : error
+      throw isTelling(heard.status, error) ? new RefusedRequest(heard.status) : error
     })
     checkResultShape(args.method, answer)
     checkThere(args, answer, connection.newest())
@@ -158,8 +158,10 @@ interface Heard {
   retryAfterMs: number | undefined
 }
 
-/** Statuses that say more than an error in the body. */
-const TELLING: readonly number[] = [429]
+/** Whether the status of an answer says more than its body: there are too many requests, or the body says nothing. */
+function isTelling(status: number, error: unknown): boolean {
+  return status === 429 || (status >= 400 && rpcErrorOf(error) === undefined)
+}
 
 async function fetchAndHear(
   input: string | URL | globalThis.Request,
@@ -173,13 +175,23 @@ async function fetchAndHear(
   // A gateway may send an error without the envelope of JSON-RPC. Such an answer is small.
   const bytes = Number(headers.get('content-length') ?? Number.POSITIVE_INFINITY)
   if (ok && bytes > BARE_BYTES_MAX) return response
-  const text = ok || bytes <= BODY_BYTES_MAX ? await response.text() : ''
+  const text = await readAtMost(response, BARE_BYTES_MAX)
   return new Response(withEnvelope(text), { status, headers: withoutLength(headers) })
 }
 
-/** Largest answer that may be an error without an envelope, and largest body of an error that is read. */
-const BARE_BYTES_MAX = 4096
-const BODY_BYTES_MAX = 64 * 1024
+/** Largest answer that may be an error without an envelope. Of the body of an error so much is read. */
+const BARE_BYTES_MAX = 16 * 1024
+
+async function readAtMost({ body }: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > bytesMax) break
+  }
+  return Buffer.concat(chunks).toString()
+}
 
 function withEnvelope(text: string): string {
   try {

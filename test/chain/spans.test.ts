@@ -7,6 +7,7 @@ import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { closeServer, listenOnLoopback } from '#sandbox/loopback.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
+import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
 import { PAID_TOPIC } from '#src/chain/payments.ts'
 import { BLOCKS_PER_STEP, readSpan, type Span } from '#src/chain/spans.ts'
 import { systemClock } from '#src/kernel/clock.ts'
@@ -200,7 +201,13 @@ describe('a span of blocks', () => {
   })
 
   test.each<[string, (proxy: RpcProxy) => unknown]>([
-    ['is behind', (proxy) => proxy.rewrite('eth_blockNumber', () => '0x3')],
+    [
+      'is behind',
+      (proxy) =>
+        proxy.rewrite('eth_getBlockByNumber', (block) =>
+          Number(Object(block).number) > 3 ? null : block,
+        ),
+    ],
     ['misses a block', (proxy) => proxy.rewrite('eth_getBlockByNumber', () => null)],
     [
       'is on another fork',
