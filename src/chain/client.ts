@@ -49,7 +49,7 @@ export interface ChainOptions {
   readonly clock?: Clock
   /** Former addresses of contracts, by registry name, as returned by `RoundReader.contracts`. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
-  /** Budgets of requests by position, for clients that share them; each endpoint has its own by default. */
+  /** Budgets of requests by position, which other clients may share; by default a very high one for each. */
   readonly budgets?: readonly RequestBudget[]
   /**
    * Age in milliseconds up to which callers of `confirmedBlock` share a reading of the newest block; 0 by default.

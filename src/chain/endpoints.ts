@@ -82,7 +82,7 @@ export interface EndpointOptions {
   readonly rpcHeaders?: readonly Readonly<Record<string, string>>[] | undefined
   /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
   readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
-  /** Budgets of requests by position, for readers that share them; each has its own by default. */
+  /** Budgets of requests by position, which other readers may share; by default a very high one for each. */
   readonly budgets?: readonly RequestBudget[] | undefined
   /** The chain id that endpoints must have; endpoints of another chain are never used. */
   readonly chainId: number
@@ -111,6 +111,8 @@ interface Endpoint {
 const CHECK_MS = HOUR_MS
 const WRONG_CHECK_MS = MINUTE_MS
 const RETRY_AFTER_SECONDS = 10
+/** Budget of an endpoint whose budget is not given, as in tests. */
+const UNPACED_PER_MINUTE = 600_000
 
 /**
  * Creates the endpoints; connects with the first request. Long because `ask`, `askUntil`, `askForMost` and `askEach`
@@ -135,7 +137,7 @@ export function createEndpoints({
       timeoutMs: rpcTimeoutsMs[endpoint] ?? timeoutMs,
       ...{ chain: 'unknown', checkedAtMs: 0 },
       health: createEndpointHealth(name, { clock, log }),
-      budget: budgets[endpoint] ?? createRequestBudget(),
+      budget: budgets[endpoint] ?? createRequestBudget(UNPACED_PER_MINUTE),
     }
   })
 

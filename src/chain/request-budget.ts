@@ -70,7 +70,7 @@ interface Waiting {
 export function createRequestBudget(perMinute?: number): RequestBudget {
   const rateMax = perMinute === undefined ? RATE_MAX : perMinute / 60
   const queues: readonly Set<Waiting>[] = [new Set(), new Set(), new Set()]
-  let rate = Math.min(RATE_START, rateMax)
+  let rate = perMinute === undefined ? RATE_START : rateMax
   let tokens = Math.max(rate, 1)
   let refilledAt = performance.now()
   let underWay = 0
