@@ -82,7 +82,7 @@ const LIMITED_OR_TOO_LARGE = -32005
 const INTERNAL = -32603
 /** Words in errors that concern the number of requests, not one request. */
 const TOO_MANY =
-  /too many requests|too many calls|rate.?limit|requests? ?(per|\/|limit|count)|(per|\/) ?(second|sec|minute|min|hour|day)\b|credits?|compute units?|\bCUs?\b|throughput|capacity|quota|throttl/i
+  /too many requests|too many calls|rate.?limit|requests? ?(per|\/|limit|count|rate)|(per|\/) ?(second|sec|minute|min|hour|day)\b|credits?|compute units?|\bCUs?\b|throughput|capacity|quota|throttl|\bRPS\b/i
 /** Words in errors of a node that cannot answer now. */
 const TOO_BUSY =
   /overload|\bbusy\b|try again|temporar|unavailable, retry|internal (server )?error|bad gateway|upstream/i
@@ -140,7 +140,7 @@ export function isNotYet(error: unknown): boolean {
   const text = textOf(answer)
   const [, height, requested] = ABOVE_ANVIL.exec(text) ?? []
   if (height !== undefined) return Number(requested) > Number(height)
-  return NOT_YET.test(text)
+  return NOT_YET.test(text) && !/\bstate\b/i.test(text)
 }
 
 /**
@@ -164,9 +164,12 @@ const PAYLOAD_TOO_LARGE = 413
 
 /** Whether a request of events covers more blocks, or returns more, than the endpoint allows. */
 export function isTooLarge(error: unknown): boolean {
-  if (isRateLimit(error) || isNotYet(error)) return false
+  if (isNotYet(error)) return false
   if (error instanceof RefusedRequest) return error.status === PAYLOAD_TOO_LARGE
   const answer = rpcErrorOf(error)
+  // With this code it may be either, and pauses did not help.
+  if (answer?.code === LIMITED_OR_TOO_LARGE) return !TOO_MANY.test(textOf(answer))
+  if (isRateLimit(error)) return false
   if (answer === undefined) return httpStatusOf(error) === PAYLOAD_TOO_LARGE
   return TOO_MUCH.test(textOf(answer))
 }
