@@ -1,7 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { requireBlock } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
 import { Quantity } from './quantity.ts'
@@ -20,10 +19,7 @@ export async function findBalanceAt(
   signal?: AbortSignal,
 ): Promise<bigint | undefined> {
   const { answer, isSure } = await endpoints.askForMost(
-    async (client) => {
-      await requireBlock(client, block)
-      return readBalanceAt(client, holder, block)
-    },
+    (client) => readBalanceAt(client, holder, block),
     (units) => units !== undefined,
     signal,
   )

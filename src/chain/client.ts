@@ -24,6 +24,7 @@ import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
 import type { RequestBudget } from './request-budget.ts'
 import { readRouterState } from './router-state.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import { verifyMessage } from './signatures.ts'
 import { isBlockUnreadable } from './spans.ts'
 import { readTokenInfo } from './tokens.ts'
@@ -121,10 +122,11 @@ export function createChain({
     clock,
     log,
   })
-  const feeds = createFeeds({ endpoints, contracts, clock, log })
+  const calls = createSharedCalls()
+  const feeds = createFeeds({ endpoints, contracts, multicallAddress, calls, clock, log })
 
   const turns = createWorkLimiter(VERIFICATIONS)
-  const recent = createRecentBlocks()
+  const recent = createRecentBlocks((block) => newestBlock.remember(block))
   const newestBlock = createNewestBlock({
     ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: readsWholeBlocks },
     onHeader: (header, answer) => {
@@ -136,7 +138,7 @@ export function createChain({
     confirmedBlock: newestBlock.confirmed,
     readNewestBlock: newestBlock.read,
     balances: (queries, block, signal) =>
-      readBalances({ endpoints, multicallAddress }, queries, block, signal),
+      readBalances({ endpoints, multicallAddress, calls }, queries, block, signal),
     movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),
     assetInfo: async (asset, signal) => {
       if (asset === 'FLR') return { symbol: servedChain().symbol, decimals: NATIVE_DECIMALS }
@@ -169,7 +171,8 @@ export function createChain({
         const code = await client.request({ method: 'eth_getCode', params: [address, 'latest'] })
         return code !== '0x'
       }, signal),
-    blockAt: (number, signal) =>
+    blockAt: async (number, signal) =>
+      newestBlock.ancestor(number) ??
       endpoints.askUntil(
         (client) => readBlock(client, number),
         (block) => block !== undefined,

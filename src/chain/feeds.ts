@@ -11,11 +11,14 @@ import { cryptoFeedId, type FeedEntry, type FeedList, feedName, findFeed } from 
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
+import type { SharedCalls } from './shared-calls.ts'
 
 /** Dependencies of reading prices. */
 export interface FeedSource {
   readonly endpoints: Endpoints
   readonly contracts: ContractAddresses
+  readonly multicallAddress: Address
+  readonly calls: SharedCalls
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,7 +52,8 @@ const APART_AT_ONCE = 4
  * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because its
  * methods share the list of feeds and the set of failing feeds.
  */
-export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
+export function createFeeds(source: FeedSource): Feeds {
+  const { endpoints, contracts, clock, log } = source
   /** Feeds without a valid price, for which that was logged. */
   const silent = new Set<FeedName>()
   /**
@@ -92,7 +96,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     if (address === undefined) return pricesById
     const isFresh = (price: FeedPrice) => block.at.getTime() - price.at.getTime() <= AGE_MAX_MS
     const together = ids.filter((id) => !apart.has(id))
-    const prices = await readFeeds(client, address, together, block.number)
+    const prices = await readFeeds(source, client, address, together, block.number)
     const areGood = prices?.every(isFresh) ?? false
     for (const [index, id] of together.entries()) {
       const price = prices?.[index]
@@ -167,8 +171,9 @@ async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | 
   }
 }
 
-/** Reads several feeds in one request; undefined when a feed makes the request fail. */
+/** Reads several feeds in a request that balances share; undefined when a feed makes the request fail. */
 async function readFeeds(
+  { calls, multicallAddress }: Pick<FeedSource, 'calls' | 'multicallAddress'>,
   client: RpcClient,
   ftsoV2: Address,
   ids: readonly Hex[],
@@ -176,7 +181,11 @@ async function readFeeds(
 ): Promise<readonly FeedPrice[] | undefined> {
   if (ids.length === 0) return []
   const call = { abi: FTSO_V2_ABI, functionName: 'getFeedsById', args: [ids] } as const
-  const data = await readPayable(client, ftsoV2, encodeFunctionData(call), ids, block)
+  const callData = encodeFunctionData(call)
+  const options = { multicallAddress, block }
+  const [shared] = await calls.read(client, [{ target: ftsoV2, callData }], options)
+  // A call that failed may need a fee, which calls of a batch cannot pay.
+  const data = shared ?? (await readPayable(client, ftsoV2, callData, ids, block))
   if (data === undefined) return undefined
   const [values, decimals, timestamp] = decodeFunctionResult({ ...call, data })
   if (values.length !== ids.length || decimals.length !== ids.length) return undefined

@@ -17,6 +17,10 @@ export interface NewestBlock {
   confirmed(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef>
   /** Reads the newest block now, and returns the one with that many confirmations. */
   read(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef>
+  /** An ancestor of the newest block, if the last reading is recent and all blocks between are known. */
+  ancestor(number: number): BlockRef | undefined
+  /** Adds a block that was read, so that ancestors are found without a request. */
+  remember(header: Header): void
 }
 
 /** Settings of the newest block. */
@@ -35,7 +39,7 @@ export interface NewestBlockOptions {
 /** Time without a new block after which every endpoint is asked for one, and a lower one is believed. */
 const STANDSTILL_MS = 10_000
 /** Headers that are remembered, from which confirmed blocks are found without a request. */
-const HEADERS_MAX = 64
+const HEADERS_MAX = 512
 
 /** Creates the reader of the newest block. It reads with the first call. */
 export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
@@ -81,6 +85,16 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     if (headers.size > HEADERS_MAX && oldest !== undefined) headers.delete(oldest)
   }
 
+  function knownAncestor(from: Header, number: number): BlockRef | undefined {
+    let at: Header | undefined = from
+    while (at !== undefined && at.number > number) at = headers.get(at.parentHash)
+    return at?.number === number ? refOf(at) : undefined
+  }
+
+  function isRecent(): boolean {
+    return newest !== undefined && performance.now() - readAt < sharedMs
+  }
+
   /** The block with that many confirmations: an ancestor of the newest one. */
   async function ancestorOf(
     header: Header,
@@ -88,10 +102,9 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     signal: AbortSignal | undefined,
   ): Promise<BlockRef> {
     const number = confirmedBlockNumber(header.number, confirmations)
-    let at: Header | undefined = header
-    while (at !== undefined && at.number > number) at = headers.get(at.parentHash)
-    if (at !== undefined) return refOf(at)
-    return endpoints.ask((client) => readThere(client, number), signal)
+    return (
+      knownAncestor(header, number) ?? endpoints.ask((client) => readThere(client, number), signal)
+    )
   }
 
   function readOnce(): Promise<Header> {
@@ -109,12 +122,13 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
 
   return {
     read,
-    confirmed: (confirmations, signal) => {
-      const isRecent = newest !== undefined && performance.now() - readAt < sharedMs
-      return isRecent && newest !== undefined
+    confirmed: (confirmations, signal) =>
+      isRecent() && newest !== undefined
         ? ancestorOf(newest.header, confirmations, signal)
-        : read(confirmations, signal)
-    },
+        : read(confirmations, signal),
+    ancestor: (number) =>
+      isRecent() && newest !== undefined ? knownAncestor(newest.header, number) : undefined,
+    remember,
   }
 }
 

@@ -2,7 +2,6 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findBalanceAt } from './balance-at.ts'
 import { balanceCall } from './balances.ts'
-import { requireBlock } from './blocks.ts'
 import type { BalanceQuery } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isExecutionFailure, isPruned } from './failures.ts'
@@ -25,10 +24,7 @@ export async function findPastBalance(
   if (query.asset === 'FLR') return findBalanceAt(endpoints, query.address, block, signal)
   const call = balanceCall(query, multicallAddress)
   const { answer, isSure } = await endpoints.askForMost(
-    async (client) => {
-      await requireBlock(client, block)
-      return readToken(client, call, { multicallAddress, block })
-    },
+    (client) => readToken(client, call, { multicallAddress, block }),
     (units) => units !== undefined,
     signal,
   )

@@ -30,8 +30,12 @@ interface Entry {
   transactions: number
 }
 
-/** Creates an empty store. */
-export function createRecentBlocks(): RecentBlocks {
+/**
+ * Creates an empty store.
+ *
+ * @param onRead called with the header of each block that was read
+ */
+export function createRecentBlocks(onRead?: (header: Header) => void): RecentBlocks {
   const entries = new Map<number, Entry>()
   let highest = 0
 
@@ -53,10 +57,11 @@ export function createRecentBlocks(): RecentBlocks {
     const forget = () => {
       if (entries.get(number) === entry) entries.delete(number)
     }
-    block.then(({ proof, isSure, ref, transactions }) => {
-      if (proof !== 'full' || !isSure || ref.number !== number) forget()
+    block.then(({ proof, isSure, ref, parentHash, transactions }) => {
+      if (proof !== 'full' || !isSure || ref.number !== number) return forget()
       entry.hash = ref.hash
       entry.transactions = transactions.length
+      onRead?.({ ...ref, parentHash })
     }, forget)
     return block
   }

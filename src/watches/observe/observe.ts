@@ -72,11 +72,15 @@ export async function observeSlices(passDeps: ObservePassDeps, signal: AbortSign
   }
 }
 
+/**
+ * Types that read the state of each block are observed together, so that they share a request; then the others, one
+ * after another.
+ */
 async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   let observed = 0
   const groupsOf = await readSliceGroups(deps.db, deps.slices.held())
-  for (const type of CHAIN_WATCH_TYPES) {
+  const observeGroups = async (type: ChainWatchType) => {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
       try {
@@ -88,7 +92,16 @@ async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSigna
       }
     }
   }
+  const together = CHAIN_WATCH_TYPES.filter(readsEveryBlock)
+  for (const outcome of await Promise.allSettled(together.map(observeGroups))) {
+    if (outcome.status === 'rejected') throw outcome.reason
+  }
+  for (const type of CHAIN_WATCH_TYPES) if (!readsEveryBlock(type)) await observeGroups(type)
   if (failures.length > 0 && observed === 0) throw failures[0]
+}
+
+function readsEveryBlock({ everySeconds, watermark }: ChainWatchType): boolean {
+  return everySeconds === 0 && watermark === undefined
 }
 
 /** Whether an error concerns only one type. Errors of the database or the fence concern all types. */
