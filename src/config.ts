@@ -254,6 +254,7 @@ function problem(issue: z.core.$ZodIssue, set: Readonly<Record<string, unknown>>
   return set[name] === undefined ? `${name} is missing` : `${name} is wrong: ${issue.message}`
 }
 
+/** The configuration by subject. Long because it names every setting. */
 function shape(env: z.output<typeof Environment>) {
   return {
     publicUrl: env.PUBLIC_URL,

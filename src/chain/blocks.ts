@@ -1,7 +1,7 @@
 import { numberToHex } from 'viem'
 import { z } from 'zod'
 import { Hash } from '#src/kernel/units.ts'
-import type { BlockRef } from './chain.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { RpcClient } from './endpoints.ts'
 import { EndpointError, NotYetError } from './failures.ts'
 import { Quantity, SECONDS_MAX } from './quantity.ts'

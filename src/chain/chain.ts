@@ -1,17 +1,12 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { LogReader } from './logs.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import type { ContractAddresses } from './registry.ts'
 
-/** Reference to a block: enough to identify the block and to notice that it was replaced. */
-export interface BlockRef {
-  readonly number: number
-  readonly hash: Hash
-  /** Time of the block, in whole seconds. */
-  readonly at: Date
-}
+export type { BlockRef } from './block-ref.ts'
 
 /** Asset of a balance: the chain's own coin, or a token contract. */
 export type Asset = 'FLR' | Address

@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import { confirmedBlockNumber, type Header, readBlock, readNewestHeader } from './blocks.ts'
-import type { BlockRef } from './chain.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { NotYetError } from './failures.ts'
 import { hostOf } from './rpc-request.ts'
@@ -41,7 +41,10 @@ const STANDSTILL_MS = 10_000
 /** Headers that are remembered, from which confirmed blocks are found without a request. */
 const HEADERS_MAX = 512
 
-/** Creates the reader of the newest block. It reads with the first call. */
+/**
+ * Creates the reader of the newest block. It reads with the first call. Long because its methods share the last reading
+ * and the known headers.
+ */
 export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
   const { endpoints, clock, sharedMs, meters, onHeader, withTransactions } = options
   const headers = new Map<string, Header>()

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runs } from '../../test/support/runs.ts'
 import { EndpointBusy } from './failures.ts'
 import { createRequestBudget, type RequestBudget, type Urgency } from './request-budget.ts'
 
@@ -144,6 +145,6 @@ test('any order of ends leaves no request waiting for ever', async () => {
       await Promise.all(all)
       expect(done).toBe(ends.length)
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })
