@@ -179,18 +179,19 @@ export function createEndpoints({
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
     const servedChainId = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
-    // Several reads may check concurrently; only the first one logs the result.
-    const isFirst = endpoint.chain !== 'wrong'
+    // Several reads may check concurrently; only the first one logs a change.
+    const before = endpoint.chain
     endpoint.checkedAtMs = clock.now().getTime()
     endpoint.chain = servedChainId === BigInt(chainId) ? 'right' : 'wrong'
-    if (endpoint.chain === 'right') return
-    if (isFirst) {
-      const fields = {
-        ...endpoint.name,
-        chainId: servedChainId.toString(),
-        expectedChainId: chainId,
-      }
-      log.error(fields, 'rpc endpoint serves another chain')
+    const fields = { ...endpoint.name, chainId: servedChainId.toString() }
+    if (endpoint.chain === 'right') {
+      if (before === 'wrong') log.info(fields, 'rpc endpoint serves the right chain')
+      return
+    }
+    if (before !== 'wrong') {
+      const againSeconds = WRONG_CHECK_MS / 1000
+      const expected = { expectedChainId: chainId, askedAgainAfterSeconds: againSeconds }
+      log.error({ ...fields, ...expected }, 'rpc endpoint serves another chain')
     }
     throw new EndpointError('another chain')
   }

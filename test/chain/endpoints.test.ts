@@ -270,7 +270,10 @@ describe('an endpoint of another chain', () => {
       {
         level: 'error',
         message: 'rpc endpoint serves another chain',
-        fields: { endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
+        fields: {
+          ...{ endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
+          askedAgainAfterSeconds: 60,
+        },
       },
     ])
   })
@@ -308,6 +311,16 @@ describe('an endpoint of another chain', () => {
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     expect(primary.counts()).toEqual({ eth_chainId: 1 })
+  })
+
+  test('is asked again a minute later, because one answer may have been wrong', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const chain = chainOf(primary.url)
+    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    await primary.up()
+    nowMs = AT + 60_000
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint serves the right chain' }])
   })
 
   test('is checked once per endpoint', async () => {
