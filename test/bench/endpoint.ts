@@ -89,21 +89,15 @@ function measurementsOf(
   const line = (
     measure: string,
     unit: string,
-    read: (all: EndpointFigures) => number,
+    read: (all: EndpointFigures) => number | undefined,
     [goal, met]: readonly [string, boolean] = ['-', true],
-  ): Measurement => {
-    const [value, floor] = [read(figures), healthy === undefined ? null : read(healthy)]
+  ): readonly Measurement[] => {
+    const value = read(figures)
+    if (value === undefined) return []
+    const floor = (healthy && read(healthy)) ?? null
     const ratio = floor === null || floor === 0 ? null : value / floor
-    return {
-      bench: 'endpoint',
-      measure: `${name}: ${measure}`,
-      value,
-      unit,
-      floor,
-      ratio,
-      goal,
-      met,
-    }
+    const named = `${name}: ${measure}`
+    return [{ bench: 'endpoint', measure: named, value, unit, floor, ratio, goal, met }]
   }
   return [
     line(
@@ -140,7 +134,7 @@ function measurementsOf(
       .map((level) =>
         line(`log lines, ${level}`, 'a minute', (all) => all.linesPerMinute[level] ?? 0),
       ),
-    line('first judged round after', 's', (all) => all.firstJudgedSeconds ?? Number.NaN),
+    line('first judged round after', 's', (all) => all.firstJudgedSeconds),
     line('judged', 'rounds', (all) => all.judged),
     line(
       'latest round',
@@ -148,7 +142,7 @@ function measurementsOf(
       (all) => all.lateSeconds,
       atMost(goals.lateSeconds, figures.lateSeconds, 's'),
     ),
-  ]
+  ].flat()
 }
 
 function requestGoal(
