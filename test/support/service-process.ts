@@ -17,6 +17,8 @@ export interface ServiceProcess {
   readonly messages: readonly string[]
   /** Its log lines of level `error`. */
   readonly errors: readonly string[]
+  /** Number of its log lines by level. */
+  readonly levels: ReadonlyMap<string, number>
   /** Stops the process with SIGTERM. */
   stop(): Promise<void>
   /** Ends the process with SIGKILL, and waits until it has ended. */
@@ -64,7 +66,8 @@ export async function startServiceProcess(
   const exited = once(child, 'exit')
   const messages: string[] = []
   const errors: string[] = []
-  await untilReady(child, messages, errors)
+  const levels = new Map<string, number>()
+  await untilReady(child, messages, errors, levels)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     await exited
@@ -75,6 +78,7 @@ export async function startServiceProcess(
     url: `http://127.0.0.1:${port}`,
     messages,
     errors,
+    levels,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
@@ -84,6 +88,7 @@ async function untilReady(
   child: ChildProcess,
   messages: string[],
   errors: string[],
+  levels: Map<string, number>,
 ): Promise<void> {
   if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
   const lines: string[] = []
@@ -94,6 +99,8 @@ async function untilReady(
       const message = messageOf(line)
       messages.push(message)
       if (line.includes('"level":"error"')) errors.push(line)
+      const level = /"level":"(\w+)"/.exec(line)?.[1] ?? ''
+      levels.set(level, (levels.get(level) ?? 0) + 1)
       if (message === 'ready') isReady.resolve()
       if (!messages.includes('ready')) lines.push(line)
     })
