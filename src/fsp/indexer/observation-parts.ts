@@ -139,7 +139,7 @@ export function watchedPartsOf(
   const member = policy?.providers.find((provider) => provider.voter === voter)
   const next = policies.policies.find(
     ({ rewardEpoch, fixedAt }) =>
-      rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && (fixedAt ?? 0) <= nowSeconds,
+      rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && fixedAt !== null && fixedAt <= nowSeconds,
   )
   const transactions = takeCalls(state, voter)
   const nodeIds = known?.nodeIds?.map(nodeIdOf) ?? []
@@ -238,7 +238,7 @@ function registrationOf(
     return undefined
   const { epoch, openedAt } = period
   const next = policies.policies.find(({ rewardEpoch }) => rewardEpoch === epoch)
-  const isClosed = next !== undefined && (next.fixedAt ?? 0) <= nowSeconds
+  const isClosed = next !== undefined && next.fixedAt !== null && next.fixedAt <= nowSeconds
   const registration = state.registrations[voter]
   const isMember = (policy: Policy) => policy.providers.some((provider) => provider.voter === voter)
   const isRegistered = isClosed

@@ -64,7 +64,7 @@ export interface PolicyReader {
 
 /**
  * Creates a reader of the policies around the reward epoch in force. It finds the contracts through the registry of
- * contracts of the chain.
+ * contracts of the chain. Long because the parts of a snapshot share the endpoint and the cached time settings.
  */
 export function createPolicyReader(source: ChainAccess, ofEpoch: EpochPolicyReader): PolicyReader {
   const { endpoints, contracts, multicallAddress } = source
