@@ -57,6 +57,7 @@ import { onLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
+import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
 
 /** The service, built but not started. */
 export interface Service {
@@ -244,6 +245,7 @@ export function createApp(
     slices:
       parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
+    typePauses: createTypePauses(),
     deliveryClock: sharedClock(jobsDb),
     checkClock,
     billing,

@@ -9,6 +9,7 @@ import type { SendingState } from '#src/delivery/sending-state.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
+import type { TypePauses } from '#src/watches/observe/type-pauses.ts'
 import type { HeartbeatMonitor } from './heartbeat.ts'
 
 /** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
@@ -51,6 +52,8 @@ export interface JobApp extends App {
   readonly bot?: BotWork
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
+  /** Pauses of watch types that fail. */
+  readonly typePauses: TypePauses
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */

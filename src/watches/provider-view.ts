@@ -209,7 +209,7 @@ function viewOf(
     provider,
     addresses: live?.addresses ?? last?.addresses ?? null,
     rewardEpoch: live?.rewardEpoch ?? last?.rewardEpoch ?? null,
-    registered: live?.isRegistered ?? wasMember,
+    registered: live?.isMember ?? wasMember,
     registeredNext: live?.isRegisteredNext ?? null,
     registrationOpensAt: live?.registrationOpensAt ?? null,
     inPolicy: live?.isMember ?? wasMember,

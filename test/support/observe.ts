@@ -1,11 +1,12 @@
 import { everySlice } from '#src/db/slices.ts'
 import { type ObservePassDeps, observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip, type TipDeps } from '#src/watches/observe/publish-tip.ts'
+import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 
 /** Dependencies of observing as a single process. */
-export type ObserveDeps = Omit<ObservePassDeps, 'slices'> & TipDeps
+export type ObserveDeps = Omit<ObservePassDeps, 'slices' | 'typePauses'> & TipDeps
 
 /**
  * Observes the chain once, as the only process: publishes the newest block, observes every target, and then fires
@@ -14,7 +15,8 @@ export type ObserveDeps = Omit<ObservePassDeps, 'slices'> & TipDeps
 export async function observeWatches(deps: ObserveDeps, signal: AbortSignal): Promise<void> {
   try {
     await publishTip(deps, signal)
-    await observeSlices({ ...deps, slices: everySlice() }, signal)
+    const typePauses = createTypePauses()
+    await observeSlices({ ...deps, slices: everySlice(), typePauses }, signal)
   } finally {
     if (!signal.aborted) await fireChainOutages(deps, CHAIN_WATCH_TYPES)
   }

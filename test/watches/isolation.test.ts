@@ -7,6 +7,7 @@ import { createSlices, SLICES } from '#src/db/slices.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip } from '#src/watches/observe/publish-tip.ts'
+import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
 import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type ObserveDeps, observeWatches } from '../support/observe.ts'
@@ -429,9 +430,10 @@ describe('two processes', () => {
     await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
     await next.share()
     expect(former.held()).toHaveLength(SLICES)
-    await observeSlices({ ...deps, slices: former }, signal)
+    const typePauses = createTypePauses()
+    await observeSlices({ ...deps, slices: former, typePauses }, signal)
     expect(await world.events(id)).toEqual([])
-    await observeSlices({ ...deps, slices: next }, signal)
+    await observeSlices({ ...deps, slices: next, typePauses }, signal)
     expect(await world.events(id)).not.toEqual([])
   })
 

@@ -52,7 +52,7 @@ export function createRewardFacts({
 
   /** Records the time from which on the rewards of the last reward epoch can be claimed. */
   async function learn(
-    { policies, block }: Known,
+    { policies }: Known,
     signal: AbortSignal,
     fence: Fence | undefined,
   ): Promise<void> {
@@ -62,7 +62,9 @@ export function createRewardFacts({
     const epoch = policies.currentEpoch - 1
     const [noted] = await store.listPublications(db, CLAIMABLE, [epoch])
     if (noted !== undefined) return
-    const votes = await chain.protocol.votes(epoch, block, signal)
+    // The result stays as it is. The state of the round's own block may be gone.
+    const newest = await chain.confirmedBlock(1, signal)
+    const votes = await chain.protocol.votes(epoch, newest, signal)
     const seenAt = votes?.rewards.concludedAt
     if (votes?.rewards.hash == null || seenAt == null) return
     await transactUnder(fence, db, async (tx) => {

@@ -28,6 +28,7 @@ import {
   readSliceGroups,
   type SliceGroup,
 } from './slice-progress.ts'
+import type { TypePauses } from './type-pauses.ts'
 
 /** Number of targets that one request observes. */
 const TARGETS_PER_REQUEST = 500
@@ -40,6 +41,8 @@ interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly log: Logger
   readonly slices: HeldSlices
   readonly progress: PassProgress
+  /** Pauses of types that fail; the caller keeps them between passes. */
+  readonly typePauses: TypePauses
 }
 
 /** What a pass needs from its caller. */
@@ -55,8 +58,9 @@ export interface ObservePassDeps extends Omit<ObserveDeps, 'progress'> {
  * Each target's states, alerts and last observation are written in one transaction, so nothing is lost or repeated if
  * the process stops at any point, or another process takes over a slice meanwhile. If the targets of a type cannot be
  * read, they are not judged: the cursors of the slices keep their block and get the time of the first failure, from
- * which `fireChainOutages` alerts after 90 seconds. A type that fails does not affect other types; a target or watch
- * that cannot be judged is put into quarantine and does not affect others.
+ * which `fireChainOutages` alerts after 90 seconds; each further failure is followed by a longer pause. A type that
+ * fails does not affect other types; a target or watch that cannot be judged is put into quarantine and does not affect
+ * others.
  *
  * @throws AppError upstream when no target could be read; database errors
  */
@@ -83,12 +87,21 @@ async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSigna
   const observeGroups = async (type: ChainWatchType) => {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
+      const paused = { type: type.name, slices: group.slices }
+      const last = deps.typePauses.errorOf(paused)
+      if (last !== undefined) {
+        recordStillFailing(deps, paused, group)
+        failures.push(last.error)
+        continue
+      }
       try {
         await observeType(deps, type, group, tip, signal)
         observed += 1
+        deps.typePauses.worked(paused)
       } catch (error) {
         if (!isOfType(error)) throw error
         failures.push(error)
+        deps.typePauses.failed(paused, error)
       }
     }
   }
@@ -134,6 +147,16 @@ async function observeType(
     deps.progress.add({ type: type.name, slices, failingSince: since, checkedAt: now })
     throw error
   }
+}
+
+/** Records that a type that is not tried now has still failed. */
+function recordStillFailing(
+  { clock, progress }: ObserveDeps,
+  group: { readonly type: string; readonly slices: readonly number[] },
+  { cursor }: SliceGroup,
+): void {
+  const now = clock.now()
+  progress.add({ ...group, failingSince: failingSince(cursor, now), checkedAt: now })
 }
 
 function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
