@@ -37,6 +37,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
   nodemailer: /^src\/channels\/mailer\.ts$/,
+  siwe: /^src\/auth\/message\.ts$/,
 }
 
 /**
