@@ -296,8 +296,8 @@ export function createApp(
   }
 }
 
-function pChain({ pChain: { rpcUrl: url } }: Config, log: Logger): PChain | undefined {
-  return url === undefined ? undefined : createPChain({ url, log })
+function pChain({ pChain: { rpcUrl: url, headers } }: Config, log: Logger): PChain | undefined {
+  return url === undefined ? undefined : createPChain({ url, headers, log })
 }
 
 function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
