@@ -13,7 +13,7 @@ import { createChain } from '#src/chain/client.ts'
 import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
-import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
+import { createRecoveryPool, logRecoveryCode } from '#src/chain/recovery-pool.ts'
 import { createRequestBudget } from '#src/chain/request-budget.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
@@ -277,6 +277,7 @@ export function createApp(
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
+      logRecoveryCode(log)
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
@@ -311,8 +312,8 @@ export function createApp(
   }
 }
 
-function pChain({ pChain: { rpcUrl: url } }: Config, log: Logger): PChain | undefined {
-  return url === undefined ? undefined : createPChain({ url, log })
+function pChain({ pChain: { rpcUrl: url, headers } }: Config, log: Logger): PChain | undefined {
+  return url === undefined ? undefined : createPChain({ url, headers, log })
 }
 
 function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {

@@ -32,6 +32,9 @@ function readConfig(): Config | undefined {
 async function run(config: Config): Promise<void> {
   const output = openLogOutput()
   const log = createLogger(config.logLevel, output)
+  if (config.unknownVariables.length > 0) {
+    log.warn({ names: config.unknownVariables }, 'variables of unknown names are ignored')
+  }
   const leave = async (code: number) => {
     await output.written(LAST_LINES_MS)
     output.exit(code)

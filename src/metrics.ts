@@ -1,5 +1,6 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
+import { recoveryCode } from '#src/chain/recover.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
@@ -24,7 +25,16 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
     ...canaryReadings(app),
     headReading(app),
     quarantineReading(app),
+    recoveryReading,
   ]
+}
+
+/** Which code recovers the keys that signed: `native` or `wasm`. The value is always 1. */
+const recoveryReading: MetricReading = {
+  name: 'watchdog_recovery_code_info',
+  help: 'Code that recovers signers: native, or WebAssembly at a third of the speed.',
+  labels: ['code'],
+  read: async () => [{ labels: { code: recoveryCode.name }, value: 1 }],
 }
 
 /** Returns `read` with a cache of `CACHE_MS` for its result; errors are not cached. Concurrent readers share one call. */

@@ -31,12 +31,15 @@ const FLOORS: readonly (readonly [RegExp, number, string])[] = [
 
 /** Packages that only the named files may import. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
+  '@bitauth/libauth': /^src\/chain\/recover\.ts$|^sandbox\/devnet\/keys\.ts$/,
   'drizzle-orm': /(tables|store)\.ts$|^src\/db\//,
   '@modelcontextprotocol/server': /^src\/http\/mcp\//,
   fastify: /^src\/(http|pages)\/|^sandbox\/|^src\/app\.ts$|^bot\/core\/webhook\.ts$/,
   grammy: /^bot\/|^src\/telegram\/|^src\/channels\/telegram\.ts$|^src\/app\.ts$/,
   i18next: /^src\/i18n\//,
   nodemailer: /^src\/channels\/mailer\.ts$/,
+  secp256k1: /^src\/chain\/recover\.ts$/,
+  siwe: /^src\/auth\/message\.ts$/,
 }
 
 /**

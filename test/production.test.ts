@@ -21,14 +21,14 @@ describe('a production installation', () => {
 
   test('has no dependency that the service does not need', () => {
     const unneeded = Object.keys(dependencies).filter((name) => !imported.has(name))
-    // The runtime itself.
-    expect(unneeded).toEqual(['node'])
+    // The peer of `siwe`, and the runtime itself.
+    expect(unneeded).toEqual(['ethers', 'node'])
   })
 
   test('has no compiler, local chain, browser or part of the tests', () => {
     const names = productionPackages(ROOT).map(({ path }) => path)
     expect(names).toContain('node_modules/fastify')
-    const parts = /typescript|anvil|foundry|chromium|playwright|vitest|esbuild|solc|ethers/
+    const parts = /typescript|anvil|foundry|chromium|playwright|vitest|esbuild|solc/
     expect(names.filter((name) => parts.test(name))).toEqual([])
   })
 })

@@ -33,3 +33,9 @@ test('every import is resolved to the same file and format as by Node', async ()
   expect(plain.size).toBeGreaterThan(5000)
   expect(Object.fromEntries(quick)).toEqual(Object.fromEntries(plain))
 })
+
+test('a start loads neither the package that writes sign-in messages nor its peer', async () => {
+  const imports = await importsWith('./src/quick-start.js')
+  const loaded = [...imports.values()].filter((url) => /node_modules\/(?:siwe|ethers)\//.test(url))
+  expect(loaded).toEqual([])
+})

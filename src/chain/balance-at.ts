@@ -19,18 +19,9 @@ export async function findBalanceAt(
   block: number,
   signal?: AbortSignal,
 ): Promise<bigint | undefined> {
-<<<<<<< HEAD
-  const { answer, isSure } = await endpoints.askForMost(
-    (client) => readBalanceAt(client, holder, block),
-    (units) => units !== undefined,
-=======
   const { found, isSure } = await readPastState(
     endpoints,
-    async (client) => {
-      await requireBlock(client, block)
-      return askBalanceAt(client, holder, block)
-    },
->>>>>>> pruned
+    (client) => askBalanceAt(client, holder, block),
     signal,
   )
   if (found === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')

@@ -30,8 +30,8 @@ const git = async (...words: readonly string[]) =>
   (await run('git', ['-C', ROOT, ...words])).stdout.trim()
 
 /**
- * Commit of the previous release. Update it with each release. Packages that only that release needs (now `siwe` and
- * `ethers`) are development dependencies until then.
+ * Commit of the previous release. Update it with each release. Packages that only that release needs are development
+ * dependencies until then.
  */
 const BEFORE = 'd2992d2cbfa640319bf3c05b1b514bd35bd605b8'
 
