@@ -549,7 +549,7 @@ export interface BalanceChangeData {
   blockTime: string;
   /**
    * Change of the balance in the smallest unit; negative if coins left.
-   * @pattern ^-?\d+$
+   * @pattern ^-?\d{1,78}$
    */
   changeAmount: string;
   /** The other side of the transfer; null if there are several or none is known. */
@@ -561,7 +561,11 @@ export interface BalanceChangeData {
    * @pattern ^(0|[1-9]\d{0,77})$
    */
   currentAmount: string;
-  /** Number of decimals of the asset. */
+  /**
+   * Number of decimals of the asset.
+   * @min 0
+   * @max 77
+   */
   decimals: number;
   /** Whether coins arrived (incoming) or left (outgoing). */
   direction: "incoming" | "outgoing";
