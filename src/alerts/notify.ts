@@ -14,7 +14,7 @@ import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readEpisodeDeliveries } from './episode-deliveries.ts'
 import { logNotified } from './log-lines.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
+import { dataFor, type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
 import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -294,14 +294,14 @@ function envelopeOf(
   },
 ): Envelope {
   const { locale, timezone } = recipient
-  const { type, signal, group, data, kind, answers, startedAt, takenBy, reminder, watch } =
-    notification
+  const { type, signal, group, kind, answers, startedAt, takenBy, reminder, watch } = notification
+  const data = dataFor(recipient, notification.data)
   const reader = { locale, timezone }
   const held: readonly AlertNote[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
   const render = (alert: RecordedAlert, notes: readonly AlertNote[]) =>
     how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
-  const message = render(notification, [...held, ...(notification.notes ?? [])])
+  const message = render({ ...notification, data }, [...held, ...(notification.notes ?? [])])
   const title =
     answers === undefined ? '' : titleOf(deps, answers, (alert) => render(alert, []).title)
   return {
