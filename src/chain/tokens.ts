@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, size } from 'viem'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, ASSET_DECIMALS_MAX } from '#src/kernel/units.ts'
 import type { AssetInfo } from './chain.ts'
 import { TOKEN_ABI } from './contracts.ts'
 import type { RpcClient } from './endpoints.ts'
@@ -10,9 +10,6 @@ import { decodePaddedText } from './padded-text.ts'
 
 /** Maximum number of graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
-
-/** With more decimals, even the largest amount (2^256 - 1) is less than one whole unit. */
-const DECIMALS_MAX = 77n
 
 /**
  * Reads symbol and decimals of a token contract.
@@ -45,7 +42,7 @@ export function decodeTokenInfo(
   const symbol = symbolData && decodeSymbol(symbolData)
   const decimals = decimalsData && readWord(decimalsData)
   if (symbol === undefined || symbol === '') return undefined
-  if (typeof decimals !== 'bigint' || decimals > DECIMALS_MAX) return undefined
+  if (typeof decimals !== 'bigint' || decimals > BigInt(ASSET_DECIMALS_MAX)) return undefined
   return { symbol, decimals: Number(decimals) }
 }
 

@@ -1,6 +1,6 @@
 import type * as operations from '../watches.ts'
 import type { ExamplesOf } from './define.ts'
-import { at, EVENT, FIRED_AT, WALLET, WATCH } from './story.ts'
+import { at, EVENT, FIRED_AT, RECIPIENT, WALLET, WATCH } from './story.ts'
 
 const target = { address: WALLET, asset: 'FLR' }
 
@@ -12,6 +12,8 @@ const created = {
   settings: { threshold: '100', direction: 'any' },
   signals: [{ id: 'balance-change', enabled: true, parameters: {} }],
   recipientIds: null,
+  notifies: [RECIPIENT.id],
+  warnings: [],
   minSeverity: 'info',
   cooldownSeconds: 0,
   escalateAfterMinutes: null,

@@ -3,7 +3,7 @@ import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { assetSymbol } from '#src/kernel/chains.ts'
 import type { Presentation } from '#src/kernel/display-values.ts'
-import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import { Address, AssetDecimals, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { WalletAsset } from './own-coin.ts'
 
 /**
@@ -21,10 +21,10 @@ export const BalanceChangeData = z.object({
   address: Address,
   asset: WalletAsset,
   symbol: z.string(),
-  decimals: z.int(),
+  decimals: AssetDecimals,
   previousAmount: Units,
   currentAmount: Units,
-  changeAmount: z.string().regex(/^-?\d+$/),
+  changeAmount: z.string().regex(/^-?\d{1,78}$/),
   threshold: z.string(),
   direction: z.enum(['incoming', 'outgoing']),
   /** The other account; null if there are several, or none was found. */

@@ -549,7 +549,7 @@ export interface BalanceChangeData {
   blockTime: string;
   /**
    * Change of the balance in the smallest unit; negative if coins left.
-   * @pattern ^-?\d+$
+   * @pattern ^-?\d{1,78}$
    */
   changeAmount: string;
   /** The other side of the transfer; null if there are several or none is known. */
@@ -561,7 +561,11 @@ export interface BalanceChangeData {
    * @pattern ^(0|[1-9]\d{0,77})$
    */
   currentAmount: string;
-  /** Number of decimals of the asset. */
+  /**
+   * Number of decimals of the asset.
+   * @min 0
+   * @max 77
+   */
   decimals: number;
   /** Whether coins arrived (incoming) or left (outgoing). */
   direction: "incoming" | "outgoing";
@@ -1336,7 +1340,7 @@ export interface NewRecipient {
     | "slack"
     | "ntfy"
     | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. */
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
   default?: boolean;
   /** Language of the texts. */
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
@@ -3208,6 +3212,8 @@ export interface Watch {
   minSeverity: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil: string | null;
+  /** Ids of the recipients that get an alert of this watch now, the wallet’s own channels included. A mute, quiet hours or a digest only delay it. */
+  notifies: number[];
   /** Ids of the recipients; null for the default recipients. */
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
@@ -3235,6 +3241,8 @@ export interface Watch {
   updatedAt: string;
   /** Version number that increases with every change by the owner. */
   version: number;
+  /** nobody_is_notified: notifies is empty, so alerts are recorded but sent to no one. Add a recipient with default true, or name one in recipientIds. */
+  warnings: "nobody_is_notified"[];
 }
 
 export interface WatchChanges {
