@@ -221,6 +221,7 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
+      chains: [chain, jobsChain],
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
@@ -230,6 +231,7 @@ export function createApp(
     slices:
       parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
+    failingTypes: new Set(),
     deliveryClock: sharedClock(jobsDb),
     checkClock,
     billing,

@@ -51,6 +51,8 @@ export interface JobApp extends App {
   readonly bot?: BotWork
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
+  /** Names of the watch types whose last pass in this process failed. */
+  readonly failingTypes: Set<string>
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */

@@ -53,7 +53,6 @@ export async function judgeAndStoreRounds(
   }
   await storeRounds(source, current, rows, block)
   current.savedTo = Math.max(block.number, current.savedTo ?? 0)
-  current.isFailing = false
 }
 
 /**
@@ -190,7 +189,6 @@ async function storeRounds(
         blockAt: block.at,
         resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
         state: z.encode(CarriedState, current.state),
-        failingSince: null,
       })
       stored.push(saved)
     }

@@ -1,5 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/lock.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import {
@@ -36,7 +36,7 @@ export interface RoundIndexer {
  * the session.
  */
 export function createRoundIndexer(source: RoundSource): RoundIndexer {
-  const { db, chain, clock, log } = source
+  const { db, chain, log } = source
   const rewards = createRewardFacts(source)
   let session: IndexingSession | undefined
 
@@ -115,9 +115,6 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
       }
       current.from = upTo + 1
     }
-    if (!current.isFailing || signal.aborted) return
-    await transactUnder(current.fence, db, (tx) => store.saveFailingSince(tx, null))
-    current.isFailing = false
   }
 
   return {
@@ -128,12 +125,6 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
         if (session !== undefined) await readOn(session, tip, signal)
       } catch (error) {
         session = undefined
-        if (!signal.aborted) {
-          const progress = await store.findIndexingProgress(db)
-          if (progress?.failingSince === null) {
-            await transactUnder(fence, db, (tx) => store.saveFailingSince(tx, clock.now()))
-          }
-        }
         throw error
       }
     },

@@ -60,8 +60,6 @@ export interface IndexingSession {
   readonly countedTo: number
   after: Hash | undefined
   blockSeconds: number
-  /** Whether a failure to read is recorded, and its end is not. */
-  isFailing: boolean
 }
 
 /** Opens a session at the stored progress; undefined on a chain without the protocol. */
@@ -102,7 +100,6 @@ export async function openIndexingSession(
     countedTo: progress?.blockNumber ?? -1,
     after: undefined,
     blockSeconds: await readBlockSeconds(source, tip, signal),
-    isFailing: progress?.failingSince != null,
   }
   await refresh(source, opened, tip)
   return opened
