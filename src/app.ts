@@ -221,7 +221,7 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
-      chains: [chain, jobsChain],
+      contracts: jobsChain.access.contracts,
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),

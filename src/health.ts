@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import type { ContractAddresses } from '#src/chain/registry.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { postgresError } from '#src/db/session.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
-import type { FspChain } from '#src/fsp/chain.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
@@ -33,15 +33,15 @@ export function healthChecks({
   sql,
   bot,
   migrations,
-  chains,
+  contracts,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
   readonly migrations: string
-  /** The clients of the chain in this process. */
-  readonly chains: readonly Pick<FspChain, 'access'>[]
+  /** The contracts that the jobs of this process find. */
+  readonly contracts: Pick<ContractAddresses, 'isMissing'>
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
@@ -94,10 +94,8 @@ export function healthChecks({
     },
     {
       name: 'contracts',
-      findProblem: async () => {
-        const isMissing = chains.some(({ access }) => access.contracts.isMissing())
-        return isMissing ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined
-      },
+      findProblem: async () =>
+        contracts.isMissing() ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined,
     },
     {
       name: 'outbox',

@@ -201,7 +201,15 @@ test('the stored progress is read once for all checks', async () => {
   })
   const { app, clock, sql } = service
   const { checkClock } = app
-  const parts = { db, clock, checkClock, sql, bot: () => undefined, chains: [], hasCanary: false }
+  const parts = {
+    db,
+    clock,
+    checkClock,
+    sql,
+    bot: () => undefined,
+    contracts: { isMissing: () => false },
+    hasCanary: false,
+  }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))
   expect(asked).toBe(1)
 })
