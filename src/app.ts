@@ -236,6 +236,7 @@ export function createApp(
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
       ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
+      contracts: jobsChain.access.contracts,
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),

@@ -5,9 +5,14 @@ import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { findProblems } from '#src/kernel/health.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { readStats } from '#src/operations/figures.ts'
-import { readObservationProgress } from '#src/watches/observe/progress.ts'
+import {
+  NO_PROGRESS,
+  progressOfTypes,
+  readObservationProgress,
+} from '#src/watches/observe/progress.ts'
 
 /** Time for which values from the database are cached. */
 const CACHE_MS = 5000
@@ -26,6 +31,7 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
     headReading(app),
     quarantineReading(app),
     recoveryReading,
+    problemReading(app),
   ]
 }
 
@@ -166,10 +172,19 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
   ]
 }
 
-/** Metrics of chain reading and watch evaluation. */
+/**
+ * Metrics of chain reading and watch evaluation. Ages exist from the start of the process, and grow while nothing can be
+ * read, also from the database: a rule that compares an age fires then, too.
+ */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
+  const startedAt = clock.now()
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
-  const progress = cached(clock, () => readObservationProgress(db))
+  let last = NO_PROGRESS
+  const progress = cached(clock, async () => {
+    last = await readObservationProgress(db).catch(() => last)
+    return last
+  })
+  const types = async () => progressOfTypes(await progress(), { startedAt, now: clock.now() })
   return [
     {
       name: 'watchdog_chain_head_block',
@@ -178,20 +193,38 @@ function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Met
     },
     {
       name: 'watchdog_chain_head_age_seconds',
-      help: 'Age of the newest block with the configured confirmations.',
-      read: async () => {
-        const { head } = await progress()
-        return head && ageOf(head.at)
-      },
+      help: 'Age of the newest block with the configured confirmations; before the first, of the process.',
+      read: async () => ageOf((await progress()).head?.at ?? startedAt),
     },
     {
       name: 'watchdog_evaluation_age_seconds',
       help: 'Time since the watches of a type were last evaluated up to a newer block.',
       labels: ['type'],
       read: async () =>
-        (await progress()).types.flatMap(({ type, observedAt }) =>
-          observedAt === null ? [] : { labels: { type }, value: ageOf(observedAt) },
-        ),
+        (await types()).map(({ type, ageMs }) => ({ labels: { type }, value: ageMs / 1000 })),
+    },
+    {
+      name: 'watchdog_evaluation_behind_seconds',
+      help: 'Time between the block up to which the watches of a type were evaluated and the newest one.',
+      labels: ['type'],
+      read: async () =>
+        (await types()).map(({ type, behindMs }) => ({ labels: { type }, value: behindMs / 1000 })),
     },
   ]
+}
+
+/** Metric of the checks of `/readyz`, which exists while no dependency answers, too. */
+function problemReading({ health }: Pick<JobApp, 'health'>): MetricReading {
+  return {
+    name: 'watchdog_problem',
+    help: 'Whether a check of /readyz finds a problem: 1 if it does, otherwise 0.',
+    labels: ['check'],
+    read: async () => {
+      const failing = new Set((await findProblems(health)).map(({ name }) => name))
+      return health.map(({ name: check }) => ({
+        labels: { check },
+        value: failing.has(check) ? 1 : 0,
+      }))
+    },
+  }
 }

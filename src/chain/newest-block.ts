@@ -1,7 +1,7 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import { confirmedBlockNumber, type Header, readBlock, readNewestHeader } from './blocks.ts'
 import type { BlockRef } from './block-ref.ts'
+import { confirmedBlockNumber, type Header, readBlock, readNewestHeader } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { NotYetError } from './failures.ts'
 import { hostOf } from './rpc-request.ts'

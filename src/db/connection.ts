@@ -253,9 +253,14 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
   }
 }
 
-/** Sends a statement that reads nothing. @throws the error of a database that does not answer */
-export async function pingDatabase(sql: Sql): Promise<void> {
-  await sql`select 1`
+/** Name of the row of `lock_fences` that `writeToDatabase` writes. */
+const WRITE_CHECK = 'write check'
+
+/** Writes and commits a row. @throws the error of a database that does not answer, or cannot be written */
+export async function writeToDatabase(sql: Sql): Promise<void> {
+  await sql`
+    insert into lock_fences (name, number) values (${WRITE_CHECK}, 1)
+    on conflict (name) do update set number = lock_fences.number + 1`
 }
 
 /** Whether a statement failed on a unique index or constraint, named `constraint` if given. */

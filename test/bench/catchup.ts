@@ -135,6 +135,7 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
       seen: () => new Map(),
       expire: () => undefined,
       suspectMove: () => false,
+      isMissing: () => false,
     },
     logs: createLogReader(),
     recent: createRecentBlocks(),

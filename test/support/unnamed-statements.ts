@@ -89,6 +89,7 @@ export const UNNAMED: readonly UnnamedStatements[] = [
       'src/watches/notification-store.ts: listForNotification',
       'src/watches/outage/store.ts: deleteNotified',
       'src/watches/outage/store.ts: list',
+      'src/watches/outage/store.ts: listConcernedTypes',
       'src/watches/state-store.ts: listEvaluatedWatches',
       'src/watches/state-store.ts: listEvaluatedWatchesOf',
       'src/watches/state-store.ts: listStates',

@@ -5,8 +5,8 @@ import type { Db } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { failingSince, outageSeverityOf } from '#src/watches/outage/monitoring.ts'
+import { fireOutages } from '#src/watches/outage/outages.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -86,7 +86,7 @@ describe('when no endpoint answers', () => {
       recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) =>
         recordAlerts(app, tx, candidates),
     }
-    await fireChainOutages(deps, CHAIN_WATCH_TYPES)
+    await fireOutages(deps, CHAIN_WATCH_TYPES)
     expect(await world.events(id)).toEqual([])
   })
 

@@ -59,7 +59,6 @@ export async function judgeAndStoreRounds(
   await storeRounds(source, draft, rows, block)
   current.state = draft.state
   current.savedTo = Math.max(block.number, current.savedTo ?? 0)
-  current.isFailing = false
 }
 
 async function readContext(
@@ -199,7 +198,6 @@ async function storeRounds(
         blockAt: block.at,
         resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
         state: z.encode(CarriedState, current.state),
-        failingSince: null,
       })
       stored.push(saved)
     }

@@ -1,5 +1,5 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/lock.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
@@ -34,7 +34,7 @@ export interface RoundIndexer {
  * the session.
  */
 export function createRoundIndexer(source: RoundSource): RoundIndexer {
-  const { db, chain, clock, log } = source
+  const { db, chain, log } = source
   const rewards = createRewardFacts(source)
   let session: IndexingSession | undefined
 
@@ -138,9 +138,6 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
       }
       current.sorted.shift()
     }
-    if (!current.isFailing || signal.aborted) return
-    await transactUnder(current.fence, db, (tx) => store.saveFailingSince(tx, null))
-    current.isFailing = false
   }
 
   return {
@@ -151,12 +148,6 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
         if (session !== undefined) await readOn(session, tip, signal)
       } catch (error) {
         if (session !== undefined && !(await isKept(session, error, signal))) session = undefined
-        if (!signal.aborted) {
-          const progress = await store.findIndexingProgress(db)
-          if (progress?.failingSince === null) {
-            await transactUnder(fence, db, (tx) => store.saveFailingSince(tx, clock.now()))
-          }
-        }
         throw error
       }
     },

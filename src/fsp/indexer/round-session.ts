@@ -91,8 +91,6 @@ export interface IndexingSession {
   /** Block up to which everything except the open rounds was counted before a stop. */
   readonly countedTo: number
   blockSeconds: number
-  /** Whether a failure to read is recorded, and its end is not. */
-  isFailing: boolean
 }
 
 /** Opens a session at the stored progress; undefined on a chain without the protocol. */
@@ -135,7 +133,6 @@ export async function openIndexingSession(
     countedTo: progress?.blockNumber ?? -1,
     after: undefined,
     blockSeconds: await readBlockSeconds(source, tip, signal),
-    isFailing: progress?.failingSince != null,
   }
   await refresh(source, opened, tip)
   return opened

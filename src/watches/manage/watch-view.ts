@@ -14,8 +14,7 @@ import { getWatchType } from '../types/index.ts'
 /** Converts a stored watch to a watch as callers see it, at `now`. */
 export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
   const type = getWatchType(row.type)
-  const isQuiet =
-    row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
+  const isQuiet = now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
   const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>

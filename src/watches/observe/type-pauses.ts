@@ -10,10 +10,10 @@ interface Group {
 export interface TypePauses {
   /** The last error of a group that is not to be tried yet; undefined if it is. */
   errorOf(group: Group): { readonly error: unknown } | undefined
-  /** Records a failure, from which the pause begins. */
-  failed(group: Group, error: unknown): void
-  /** Records a success, which ends the pauses of the group. */
-  worked(group: Group): void
+  /** Records a failure, from which the pause begins. Returns whether it is the first in a row. */
+  failed(group: Group, error: unknown): boolean
+  /** Records a success, which ends the pauses of the group. Returns whether the group failed before. */
+  worked(group: Group): boolean
 }
 
 /**
@@ -32,10 +32,9 @@ export function createTypePauses(nowMs = () => performance.now()): TypePauses {
     failed(group, error) {
       const failures = (failing.get(keyOf(group))?.failures ?? 0) + 1
       failing.set(keyOf(group), { failures, error, untilMs: nowMs() + backoffMs(failures) })
+      return failures === 1
     },
-    worked: (group) => {
-      failing.delete(keyOf(group))
-    },
+    worked: (group) => failing.delete(keyOf(group)),
   }
 }
 
