@@ -154,12 +154,14 @@ export function createApp(
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
   const { rpcUrls, requestsPerMinute, evaluationIntervalMs } = config.chain
+  const heads = createHeads({ ...config.chain, longestMs: evaluationIntervalMs, log, meters })
   const chainAccess = {
     ...config.chain,
     ...{ chainId, log, clock, meters, recovery },
     // All readers of this process share the rate that an endpoint accepts.
     budgets: rpcUrls.map((_, endpoint) => createRequestBudget(requestsPerMinute[endpoint])),
-    sharedHeadMs: evaluationIntervalMs,
+    // The job that follows the chain reads each block; other readers share what it has read.
+    sharedHeadMs: () => (heads.isFollowed() ? evaluationIntervalMs : 0),
   }
   const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
@@ -242,7 +244,7 @@ export function createApp(
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
-    heads: createHeads({ ...config.chain, longestMs: evaluationIntervalMs, log, meters }),
+    heads,
     slices:
       parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),

@@ -53,9 +53,9 @@ export interface ChainOptions {
   /** Budgets of requests by position, which other clients may share; by default a very high one for each. */
   readonly budgets?: readonly RequestBudget[]
   /**
-   * Age in milliseconds up to which callers of `confirmedBlock` share a reading of the newest block; 0 by default.
+   * Age in milliseconds up to which callers of `confirmedBlock` now share a reading of the newest block; 0 by default.
    */
-  readonly sharedHeadMs?: number
+  readonly sharedHeadMs?: () => number
   /**
    * Whether all blocks are read with their transactions, so that the newest block is requested with them, too; false
    * by default.
@@ -90,7 +90,7 @@ export function createChain({
   chainId,
   log,
   timeoutMs = TIMEOUT_MS,
-  sharedHeadMs = 0,
+  sharedHeadMs = () => 0,
   readsWholeBlocks = false,
   multicallAddress = MULTICALL3_ADDRESS,
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,

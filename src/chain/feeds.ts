@@ -7,6 +7,7 @@ import { readCall } from './calls.ts'
 import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
 import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
+import { isEndpointFailure } from './failures.ts'
 import { cryptoFeedId, type FeedEntry, type FeedList, feedName, findFeed } from './feed-names.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
@@ -183,8 +184,13 @@ async function readFeeds(
   const call = { abi: FTSO_V2_ABI, functionName: 'getFeedsById', args: [ids] } as const
   const callData = encodeFunctionData(call)
   const options = { multicallAddress, block }
-  const [shared] = await calls.read(client, [{ target: ftsoV2, callData }], options)
-  // A call that failed may need a fee, which calls of a batch cannot pay.
+  const [shared] = await calls
+    .read(client, [{ target: ftsoV2, callData }], options)
+    .catch((error: unknown) => {
+      if (isEndpointFailure(error)) return []
+      throw error
+    })
+  // The feeds may cost a fee, which calls of a batch cannot pay, and Multicall3 may be at fault.
   const data = shared ?? (await readPayable(client, ftsoV2, callData, ids, block))
   if (data === undefined) return undefined
   const [values, decimals, timestamp] = decodeFunctionResult({ ...call, data })

@@ -28,6 +28,8 @@ export interface Heads {
   read(confirmed: number): void
   /** Time until the next reading without a head, in milliseconds. */
   nextMs(): number
+  /** Whether this process follows the chain, so that the newest block is read again and again. */
+  isFollowed(): boolean
 }
 
 /** Settings of the heads. */
@@ -241,6 +243,7 @@ export function createHeads({
         }
       }
     },
+    isFollowed: () => wake !== undefined,
     read(confirmed) {
       rate = updateRate(rate, confirmed, performance.now())
       for (const socket of sockets) confirm(socket, confirmed)

@@ -27,8 +27,8 @@ export interface NewestBlock {
 export interface NewestBlockOptions {
   readonly endpoints: Endpoints
   readonly clock: Clock
-  /** Age in milliseconds up to which a reading is shared. */
-  readonly sharedMs: number
+  /** Age in milliseconds up to which a reading is shared now. */
+  readonly sharedMs: () => number
   readonly meters: Meters | undefined
   /** Called with each newest header, and the endpoint's answer that has it. */
   readonly onHeader?: (header: Header, answer: unknown) => void
@@ -95,7 +95,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
   }
 
   function isRecent(): boolean {
-    return newest !== undefined && performance.now() - readAt < sharedMs
+    return newest !== undefined && performance.now() - readAt < sharedMs()
   }
 
   /** The block with that many confirmations: an ancestor of the newest one. */

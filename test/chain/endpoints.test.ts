@@ -194,7 +194,7 @@ describe('the newest block', () => {
   test('is read once for all callers of a moment', async () => {
     const chain = createChain({
       ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 300 },
-      sharedHeadMs: 60_000,
+      sharedHeadMs: () => 60_000,
     })
     const blocks = await Promise.all([1, 2, 1].map((depth) => chain.confirmedBlock(depth)))
     const { number } = await chain.confirmedBlock(1)
@@ -206,7 +206,7 @@ describe('the newest block', () => {
   test('is read again for the caller that decides how often, and the others share what it read', async () => {
     const chain = createChain({
       ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 300 },
-      sharedHeadMs: 60_000,
+      sharedHeadMs: () => 60_000,
     })
     await chain.confirmedBlock(2)
     await devnet.mine(1)

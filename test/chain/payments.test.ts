@@ -419,7 +419,7 @@ describe('payments between two blocks', () => {
   test('are complete although an endpoint is behind', async () => {
     const paid = await contracts.pay(alice, HANDLE, contracts.fxrp, 1n)
     const number = Number(paid.blockNumber)
-    proxy.rewrite('eth_blockNumber', () => toHex(number - 1))
+    proxy.behave({ nodes: { behind: [1] } })
     await expect(chain.paymentsBetween(number, number, places)).rejects.toMatchObject(unavailable)
     const withTwoEndpoints = chainAt(proxy.url, second.url)
     expect(await withTwoEndpoints.paymentsBetween(number, number, places)).toHaveLength(1)

@@ -200,8 +200,12 @@ const faults: readonly [string, (proxy: RpcProxy) => unknown][] = [
   ['refuses for its limits', (proxy) => proxy.failNext(1000, { code: -32005, message: 'limit' })],
   ['drops its connections', (proxy) => proxy.down()],
   ['answers nonsense', (proxy) => proxy.rewrite('eth_call', () => '0x1234')],
-  ['has another head, behind', (proxy) => proxy.rewrite('eth_blockNumber', () => '0x1')],
-  ['has another head, ahead', (proxy) => proxy.rewrite('eth_blockNumber', () => '0xffffff')],
+  ['has another head, behind', (proxy) => proxy.behave({ nodes: { behind: [50] } })],
+  [
+    'has another head, ahead',
+    (proxy) =>
+      proxy.rewrite('eth_getBlockByNumber', (block) => ({ ...Object(block), number: '0xffffff' })),
+  ],
   ['serves another chain', (proxy) => proxy.rewrite('eth_chainId', () => '0x1')],
 ]
 

@@ -1,3 +1,4 @@
+import { createClient, http } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
@@ -214,8 +215,13 @@ describe('when there is no new block', () => {
   test('an endpoint without new blocks is skipped while another endpoint has them', async () => {
     const { id } = await balance()
     await world.see()
-    const stands = await world.devnet.client.getBlockNumber()
-    world.primary.rewrite('eth_blockNumber', () => `0x${stands.toString(16)}`)
+    const newest = await createClient({ transport: http(world.devnet.rpcUrl) }).request({
+      method: 'eth_getBlockByNumber',
+      params: ['latest', true],
+    })
+    world.primary.rewrite('eth_getBlockByNumber', (block, params) =>
+      JSON.stringify(params).includes('latest') ? newest : block,
+    )
     for (let minute = 0; minute < 4; minute++) {
       await world.devnet.mine(2, 1)
       await lookFor(60, 30)
