@@ -140,7 +140,10 @@ const Environment = z.object({
 })
 
 /** The service's configuration, grouped by room. */
-export type Config = ReturnType<typeof shape>
+export type Config = ReturnType<typeof shape> & {
+  /** Names of variables that begin like those of the service, and are none. */
+  readonly unknownVariables: readonly string[]
+}
 
 /** All problems of an environment, one line each. */
 export class ConfigError extends Error {
@@ -172,7 +175,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   if (!parsed.success || problems.length > 0) {
     throw new ConfigError([...problems, ...unknown.map((name) => `${name} is unknown`)])
   }
-  return shape(parsed.data, unknown)
+  return { ...shape(parsed.data), unknownVariables: unknown }
 }
 
 /**
@@ -239,9 +242,8 @@ function problemsOf(
   )
 }
 
-function shape(env: z.output<typeof Environment>, unknownVariables: readonly string[]) {
+function shape(env: z.output<typeof Environment>) {
   return {
-    unknownVariables,
     publicUrl: env.PUBLIC_URL,
     secretKey: env.SECRET_KEY,
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
