@@ -150,7 +150,10 @@ const Environment = z.object({
 })
 
 /** The service's configuration, grouped by room. */
-export type Config = ReturnType<typeof shape>
+export type Config = ReturnType<typeof shape> & {
+  /** Names of variables that begin like those of the service, and are none. */
+  readonly unknownVariables: readonly string[]
+}
 
 /** All problems of an environment, one line each. */
 export class ConfigError extends Error {
@@ -182,7 +185,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   if (!parsed.success || problems.length > 0) {
     throw new ConfigError([...problems, ...unknown.map((name) => `${name} is unknown`)])
   }
-  return shape(parsed.data, unknown)
+  return { ...shape(parsed.data), unknownVariables: unknown }
 }
 
 /**
@@ -251,9 +254,8 @@ function problemsOf(
 }
 
 /** The configuration by subject. Long because it names every setting. */
-function shape(env: z.output<typeof Environment>, unknownVariables: readonly string[]) {
+function shape(env: z.output<typeof Environment>) {
   return {
-    unknownVariables,
     publicUrl: env.PUBLIC_URL,
     secretKey: env.SECRET_KEY,
     previousSecretKey: env.SECRET_KEY_PREVIOUS,

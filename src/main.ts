@@ -32,9 +32,6 @@ function readConfig(): Config | undefined {
 async function run(config: Config): Promise<void> {
   const output = openLogOutput()
   const log = createLogger(config.logLevel, output)
-  if (config.unknownVariables.length > 0) {
-    log.warn({ names: config.unknownVariables }, 'variables of unknown names are ignored')
-  }
   const leave = async (code: number) => {
     await output.written(LAST_LINES_MS)
     output.exit(code)
@@ -58,6 +55,9 @@ async function run(config: Config): Promise<void> {
     log.error({ error: loggableError(error) }, 'uncaught error; the service stops')
     void leave(1)
   })
+  if (config.unknownVariables.length > 0) {
+    log.warn({ names: config.unknownVariables }, 'variables of unknown names are ignored')
+  }
   await using undo = new AsyncDisposableStack()
   try {
     const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined

@@ -48,6 +48,21 @@ test('a missing or wrong variable stops the start with one line per problem', as
   ])
 })
 
+test('a misspelt variable is named, in the log of a start or beside the one that is missing', async () => {
+  const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nothing'
+  const environment = testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL, FLARE_RPC_HEADER: '[]' })
+  const { child, ended } = start(environment)
+  for await (const chunk of child.stdout) if (String(chunk).includes('FLARE_RPC_HEADER')) break
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  const missing = start({ ...environment, FLARE_RPC_URLS: '' })
+  expect((await missing.ended)[0]).toBe(1)
+  expect(missing.printed.err.trim().split('\n')).toEqual([
+    'FLARE_RPC_URLS is missing',
+    'FLARE_RPC_HEADER is unknown',
+  ])
+})
+
 test('a start that waits for its database stops on a signal', async () => {
   const { child, printed, ended } = start(
     testEnvironment({
