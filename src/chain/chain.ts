@@ -29,10 +29,22 @@ export interface ChangedBalance extends BalanceQuery {
   readonly changeUnits: bigint
 }
 
-/** Cause of a changed balance, if it is a single transaction or a single other account. */
+/** Cause of a changed balance. */
 export interface BalanceMovement {
+  /** The transaction, if it is a single one. */
   readonly transactionHash: Hash | null
-  /** Sender or receiver. */
+  /** Sender or receiver, if it is a single one. */
+  readonly counterparty: Address | null
+  /** All transactions that moved the asset from or to the account, in both directions, in the order of the chain. */
+  readonly transactions: readonly MovingTransaction[]
+}
+
+/** A transaction that moved an asset from or to an account. */
+export interface MovingTransaction {
+  readonly hash: Hash
+  /** In the smallest unit, without fees; negative for outgoing amounts. */
+  readonly units: bigint
+  /** Sender or receiver, if it is a single one. */
   readonly counterparty: Address | null
 }
 

@@ -137,6 +137,8 @@ export const watchExamples: ExamplesOf<typeof operations> = {
             direction: 'outgoing',
             counterparty: null,
             transactionHash: null,
+            transactions: [],
+            transactionCount: 0,
             usd: null,
             blockNumber: 41_612_704,
             blockTime: '2026-11-17T20:43:12.000Z',
