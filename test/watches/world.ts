@@ -123,7 +123,12 @@ export async function watchWorld(
         observeWatchesJob,
       ]),
     /** Another service on the same chain, with an empty database. */
-    fresh: (log?: Logger) => serviceOnly(environment, clock, log ?? options.log ?? silentLogger),
+    fresh: async (log: Logger) => {
+      const other = await serviceOnly(environment, clock, log)
+      const owner = await withTrial(await signIn(other, 'alice'))
+      await giveSlots(other.app, owner, 19)
+      return { ...other, alice: owner }
+    },
     /**
      * Ends a test before another of the same world: no endpoint has a fault, there are no watches, the chain is as late
      * as the clock, and the service is restarted.

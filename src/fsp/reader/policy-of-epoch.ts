@@ -4,7 +4,7 @@ import type { ChainAccess } from '#src/chain/chain.ts'
 import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
-import { HexData } from '#src/chain/logs.ts'
+import { HexData, Log } from '#src/chain/logs.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { Policy, PolicyProvider } from '../protocol/policy.ts'
@@ -172,7 +172,7 @@ async function registriesOf(
 
 /** Reads a policy without its voter registry; undefined if it is not fixed, or an event or a voter is missing. */
 async function readByEvent(
-  { contracts, logs, multicallAddress }: ChainAccess,
+  { contracts, multicallAddress }: ChainAccess,
   client: RpcClient,
   manager: Address,
   { epoch, block }: At,
@@ -198,10 +198,8 @@ async function readByEvent(
     chainId: chain.of(answers[3 + 2 * index]),
   }))
   // Anybody can emit such an event. The hash that a Relay keeps tells which one is true.
-  const topics = [POLICY_TOPIC, numberToHex(epoch, { size: 32 })]
-  const filter = { address: [], topics }
-  const events = await logs.read(client, filter, Number(fixedIn), Number(fixedIn))
-  const policies = events.logs.flatMap(({ topics: [topic, ...rest], data }) => {
+  const events = await readPolicyEvents(client, epoch, fixedIn)
+  const policies = events.flatMap(({ topics: [topic, ...rest], data }) => {
     const bytes = topic === undefined ? undefined : policyBytesIn([topic, ...rest], data)
     const isTrue = known.some(
       ({ hash, chainId }) =>
@@ -221,6 +219,18 @@ async function readByEvent(
     fixedAt: secondsOf(fixedAt),
     providers,
   }
+}
+
+/** Events in a block, of any contract, that fix the policy of a reward epoch. */
+async function readPolicyEvents(
+  client: RpcClient,
+  epoch: number,
+  block: bigint,
+): Promise<readonly Log[]> {
+  const topics: [Hex, Hex] = [POLICY_TOPIC, numberToHex(epoch, { size: 32 })]
+  const range = { fromBlock: numberToHex(block), toBlock: numberToHex(block) }
+  const answer = await client.request({ method: 'eth_getLogs', params: [{ ...range, topics }] })
+  return z.array(Log).parse(answer)
 }
 
 /** Reads whose signing addresses these are, with all accounts; undefined if one of them has no certain owner. */
