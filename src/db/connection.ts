@@ -256,11 +256,22 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
 /** Name of the row of `lock_fences` that `writeToDatabase` writes. */
 const WRITE_CHECK = 'write check'
 
-/** Writes and commits a row. @throws the error of a database that does not answer, or cannot be written */
+/**
+ * Writes and commits a row, after a sort that needs some hundred kilobytes of disk: a row alone finds room in a table
+ * when the disk is full.
+ *
+ * @throws the error of a database that does not answer, or cannot be written
+ */
 export async function writeToDatabase(sql: Sql): Promise<void> {
-  await sql`
-    insert into lock_fences (name, number) values (${WRITE_CHECK}, 1)
-    on conflict (name) do update set number = lock_fences.number + 1`
+  await sql.begin(async (tx) => {
+    await tx`set local work_mem = '64kB'`
+    await tx`
+      insert into lock_fences (name, number)
+      select ${WRITE_CHECK}, count(*) from (
+        select md5(n::text) as hash from generate_series(1, 3000) as n order by hash offset 0
+      ) as sorted
+      on conflict (name) do update set number = lock_fences.number + 1`
+  })
 }
 
 /** Whether a statement failed on a unique index or constraint, named `constraint` if given. */

@@ -615,7 +615,7 @@ export interface ChainOutageData {
     at: string;
     number: number;
   } | null;
-  reason: "no_block" | "no_answer";
+  reason: "no_block" | "no_answer" | "behind" | "target_unreadable";
   /**
    * Since when the problem or its recovery has lasted.
    * @format date-time
