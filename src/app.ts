@@ -16,7 +16,7 @@ import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
-import { createMailer } from '#src/channels/mailer.ts'
+import { createMailer, type MailServer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
@@ -138,8 +138,9 @@ export function createApp(
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = mailServerOf(config, { clock, log })
   const mail = {
-    mailer: mailerOf(config),
+    mailer: mailServer,
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
   }
@@ -210,6 +211,7 @@ export function createApp(
     sentMessages: { forgetIds: forgetMessageIds },
     notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowingTopup }),
     mail,
+    mailServer,
     box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,
     botUsername,
@@ -220,7 +222,7 @@ export function createApp(
     evaluationIntervalMs: config.chain.evaluationIntervalMs,
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
-      ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
+      ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
@@ -318,9 +320,12 @@ function telegramAccess(
   }
 }
 
-function mailerOf({ email: { smtpUrl, from } }: Config) {
+function mailServerOf(
+  { email: { smtpUrl, from } }: Config,
+  deps: Pick<JobApp, 'clock' | 'log'>,
+): MailServer | undefined {
   if (smtpUrl === undefined || from === undefined) return undefined
-  return createMailer(smtpUrl)
+  return createMailer(smtpUrl, deps)
 }
 
 /** Waits for all of them until the deadline. Failures and timeouts are logged. */
