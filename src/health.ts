@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
+import type { MailServer } from '#src/channels/mailer.ts'
 import { pingDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
@@ -30,12 +31,14 @@ export function healthChecks({
   checkClock,
   sql,
   bot,
+  mailServer,
   migrations,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
+  readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
@@ -104,11 +107,11 @@ export function healthChecks({
     },
     {
       name: 'bot',
-      findProblem: async () => {
-        const service = bot()
-        const isSilent = service !== undefined && service.username() === undefined
-        return isSilent ? 'Telegram has not answered yet' : undefined
-      },
+      findProblem: async () => bot()?.problem(),
+    },
+    {
+      name: 'mail',
+      findProblem: async () => mailServer?.problem(),
     },
   ]
   return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))
