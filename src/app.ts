@@ -17,7 +17,7 @@ import { createRecoveryPool, logRecoveryCode } from '#src/chain/recovery-pool.ts
 import { createRequestBudget } from '#src/chain/request-budget.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
-import { createMailer } from '#src/channels/mailer.ts'
+import { createMailer, type MailServer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
@@ -140,8 +140,9 @@ export function createApp(
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = mailServerOf(config, { clock, log })
   const mail = {
-    mailer: mailerOf(config),
+    mailer: mailServer,
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
   }
@@ -227,6 +228,7 @@ export function createApp(
     sentMessages: { forgetIds: forgetMessageIds },
     notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowingTopup }),
     mail,
+    mailServer,
     box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,
     botUsername,
@@ -237,7 +239,7 @@ export function createApp(
     evaluationIntervalMs,
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
-      ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
+      ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
       contracts: jobsChain.access.contracts,
       hasCanary: heartbeatUrl !== undefined,
     }),
@@ -338,9 +340,12 @@ function telegramAccess(
   }
 }
 
-function mailerOf({ email: { smtpUrl, from } }: Config) {
+function mailServerOf(
+  { email: { smtpUrl, from } }: Config,
+  deps: Pick<JobApp, 'clock' | 'log'>,
+): MailServer | undefined {
   if (smtpUrl === undefined || from === undefined) return undefined
-  return createMailer(smtpUrl)
+  return createMailer(smtpUrl, deps)
 }
 
 /** Waits for all of them until the deadline. Failures and timeouts are logged. */

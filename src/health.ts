@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
 import type { ContractAddresses } from '#src/chain/registry.ts'
+import type { MailServer } from '#src/channels/mailer.ts'
 import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
 import { postgresError } from '#src/db/session.ts'
@@ -32,6 +33,7 @@ export function healthChecks({
   checkClock,
   sql,
   bot,
+  mailServer,
   migrations,
   contracts,
   hasCanary,
@@ -39,6 +41,7 @@ export function healthChecks({
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
+  readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
   /** The contracts that the jobs of this process find. */
   readonly contracts: Pick<ContractAddresses, 'isMissing'>
@@ -119,11 +122,11 @@ export function healthChecks({
     },
     {
       name: 'bot',
-      findProblem: async () => {
-        const service = bot()
-        const isSilent = service !== undefined && service.username() === undefined
-        return isSilent ? 'Telegram has not answered yet' : undefined
-      },
+      findProblem: async () => bot()?.problem(),
+    },
+    {
+      name: 'mail',
+      findProblem: async () => mailServer?.problem(),
     },
   ]
   return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))

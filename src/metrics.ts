@@ -28,7 +28,9 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
     ...deliveryReadings(app),
     ...workReadings(app),
     ...canaryReadings(app),
+    ...mailReadings(app),
     headReading(app),
+    telegramReading(app),
     quarantineReading(app),
     recoveryReading,
     problemReading(app),
@@ -89,6 +91,18 @@ function canaryReadings({ db, clock, heartbeat }: JobApp): readonly MetricReadin
   ]
 }
 
+/** Metric of the mail server; none if e-mail is not configured. */
+function mailReadings({ mailServer }: JobApp): readonly MetricReading[] {
+  if (mailServer === undefined) return []
+  return [
+    {
+      name: 'watchdog_mail_failing_seconds',
+      help: 'Time since which the mail server takes no e-mails of this process; 0 if it does.',
+      read: async () => mailServer.failingMs() / 1000,
+    },
+  ]
+}
+
 /** Metric of the newest confirmed block that this process has read. */
 function headReading({ clock, meters }: JobApp): MetricReading {
   return {
@@ -100,6 +114,18 @@ function headReading({ clock, meters }: JobApp): MetricReading {
       if (head === undefined) return undefined
       const value = Math.max(0, clock.now().getTime() - head.at.getTime()) / 1000
       return [{ labels: { endpoint: head.endpoint }, value }]
+    },
+  }
+}
+
+/** Metric of the contact with Telegram; unknown in a process that does not run the bot. */
+function telegramReading({ clock, meters }: JobApp): MetricReading {
+  return {
+    name: 'watchdog_telegram_answer_age_seconds',
+    help: 'Time since Telegram answered a request of this process for updates, or since the start of the bot.',
+    read: async () => {
+      const at = meters.telegramAnswer()
+      return at && Math.max(0, clock.now().getTime() - at.getTime()) / 1000
     },
   }
 }

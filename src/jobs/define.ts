@@ -1,5 +1,6 @@
 import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
+import type { MailServer } from '#src/channels/mailer.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
@@ -38,6 +39,8 @@ export interface JobApp extends App {
   readonly heads: Heads
   /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
+  /** The mail server; undefined if e-mail is not configured. */
+  readonly mailServer: MailServer | undefined
   /** Counter of attempts to send. */
   readonly attemptCounter: AttemptCounter
   /** State of deliveries between runs. */

@@ -1,3 +1,4 @@
+import { checkMailServer } from './check-mail-server.ts'
 import { countFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
 import { deliverByOne, deliverDue } from './deliver-due.ts'
@@ -52,6 +53,7 @@ export const REGISTRY: readonly Job[] = [
   sendPictures,
   returnCharges,
   sendConfirmations,
+  checkMailServer,
   notifyConnectOutcomes,
   showLiveMessages,
   showBacktests,

@@ -196,16 +196,21 @@ export async function updateOwnChannels(
     .where(and(eq(recipients.wallet, wallet), eq(recipients.own, true)))
 }
 
-/** Stores why no confirmation e-mail can be sent to a mailbox. */
+/**
+ * Stores why the last attempt to send the confirmation e-mail of a mailbox failed.
+ *
+ * @param statusReason null if it did not fail
+ */
 export async function saveUnconfirmable(
   db: Db,
   id: number,
-  statusReason: string,
+  statusReason: string | null,
   at: Date,
 ): Promise<void> {
+  const failed = statusReason === null ? {} : { lastFailureAt: at, updatedAt: at }
   await db
     .update(recipients)
-    .set({ statusReason, lastFailureAt: at, updatedAt: at })
+    .set({ statusReason, ...failed })
     .where(and(eq(recipients.id, id), eq(recipients.status, 'pending')))
 }
 

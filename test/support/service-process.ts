@@ -13,6 +13,8 @@ export interface ServiceProcess {
   /** Milliseconds from the start of the process to its line `ready`. */
   readonly readyMs: number
   readonly url: string
+  /** Address of its health and metrics. */
+  readonly internalUrl: string
   /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
   /** Its log lines of level `error`. */
@@ -44,13 +46,14 @@ export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
   root?: string,
 ): Promise<ServiceProcess> {
-  const port = await findPort()
+  const [port, internalPort] = [await findPort(), await findPort()]
   const built = root === undefined ? builtProgram('service') : undefined
   const env = {
     ...(built?.env ?? PROCESS_ENVIRONMENT),
     ...testEnvironment({
       LOG_LEVEL: 'info',
       PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       ...over,
     }),
@@ -76,6 +79,7 @@ export async function startServiceProcess(
     pid: child.pid ?? 0,
     readyMs: performance.now() - startedAt,
     url: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
     messages,
     errors,
     levels,

@@ -43,7 +43,16 @@ test('a direct claim under the signing key of the reward epoch before or after i
   const policy = (rewardEpoch: number, signingPolicy: Address) => ({
     ...{ rewardEpoch, startRound: rewardEpoch * 240, weightSum: 1, weightSumWithKeys: 1 },
     fixedAt: null,
-    providers: [{ voter, signingPolicy, submit: voter, submitSignatures: voter, weight: 1 }],
+    providers: [
+      {
+        voter,
+        signingPolicy,
+        submit: voter,
+        submitSignatures: voter,
+        weight: 1,
+        sortitionWeight: null,
+      },
+    ],
   })
   const all = [policy(697, before), policy(698, before), policy(699, own), policy(700, after)]
   const schedule = { registrationSeconds: 1, preparationSeconds: 1, rewardExpirySeconds: null }
