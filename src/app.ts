@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import type { Sql } from 'postgres'
@@ -85,7 +86,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
+const MIGRATIONS = join(import.meta.dirname, '../migrations')
 /** Longest wait of a start for the database. */
 const DATABASE_DEADLINE_MS = 60_000
 /** Longest wait of a request for the database. */

@@ -283,7 +283,7 @@ describe('the linter of the description', () => {
     const text = JSON.stringify(describeIn('en'))
     const file = join(folder, 'openapi.json')
     await writeFile(file, text.replace('"deleted":1', '"deleted":"one"'))
-    const redocly = new URL('../node_modules/.bin/redocly', import.meta.url).pathname
+    const redocly = join(import.meta.dirname, '../node_modules/.bin/redocly')
     const run = promisify(execFile)
     const { stdout } = await run(redocly, ['lint', '--format=json', file], { cwd: folder })
     const { totals, problems } = JSON.parse(stdout)

@@ -240,10 +240,17 @@ export async function waitForDatabase(
   }
 }
 
+/** Versions before it lack `idle_session_timeout`, which ends the locks of a dead process. */
+const MAJOR_MIN = 14
+
 async function tryOnce(sql: Sql): Promise<Error | undefined> {
   const session = openSession(sql, { onclose: () => undefined })
   try {
-    await session`select 1`
+    const [server] = await session<{ version: number }[]>`
+      select current_setting('server_version_num')::integer as version`
+    const major = Math.floor((server?.version ?? 0) / 10_000)
+    if (major < MAJOR_MIN)
+      throw new Error(`the database is PostgreSQL ${major}; ${MAJOR_MIN} or newer is needed`)
     return undefined
   } catch (error) {
     if (error instanceof Error && isConnectionFailure(error)) return error

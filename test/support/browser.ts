@@ -1,38 +1,32 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
-import packaged from '@sparticuz/chromium'
+import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { fontConfiguration } from './fonts.ts'
+import { unpacked } from './unpacked.ts'
 
 const INSTALLED = '/usr/bin/chromium'
-const UNPACKING_MS_MAX = 60_000
+/** Unpacks the packaged Chromium into the folder for temporary files. */
+const UNPACK = 'import(process.argv[1]).then(({ default: packaged }) => packaged.executablePath())'
 
-/** A real Chromium: `CHROMIUM_PATH`, the machine's own, or else the one from npm. */
+/** A real Chromium with the fonts from npm: `CHROMIUM_PATH`, the machine's own, or else the one from npm. */
 export async function openBrowser(): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH ?? (existsSync(INSTALLED) ? INSTALLED : undefined)
+  const FONTCONFIG_FILE = await fontConfiguration()
   // The package's arguments suit a cloud function: with them the browser renders with a software GPU.
   return await chromium.launch({
-    executablePath: path ?? (await unpack()),
+    executablePath: path ?? (await packagedChromium()),
     args: ['--no-sandbox'],
+    // Without a locale Chromium would find no font below a folder with an accent.
+    env: { ...process.env, LC_ALL: 'C.UTF-8', FONTCONFIG_FILE },
   })
 }
 
-/** Several test files may start at once; only one of them unpacks the browser. */
-async function unpack(): Promise<string> {
-  const lock = join(tmpdir(), 'watchdog-chromium.lock')
-  for (let waitedMs = 0; waitedMs < UNPACKING_MS_MAX; waitedMs += 100) {
-    try {
-      await mkdir(lock)
-      break
-    } catch {
-      await wait(100)
-    }
-  }
-  try {
-    return await packaged.executablePath()
-  } finally {
-    await rm(lock, { recursive: true, force: true })
-  }
+async function packagedChromium(): Promise<string> {
+  const args = ['--eval', UNPACK, import.meta.resolve('@sparticuz/chromium')]
+  const folder = await unpacked('chromium', (draft) =>
+    promisify(execFile)(process.execPath, args, { env: { ...process.env, TMPDIR: draft } }),
+  )
+  return join(folder, 'chromium')
 }

@@ -28,7 +28,7 @@ export interface ServiceProcess {
 }
 
 /** The project's folder. */
-export const ROOT = new URL('../../', import.meta.url).pathname
+export const ROOT = join(import.meta.dirname, '../../')
 
 /** The arguments of `npm start` in a folder, without npm. */
 function startIn(root: string): readonly string[] {
