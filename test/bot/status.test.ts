@@ -22,9 +22,13 @@ afterAll(() => world.close())
 
 const lastText = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 
-/** Updates live messages once, some seconds later; by default more than the minute between two updates. */
+/**
+ * Updates live messages once, some seconds later; by default more than the minute between two updates. The chain was read
+ * meanwhile.
+ */
 async function updateAfter(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
+  await recordTip(2)
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
   await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
 }
