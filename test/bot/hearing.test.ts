@@ -240,7 +240,7 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
     expect(group.last().text).toContain(
-      'Warnings and critical alerts come here, infos such as incoming payments do not. ' +
+      'Warnings and critical alerts are sent here, infos such as incoming payments are not. ' +
         'The owner can change that in the private chat with the bot.',
     )
     const crew = await recipientOf(await recipientIdOf('Crew'))
@@ -260,10 +260,10 @@ describe('a linked chat', () => {
       })
     await change('critical')
     await group.say(`/start@${BOT_NAME}`)
-    expect(group.last().text).toContain('Only critical alerts come here.')
+    expect(group.last().text).toContain('Only critical alerts are sent here.')
     await change('info')
     await group.say(`/start@${BOT_NAME}`)
-    expect(group.last().text).not.toContain('come here')
+    expect(group.last().text).not.toContain('are sent here')
     await change('warning')
   })
 

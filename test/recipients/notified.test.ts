@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-async function told() {
+async function notified() {
   const [one, list] = await Promise.all([
     alice.request('GET', path),
     alice.request('GET', '/watches'),
@@ -43,24 +43,24 @@ const change = (id: number, body: object) => alice.request('PATCH', `/recipients
 
 test('names the recipients that are on and get the severity of its alerts', async () => {
   const first = await hook()
-  expect(await told()).toEqual([first])
+  expect(await notified()).toEqual([first])
   const second = await hook()
-  expect(await told()).toEqual([first])
+  expect(await notified()).toEqual([first])
   await alice.request('PATCH', path, { recipientIds: [second] })
-  expect(await told()).toEqual([second])
+  expect(await notified()).toEqual([second])
   await change(second, { status: 'disabled' })
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
   await change(second, { status: 'active', minSeverity: 'critical' })
   // Alerts about a balance are warnings at most.
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
   await change(second, { minSeverity: 'warning' })
-  expect(await told()).toEqual([second])
+  expect(await notified()).toEqual([second])
   const { body } = await alice.request('PATCH', path, { settings: { direction: 'up' } })
   expect(body).toMatchObject({ notifies: [], warnings: ['nobody_is_notified'] })
   await alice.request('PATCH', path, { settings: { direction: 'any' }, recipientIds: null })
-  expect(await told()).toEqual([first])
+  expect(await notified()).toEqual([first])
   for (const id of [first, second]) await alice.request('DELETE', `/recipients/${id}`)
-  expect(await told()).toEqual([])
+  expect(await notified()).toEqual([])
 })
 
 test('changes its tag with the recipients', async () => {
@@ -74,20 +74,20 @@ test('changes its tag with the recipients', async () => {
 
 test('names the wallet’s own channel, and people only if the settings of the wallet let its alerts pass', async () => {
   await alice.request('PUT', '/channels/webhook', { url: world.receiver.url() })
-  const [own = 0, ...others] = await told()
+  const [own = 0, ...others] = await notified()
   expect(others).toEqual([])
   await linkChat(world, alice)
   const [chat] = (await alice.request('GET', '/recipients')).body.data
-  expect(await told()).toEqual([own, chat.id])
+  expect(await notified()).toEqual([own, chat.id])
   const { body: settings } = await alice.request('GET', '/settings')
   await alice.request('PUT', '/settings', { ...settings, minSeverity: 'critical' })
-  expect(await told()).toEqual([own])
+  expect(await notified()).toEqual([own])
   const { version: _, ...usual } = settings
   await alice.request('PUT', '/settings', usual)
   const mutedUntil = new Date(world.clock.now().getTime() + 3_600_000)
   // A mute only delays alerts.
   await world.database.sql`update recipients set muted_until = ${mutedUntil} where id = ${chat.id}`
-  expect(await told()).toEqual([own, chat.id])
+  expect(await notified()).toEqual([own, chat.id])
   await alice.request('DELETE', '/channels/webhook')
   await alice.request('DELETE', `/recipients/${chat.id}`)
 })
