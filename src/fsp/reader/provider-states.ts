@@ -93,12 +93,14 @@ export async function readStates(
       }
       const next = currentEpoch + 1
       const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
-      const [settings, [openedAnswer], nextRegistry] = await Promise.all([
-        readSettings(client, { contracts, multicallAddress }, block.number),
-        readViews(client, multicallAddress, [[protocolAddresses.manager, opened]], block.number),
+      const [{ settings, answer }, nextRegistry] = await Promise.all([
+        readSettings(client, { contracts, multicallAddress }, block.number, [
+          protocolAddresses.manager,
+          opened,
+        ]),
         findRegistryOf(client, protocolAddresses, next, block.number),
       ])
-      const [, , endTs = 0n] = opened.of(openedAnswer) ?? []
+      const [, , endTs = 0n] = opened.of(answer) ?? []
       const providers = new Map<Address, ProviderState>()
       for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
         const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
@@ -131,34 +133,39 @@ export function readNewestSettings(
 ): Promise<UpdateSettings> {
   return source.endpoints.ask(async (client) => {
     await requireBlock(client, block)
-    return readSettings(client, source, 'latest')
+    const { settings } = await readSettings(client, source, 'latest')
+    return settings
   }, signal)
 }
 
+/** Reads the settings of fast updates, and in the same request the answer to one more question. */
 async function readSettings(
   client: RpcClient,
   { contracts, multicallAddress }: Pick<ChainAccess, 'contracts' | 'multicallAddress'>,
   block: number | 'latest',
-): Promise<UpdateSettings> {
+  ...more: readonly (readonly [Address | undefined, ContractView<unknown>])[]
+): Promise<{ readonly settings: UpdateSettings; readonly answer: Hex | undefined }> {
   const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
   const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
   const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
-  const [sizeAnswer, feedsAnswer, windowAnswer] = await readViews(
+  const [sizeAnswer, feedsAnswer, windowAnswer, answer] = await readViews(
     client,
     multicallAddress,
     [
       [await contracts.find(client, 'FastUpdateIncentiveManager'), size],
       [await contracts.find(client, 'FastUpdatesConfiguration'), feeds],
       [await contracts.find(client, 'FastUpdater'), window],
+      ...more,
     ],
     block,
   )
   const fixedPoint = size.of(sizeAnswer)
-  return {
+  const settings = {
     sampleSize: fixedPoint === undefined ? null : updatesPerBlockOf(fixedPoint),
     feedCount: feeds.of(feedsAnswer)?.length ?? null,
     submissionWindow: window.of(windowAnswer) ?? null,
   }
+  return { settings, answer }
 }
 
 /** Addresses of the contracts; undefined if a contract is not on this chain. */
