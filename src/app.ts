@@ -181,7 +181,7 @@ export function createApp(
       readsWholeBlocks: config.roles.includes('watcher'),
     }),
   )
-  const xrpl = xrpLedger(config, log)
+  const xrpl = xrpLedger(config, log, clock)
   const billing = {
     ...config.billing,
     chainName: config.chain.name,
@@ -322,10 +322,12 @@ function pChain({ pChain: { rpcUrl: url, headers } }: Config, log: Logger): PCha
   return url === undefined ? undefined : createPChain({ url, headers, log })
 }
 
-function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
+function xrpLedger({ xrpl, billing }: Config, log: Logger, clock: Clock): Xrpl | undefined {
   const { rpcUrl: url } = xrpl
   const address = billing.payments.xrpDepositAddress
-  return url === undefined || address === undefined ? undefined : createXrpl({ url, address, log })
+  return url === undefined || address === undefined
+    ? undefined
+    : createXrpl({ url, address, log, clock })
 }
 
 /** Client of the Bot API and the pace that all processes share; undefined without a bot. */

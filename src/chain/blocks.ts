@@ -38,15 +38,35 @@ export async function readNewestHeader(
 }
 
 /**
+ * Most blocks that a new head may be ahead of the newest known one: so many, and so many more for each second between
+ * their times.
+ */
+const AHEAD_MAX = { blocks: 10_000, perSecond: 100 }
+
+/** Whether two blocks cannot be of one chain: a later block is not earlier, and a child names its parent. */
+export function contradicts(one: Header, other: Header): boolean {
+  const [first, last] = one.number <= other.number ? [one, other] : [other, one]
+  const blocks = last.number - first.number
+  const seconds = (last.at.getTime() - first.at.getTime()) / 1000
+  if (blocks === 0) return last.hash !== first.hash
+  if (blocks === 1 && last.parentHash !== first.hash) return true
+  return seconds < 0 || blocks > AHEAD_MAX.blocks + AHEAD_MAX.perSecond * seconds
+}
+
+/**
  * Reads the block with this number on the endpoint's canonical chain; undefined when the endpoint has no
  * such block.
  */
 export async function readBlock(client: RpcClient, number: number): Promise<BlockRef | undefined> {
-  const block = await client.request({
+  const block = await requestBlock(client, number)
+  return block === null ? undefined : toBlockRef(block)
+}
+
+function requestBlock(client: RpcClient, number: number) {
+  return client.request({
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), false],
   })
-  return block === null ? undefined : toBlockRef(block)
 }
 
 /**

@@ -215,8 +215,8 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<PaymentTransactionStatus>
   /**
-   * Every payment of these blocks, both included, in the order of the chain. Rejects when an endpoint lacks
-   * any of them.
+   * Every payment of these blocks, both included, in the order of the chain. Rejects when no endpoint has all of them,
+   * or the payments of a block cannot be proven.
    */
   paymentsBetween(
     fromBlock: number,
@@ -225,10 +225,14 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
   /**
-   * Whether no endpoint returns this block with the transactions of its header, though at least one of them
-   * answers and has later blocks. False while none answers.
+   * Whether no endpoint returns this block with the transactions of its header and with a proof of its payments, though
+   * at least one of them answers and has later blocks.
    */
-  isUnreadable(number: number, signal?: AbortSignal): Promise<boolean>
+  isUnproven(
+    number: number,
+    destinations: PaymentDestinations,
+    signal?: AbortSignal,
+  ): Promise<boolean>
   /** Coins that an address received in these blocks without a transaction to it. */
   internalTransfers(
     holder: Address,

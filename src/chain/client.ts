@@ -16,8 +16,7 @@ import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
 import { createNewestBlock } from './newest-block.ts'
 import { findPastBalance } from './past-balances.ts'
-import { scanPayments } from './payment-scan.ts'
-import { readTransactionFacts } from './payments.ts'
+import { findTransactionPayments, isUnproven, scanPayments } from './payment-scan.ts'
 import { type ReadBlock, toReadBlock } from './read-block.ts'
 import { createRecentBlocks } from './recent-blocks.ts'
 import type { RecoveryPool } from './recovery-pool.ts'
@@ -26,8 +25,7 @@ import type { RequestBudget } from './request-budget.ts'
 import { readRouterState } from './router-state.ts'
 import { createSharedCalls } from './shared-calls.ts'
 import { verifyMessage } from './signatures.ts'
-import { isBlockUnreadable } from './spans.ts'
-import { readTokenInfo } from './tokens.ts'
+import { findTokenInfo } from './tokens.ts'
 import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
 /** Settings of the chain's client. */
@@ -144,23 +142,17 @@ export function createChain({
       if (asset === 'FLR') return { symbol: servedChain().symbol, decimals: NATIVE_DECIMALS }
       const cached = tokens.get(asset)
       if (cached !== undefined) return cached
-      const info = await endpoints.ask(
-        (client) => readTokenInfo(client, asset, multicallAddress),
-        signal,
-      )
+      const info = await findTokenInfo(endpoints, asset, multicallAddress, signal)
       if (info !== undefined) cacheToken(tokens, asset, info)
       return info
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
     transactionPayments: (txHash, destinations, signal) =>
-      endpoints.askUntil(
-        (client) => readTransactionFacts(client, txHash, destinations),
-        ({ status }) => status !== 'unknown',
-        signal,
-      ),
+      findTransactionPayments({ endpoints, logs, recent }, txHash, destinations, signal),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
       scanPayments({ endpoints, logs, recent }, { fromBlock, toBlock }, destinations, signal),
-    isUnreadable: (number, signal) => isBlockUnreadable(endpoints, number, signal),
+    isUnproven: (number, destinations, signal) =>
+      isUnproven({ endpoints, logs, recent }, number, destinations, signal),
     internalTransfers: (holder, span, signal) =>
       findInternalTransfers({ endpoints, recent }, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),

@@ -15,6 +15,7 @@ import {
 } from './failures.ts'
 import { Quantity } from './quantity.ts'
 import { createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { createResultCheck } from './result-shapes.ts'
 import { connect, type RpcClient } from './rpc-request.ts'
 
 export type { RpcClient } from './rpc-request.ts'
@@ -141,6 +142,8 @@ export function createEndpoints({
     }
   })
 
+  const checkResult = createResultCheck({ clock, log })
+
   async function attempt<T>(
     endpoint: Endpoint,
     read: (client: RpcClient) => Promise<T>,
@@ -154,7 +157,7 @@ export function createEndpoints({
     const { url, headers, health, budget } = endpoint
     try {
       const client = connect(url, {
-        ...{ headers, signal: either, limitMs, budget, meters },
+        ...{ headers, signal: either, limitMs, budget, meters, checkResult },
         isWell: health.isWell(),
         isAlone: !endpoints.some((other) => other !== endpoint && isUsable(other)),
         newest: () => newest,

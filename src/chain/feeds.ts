@@ -62,7 +62,7 @@ export function createFeeds(source: FeedSource): Feeds {
    * fail with them.
    */
   const apart = new Set<Hex>()
-  let cached: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
+  let cached: { readonly list: FeedList; readonly untilMs: number } | undefined
 
   async function read(client: RpcClient, name: FeedName): Promise<FeedPrice | undefined> {
     const address = await contracts.find(client, 'FtsoV2')
@@ -83,7 +83,9 @@ export function createFeeds(source: FeedSource): Feeds {
       const address = await contracts.find(client, 'FtsoV2')
       return address && (await readList(client, address))
     }, signal)
-    cached = { list: freshList, untilMs: nowMs + (freshList === undefined ? 0 : LIST_KEPT_MS) }
+    // An empty answer never replaces a known list.
+    if (freshList === undefined || freshList.feeds.length === 0) return cached?.list ?? freshList
+    cached = { list: freshList, untilMs: nowMs + LIST_KEPT_MS }
     return freshList
   }
 

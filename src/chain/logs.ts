@@ -121,16 +121,10 @@ function shrink(step: Step, error: unknown, blocks: number): boolean {
   return !isLate
 }
 
-/** Events of one block, by its hash, so that an endpoint without that block fails. */
-export function readLogsOfBlock(
-  client: RpcClient,
-  filter: LogFilter,
-  blockHash: Hash,
-): Promise<readonly Log[]> {
-  return readLogs(client, filter, { blockHash })
+interface Range {
+  readonly fromBlock: Hex
+  readonly toBlock: Hex
 }
-
-type Range = { readonly fromBlock: Hex; readonly toBlock: Hex } | { readonly blockHash: Hash }
 
 async function readLogs(
   client: RpcClient,

@@ -1,9 +1,15 @@
 import type { Clock } from '#src/kernel/clock.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import type { BlockRef } from './block-ref.ts'
-import { confirmedBlockNumber, type Header, readBlock, readNewestHeader } from './blocks.ts'
+import {
+  confirmedBlockNumber,
+  contradicts,
+  type Header,
+  readBlock,
+  readNewestHeader,
+} from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { NotYetError } from './failures.ts'
+import { EndpointError, NotYetError } from './failures.ts'
 import { hostOf } from './rpc-request.ts'
 
 /** The newest block, which all readers of a process share. */
@@ -62,6 +68,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     await endpoints.askUntil(
       async (client) => {
         const heard = await readNewestHeader(client, withTransactions)
+        await checkAgainstNewest(client, heard.header)
         answers.push({ ...heard, host: hostOf(client.transport.url ?? '') })
       },
       () => answers.some(({ header }) => header.number > known - (isQuick ? 1 : 0)),
@@ -79,6 +86,20 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     onHeader?.(best.header, best.answer)
     meters?.setHead({ endpoint: best.host, at: best.header.at })
     return best.header
+  }
+
+  /**
+   * Where a block contradicts the newest known one, the endpoint is asked for that one. If it still returns it, it
+   * contradicts itself. Otherwise that block was replaced, or was an error of another endpoint.
+   */
+  async function checkAgainstNewest(client: RpcClient, header: Header): Promise<void> {
+    const before = newest?.header
+    if (before === undefined || !contradicts(before, header)) return
+    const again = await readBlock(client, before.number)
+    if (again?.hash === before.hash) {
+      throw new EndpointError(`block ${header.number} contradicts block ${before.number}`)
+    }
+    newest = undefined
   }
 
   function remember(header: Header): void {

@@ -59,7 +59,6 @@ export function toReadBlock(answer: unknown, number: number, withTransactions: b
     throw new BlockError(`block ${number} has no list of transactions`)
   }
   const ref = toBlockRef(answer)
-  if (ref.number !== number) throw new BlockError(`block ${ref.number} instead of ${number}`)
   const proof = withTransactions ? proofOf(transactions, transactionsRoot) : 'full'
   return { ref, ...contents, proof, isSure: true }
 }

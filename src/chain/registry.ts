@@ -79,7 +79,7 @@ export function createContractAddresses({
   const furtherByName = new Map<string, ReadonlySet<Address>>()
   /** Names in the registry now; other names may be known, too. */
   let current: ReadonlySet<string> = new Set()
-  /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
+  /** URLs of endpoints that returned an empty registry. */
   const emptyUrls = new Set<string>()
   let isMissing = false
   let readUntilMs = 0

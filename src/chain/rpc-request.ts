@@ -13,7 +13,7 @@ import {
   rpcErrorOf,
 } from './failures.ts'
 import type { RequestBudget, Urgency } from './request-budget.ts'
-import { checkResultShape } from './result-shapes.ts'
+import type { createResultCheck } from './result-shapes.ts'
 
 /**
  * One endpoint, for the requests of one read. Each request has its own timeout; a refused request is
@@ -37,6 +37,8 @@ export interface Connection {
   /** Called when the endpoint refused a request because there were too many. */
   readonly onLimit: () => void
   readonly meters: Meters | undefined
+  /** Throws EndpointError for a malformed result. */
+  readonly checkResult: ReturnType<typeof createResultCheck>
 }
 
 /** Pauses before a request is repeated that a server refused. */
@@ -135,7 +137,7 @@ async function sendOnce<T>(url: string, connection: Connection, args: Request): 
     const answer = await once.request(args).catch((error: unknown) => {
       throw isTelling(heard.status, error) ? new RefusedRequest(heard.status) : error
     })
-    checkResultShape(args.method, answer)
+    connection.checkResult(args, answer)
     checkThere(args, answer, connection.newest())
     end('answered')
     return answer as T

@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Hash } from '#src/kernel/units.ts'
 import { readNewestHeader, requireBlock } from './blocks.ts'
@@ -9,7 +8,12 @@ import type { Log, LogFilter, LogReader } from './logs.ts'
 import { BlockError, type ReadBlock, readOne } from './read-block.ts'
 import type { RecentBlocks } from './recent-blocks.ts'
 import type { SpanBlock } from './span-block.ts'
-import { blocksLackingEvents, type EndpointLogs, resolveEvents } from './span-events.ts'
+import {
+  blocksLackingEvents,
+  type EndpointLogs,
+  type EventProof,
+  resolveEvents,
+} from './span-events.ts'
 
 /** Dependencies of reading a span. */
 export interface SpanSource {
@@ -82,16 +86,13 @@ export async function readSpan(
     /** Hash of the block before the first, if known: the span must follow that block. */
     readonly after?: Hash | undefined
     readonly withTransactions: boolean
-    /** First topics that need a second endpoint's confirmation. */
-    readonly rare?: readonly Hex[]
-  },
+  } & EventProof,
   signal?: AbortSignal,
 ): Promise<Span> {
   const parts =
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
-  const { rare = [] } = range
-  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, rare, signal)
+  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, range, signal)
   return {
     blocks,
     logs: logs.toSorted(byPlace),
@@ -273,11 +274,13 @@ export async function readBlocks(
 
 function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): void {
   let before = after
+  let atMs = Number.NEGATIVE_INFINITY
   for (const { ref, parentHash } of blocks) {
-    if (before !== undefined && parentHash !== before) {
+    if ((before !== undefined && parentHash !== before) || ref.at.getTime() < atMs) {
       throw new EndpointError(`block ${ref.number} does not follow the previous block`)
     }
     before = ref.hash
+    atMs = ref.at.getTime()
   }
 }
 

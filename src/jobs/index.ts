@@ -13,6 +13,7 @@ import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
+import { putBackPositions } from './put-back-positions.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
 import { remindExpiring } from './remind-expiring.ts'
@@ -39,6 +40,7 @@ export const REGISTRY: readonly Job[] = [
   holdSlices,
   renewSlices,
   readTip,
+  putBackPositions,
   observeWatches,
   settleDeposits,
   followSubmissions,

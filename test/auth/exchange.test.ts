@@ -41,7 +41,7 @@ const tokensOf = async (wallet: Address) => (await listTokens(deps, callerOf(wal
 
 beforeAll(async () => {
   database = await freshDatabase()
-  devnet = await startDevnet()
+  devnet = await startDevnet({ startsAt: testClock().now() })
   await devnet.client.setCode({ address: WALLET, bytecode: walletCode(alice.account.address) })
 })
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { createClient, http, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
+import { headerHash } from '#src/chain/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -44,7 +45,7 @@ const blockAt = (number: number): Promise<unknown> =>
 const tip = async () => Number(await devnet.client.getBlockNumber())
 
 beforeAll(async () => {
-  devnet = await startDevnet()
+  devnet = await startDevnet({ startsAt: new Date(AT) })
   await devnet.mine(10)
 })
 afterAll(() => devnet.close())
@@ -410,6 +411,50 @@ describe('the newest block of two endpoints', () => {
     await devnet.mine(1)
     expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
     expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+  })
+})
+
+describe('the newest block, while an endpoint gives its blocks a hash of their own', () => {
+  const lies: readonly (readonly [string, (block: object) => object])[] = [
+    ['is before its parent', (block) => ({ ...block, timestamp: '0x1' })],
+    ['has another parent', (block) => ({ ...block, parentHash: `0x${'ab'.repeat(32)}` })],
+  ]
+
+  test.each(lies)('is that of another endpoint if it %s', async (_, change) => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_getBlockByNumber', (block, params) => {
+      const isLater = Array.isArray(params) && Number(params[0]) > number
+      if (!isLater || block === null) return block
+      const changed = change(Object(block))
+      return { ...changed, hash: headerHash({ ...changed }) }
+    })
+    await devnet.mine(1)
+    const { hash } = await devnet.client.getBlock({ blockNumber: BigInt(number + 1) })
+    expect(await chain.confirmedBlock(1)).toMatchObject({ number: number + 1, hash })
+    expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+  })
+
+  test('is not one far ahead, and a block that was replaced meanwhile is believed', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    let known: unknown
+    primary.rewrite('eth_getBlockByNumber', (block) => {
+      known = block
+      return block
+    })
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_blockNumber', () => '0xffffff')
+    primary.rewrite('eth_getBlockByNumber', (block, params) => {
+      const [asked] = Array.isArray(params) ? params : []
+      const far = { ...Object(known), number: asked }
+      return block ?? { ...far, hash: headerHash(far) }
+    })
+    await devnet.mine(1)
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
+    await primary.up()
+    await devnet.reorg(1)
+    await devnet.mine(1)
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 2)
   })
 })
 

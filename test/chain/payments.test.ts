@@ -396,8 +396,7 @@ describe('payments between two blocks', () => {
     })
     expect(found).toMatchObject([{ handle: HANDLE, block: await blockOf(paid) }])
     expect(proxy.count('eth_getLogs')).toBe(1)
-    // Each header once, and the block of the event.
-    expect(proxy.count('eth_getBlockByNumber')).toBe(52)
+    expect(proxy.count('eth_getBlockByNumber')).toBe(51)
   })
 
   test('need no events if they can only be in coins', async () => {

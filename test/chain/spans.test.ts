@@ -109,6 +109,14 @@ async function read(proxies: readonly { readonly url: string }[], from = 0, to =
 
 const every = () => Array.from({ length: tip + 1 }, (_, number) => number)
 
+function withoutReceipts(...proxies: readonly RpcProxy[]): void {
+  for (const proxy of proxies) {
+    for (const method of ['eth_getBlockReceipts', 'eth_getTransactionReceipt']) {
+      proxy.rewrite(method, () => null)
+    }
+  }
+}
+
 describe('a span of blocks', () => {
   test('has every block once, in order, with its transactions and events', async () => {
     const { numbers, paid, transactions } = await read([primary])
@@ -122,11 +130,10 @@ describe('a span of blocks', () => {
     expect((await read([primary, secondary])).paid).toEqual(paidIn)
   })
 
-  test('has the events that an endpoint left out of a range, by requesting those of each block', async () => {
-    primary.rewrite('eth_getLogs', (result, params) =>
-      JSON.stringify(params).includes('blockHash') ? result : [],
-    )
-    expect((await read([primary])).paid).toEqual(paidIn)
+  test('has the events that the only endpoint left out, from receipts', async () => {
+    primary.emptyLogs()
+    const { paid, unsure } = await read([primary])
+    expect([paid, unsure]).toEqual([paidIn, []])
   })
 
   test('has the transactions that an endpoint left out, from another endpoint', async () => {
@@ -163,8 +170,24 @@ describe('a span of blocks', () => {
 
   test('marks a block as unsure if endpoints return different events and no receipts', async () => {
     secondary.rewrite('eth_getLogs', otherData)
-    for (const proxy of [primary, secondary]) proxy.rewrite('eth_getBlockReceipts', () => null)
+    withoutReceipts(primary, secondary)
     expect((await read([primary, secondary])).unsure).toEqual(paidIn)
+  })
+
+  test('marks a block as unsure if its header announces events that nobody returns or disproves', async () => {
+    withoutReceipts(primary, secondary)
+    for (const proxy of [primary, secondary]) proxy.emptyLogs()
+    const { unsure } = await read([primary, secondary])
+    expect(unsure).toEqual(expect.arrayContaining([...paidIn]))
+    expect(unsure.length).toBeLessThan(tip)
+  })
+
+  test('has the events that an endpoint left out, from the receipts of single transactions', async () => {
+    primary.emptyLogs()
+    primary.rewrite('eth_getBlockReceipts', () => null)
+    const { paid, unsure } = await read([primary])
+    expect([paid, unsure]).toEqual([paidIn, []])
+    expect(primary.count('eth_getTransactionReceipt')).toBeGreaterThanOrEqual(paidIn.length)
   })
 
   test('marks a block as unsure if its receipts do not match its header', async () => {

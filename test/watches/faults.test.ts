@@ -79,17 +79,34 @@ describe('events that an endpoint leaves out', () => {
 describe('events that the only endpoint leaves out', () => {
   eachInNewWorld({ isAlone: true })
 
-  test('are requested again for each block that may have them', async () => {
+  test('are read from the receipts of each block that may have them', async () => {
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
     await world.simulation().playToEpochEnd()
-    // Empty answers for several blocks, correct ones for a single block.
-    world.primary.rewrite('eth_getLogs', (result, params) =>
-      JSON.stringify(params).includes('blockHash') ? result : [],
-    )
+    world.primary.emptyLogs()
     await lookWhileOpen()
     expect(await world.events(echo.id)).toEqual([])
+  })
+
+  test('are read once receipts prove them, and until then nobody is said to be missing', async () => {
+    const [echo, alpha] = [
+      await watch('reward-signing', 'Echo'),
+      await watch('reward-signing', 'Alpha'),
+    ]
+    await keepUptimeOpen()
+    await world.see()
+    await world.simulation().playToEpochEnd()
+    world.primary.emptyLogs()
+    for (const method of ['eth_getBlockReceipts', 'eth_getTransactionReceipt']) {
+      world.primary.rewrite(method, () => null)
+    }
+    await lookWhileOpen()
+    expect([await world.events(echo.id), await world.events(alpha.id)]).toEqual([[], []])
+    await world.primary.up()
+    for (let minute = 0; minute < 3; minute++) await world.pass(60)
+    expect(await world.events(echo.id)).toEqual([])
+    expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
   })
 })
 

@@ -113,6 +113,7 @@ export function createVoteFacts({
       if (gap === undefined) return true
       const range = { from: gap.fromBlock, to: gap.toBlock }
       const { votes, upTo } = await protocol.signatures(epoch, range, signal)
+      if (upTo < range.from) return false
       await transactUnder(fence, db, async (tx) => {
         await store.insertSignatures(
           tx,

@@ -90,7 +90,10 @@ export interface SigningProtocol {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly VoterSignedAt[]>
-  /** Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. */
+  /**
+   * Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. `upTo` is before
+   * `from` where the events of that block cannot be proven.
+   */
   signatures(
     rewardEpochId: number,
     range: { readonly from: number; readonly to: number },
@@ -292,8 +295,11 @@ export function createSigningProtocol(
       const topics = [Object.values(VOTE_TOPICS), numberToHex(epoch, { size: 32 })]
       const filter: LogFilter = { address, topics }
       const places = { ...range, withTransactions: false }
-      const { logs, upTo } = await readSpan(source, filter, places, signal)
-      return { votes: logs.flatMap((log) => decodeVote(log) ?? []), upTo }
+      const { blocks, logs, ...span } = await readSpan(source, filter, places, signal)
+      const unsure = blocks.find(({ isSure }) => !isSure)?.ref.number
+      const upTo = unsure === undefined ? span.upTo : unsure - 1
+      const known = logs.filter(({ blockNumber }) => Number(blockNumber) <= upTo)
+      return { votes: known.flatMap((log) => decodeVote(log) ?? []), upTo }
     },
 
     identityOf: (address, signal) =>

@@ -5,7 +5,6 @@
 import type { BlockRef } from '#src/chain/chain.ts'
 import { transactUnder } from '#src/db/lock.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { failingSince } from '../outage/monitoring.ts'
 import { fireOutages, type OutageDeps } from '../outage/outages.ts'
 import { TIP_CURSOR } from '../tables.ts'
@@ -48,7 +47,6 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
   } finally {
     const now = clock.now()
     const isNew = tip !== undefined && tip.number > (before?.blockNumber ?? -1)
-    if (tip !== undefined) reportSlowClock(deps, tip, before)
     const cursor = {
       type: TIP_CURSOR,
       ...(isNew && { blockNumber: tip?.number, blockAt: tip?.at }),
@@ -63,23 +61,4 @@ export async function publishTip(deps: TipDeps, signal: AbortSignal): Promise<Bl
       })
     }
   }
-}
-
-/**
- * Logs once when the newest block has a time that this host's clock has not reached, so this clock is
- * behind the chain's.
- */
-function reportSlowClock(
-  { clock, log }: Pick<TipDeps, 'clock' | 'log'>,
-  { number: block, at }: BlockRef,
-  before: store.ObservationCursor | undefined,
-): void {
-  const now = clock.now()
-  if (!isAhead(at, now) || isAhead(before?.blockAt, before?.checkedAt)) return
-  const behindMs = at.getTime() - now.getTime()
-  log.error({ block, behindMs }, 'clock of this host is behind the time of the newest block')
-}
-
-function isAhead(blockAt: Date | null | undefined, now: Date | null | undefined): boolean {
-  return blockAt != null && now != null && blockAt.getTime() - now.getTime() > CLOCK_TOLERANCE_MS
 }
