@@ -48,7 +48,13 @@ export async function scanPayments(
   const payments: Payment[] = []
   if (destinations.router === undefined && destinations.payTo === undefined) return []
   for (let from = fromBlock; from <= toBlock; ) {
-    const step = await scanStep(source, { from, to: toBlock }, destinations, signal)
+    const range = { from, to: toBlock }
+    let step = await scanStep(source, range, destinations, signal)
+    if (step.unproven !== undefined) {
+      // A block that is kept may have been replaced meanwhile.
+      source.recent.clear()
+      step = await scanStep(source, range, destinations, signal)
+    }
     if (step.unproven !== undefined) throw unprovenError(step.unproven)
     payments.push(...step.payments)
     from = step.upTo + 1

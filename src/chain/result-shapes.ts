@@ -60,6 +60,9 @@ export function createResultCheck({
       throw new EndpointError(`block ${name} instead of ${asked}`)
     }
     const fields = Object.keys(block).toSorted().join()
+    if (typeof block['hash'] !== 'string' || Number.isNaN(name)) {
+      throw new EndpointError('malformed response')
+    }
     const proof = checkHeader(block, clock.now(), provable.has(fields))
     if (proof === 'hash') provable.add(fields)
     else if (!isReported) {

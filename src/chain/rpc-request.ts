@@ -251,7 +251,7 @@ function checkThere(args: Request, answer: unknown, newest: number): void {
 }
 
 /** Number of blocks by which nodes of one endpoint usually differ, with some reserve. */
-const NOT_YET_BLOCKS = 16
+const NOT_YET_BLOCKS = 4
 /** Depths at which the open rounds, and then the past, begin. A round has about 75 blocks. */
 const ROUNDS_DEPTH = 16
 const PAST_DEPTH = 600
