@@ -84,9 +84,9 @@ export function healthChecks({
     {
       name: 'evaluation',
       findProblem: async () => {
-        const standing = (await judging()).filter(({ stillMs }) => stillMs > CHAIN_LATE_MS)
-        if (standing.length === 0) return undefined
-        const since = standing.map(({ type, stillMs }) => `${type} for ${seconds(stillMs)}`)
+        const outdated = (await judging()).filter(({ stillMs }) => stillMs > CHAIN_LATE_MS)
+        if (outdated.length === 0) return undefined
+        const since = outdated.map(({ type, stillMs }) => `${type} for ${seconds(stillMs)}`)
         return `no current data: ${since.join(', ')}`
       },
       readFigures: async () => ({

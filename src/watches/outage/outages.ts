@@ -77,7 +77,7 @@ async function fireForType(
   now: Date,
 ): Promise<boolean> {
   const stillMs = standstillMs(type, cursor, tip?.blockAt ?? null, now)
-  const since = standsStillSince(cursor, stillMs, now)
+  const since = standsStillSince(cursor, stillMs, cursor, now)
   const severity = outageSeverityOf(since, now)
   if (since !== null || cursor?.failingSince != null) {
     await save(deps, {

@@ -22,7 +22,7 @@ function check(
       observedAt: at(judged.when),
     }
     const still = standstillMs(type, to, head === undefined ? null : at(head), at(now))
-    const since = standsStillSince(known, still, at(now))
+    const since = standsStillSince(known, still, to, at(now))
     known = { failingSince: since, checkedAt: since && at(now) }
   }
   return known?.failingSince ?? null
@@ -89,4 +89,24 @@ test('the time in which the service did not run does not count', () => {
     { now: 86_400, judged, head: 86_400 },
   ])
   expect(outageSeverityOf(since, at(86_400))).toBeNull()
+})
+
+test('a clock that runs ahead of what can be judged is no standstill, while every check finds progress', () => {
+  const since = check(
+    BLOCKS,
+    every(0, 6000, 600).map((now) => ({
+      ...{ now, head: now },
+      judged: { block: now - 500, when: now - 500 },
+    })),
+  )
+  expect(outageSeverityOf(since, at(6000))).toBeNull()
+})
+
+test('checks that each take longer than what counts of them find a standstill all the same', () => {
+  const judged = { block: 0, when: 0 }
+  const since = check(
+    BLOCKS,
+    every(0, 240, 60).map((now) => ({ now, judged, head: now })),
+  )
+  expect(outageSeverityOf(since, at(240))).toBe('warning')
 })

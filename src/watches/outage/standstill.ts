@@ -47,16 +47,29 @@ export function standstillMs(
 
 /**
  * Start of the time for which a type has been without current data, at a check; null if it has current data. It ends only
- * when the type has caught up with the chain. The time in which the service did not run does not count.
+ * when the type has caught up with the chain. The time in which the service did not run does not count, nor does a jump of
+ * the clock: it begins anew if more time has passed since the last check than counts, and the type was judged meanwhile.
  *
  * @param stillMs result of `standstillMs`
  */
 export function standsStillSince(
   before: PersistentFailure | undefined,
   stillMs: number | undefined,
+  judged: Pick<JudgedTo, 'observedAt'> | undefined,
   now: Date,
 ): Date | null {
   if (stillMs !== undefined && stillMs <= USUAL_MS) return null
-  if (before?.failingSince != null) return failingSince(before, now)
+  if (before?.failingSince != null && !hasJumped(before, judged, now)) {
+    return failingSince(before, now)
+  }
   return new Date(now.getTime() - Math.min(stillMs ?? 0, POLL_MS_MAX))
+}
+
+function hasJumped(
+  { checkedAt }: PersistentFailure,
+  judged: Pick<JudgedTo, 'observedAt'> | undefined,
+  now: Date,
+): boolean {
+  if (checkedAt === null || judged?.observedAt == null) return false
+  return now.getTime() - checkedAt.getTime() > POLL_MS_MAX && judged.observedAt > checkedAt
 }
