@@ -1,4 +1,3 @@
-import { isAddressEqual } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
@@ -159,11 +158,14 @@ async function provenTransfers(
 ): Promise<readonly Found[] | undefined> {
   const { payTo } = destinations
   if (payTo === undefined) return []
-  const transfers = block.transactions.flatMap((raw, transactionIndex): Found[] => {
-    if (!isSentTo(raw, payTo)) return []
-    const payment = nativePayment(RpcTransaction.parse(raw), block.ref, destinations)
-    return payment === undefined ? [] : [{ payment, transactionIndex }]
-  })
+  const transfers: Found[] = []
+  for (const [transactionIndex, raw] of block.transactions.entries()) {
+    if (!isSentTo(raw, payTo)) continue
+    const transaction = RpcTransaction.safeParse(raw)
+    if (!transaction.success) return undefined
+    const payment = nativePayment(transaction.data, block.ref, destinations)
+    if (payment !== undefined) transfers.push({ payment, transactionIndex })
+  }
   if (transfers.length === 0) return []
   const receipts = await proveReceipts(endpoints, block, signal)
   if (typeof receipts !== 'object') return undefined
@@ -174,7 +176,7 @@ async function provenTransfers(
 function isSentTo(transaction: unknown, address: Address): boolean {
   if (typeof transaction !== 'object' || transaction === null) return false
   if (!('to' in transaction) || typeof transaction.to !== 'string') return false
-  return isAddressEqual(transaction.to as Address, address)
+  return transaction.to.toLowerCase() === address.toLowerCase()
 }
 
 function byPlace(a: Found, b: Found): number {

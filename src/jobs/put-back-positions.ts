@@ -9,6 +9,8 @@ import type { Job } from './define.ts'
 
 /** Blocks by which a position may be ahead of the newest block of the endpoint that answers. */
 const BLOCKS_AHEAD_MAX = 1000
+/** The highest number that the database stores. */
+const BLOCK_NUMBER_MAX = 2 ** 31 - 1
 
 /**
  * Puts stored positions back that are later than the clock: whoever continues from one would wait until the clock
@@ -25,7 +27,7 @@ export const putBackPositions: Job = {
     const latest = new Date(now.getTime() + BLOCK_AHEAD_MS_MAX)
     const isRecent = now.getTime() - head.at.getTime() <= BLOCK_AHEAD_MS_MAX
     // An endpoint that is still behind says nothing about how far the chain is.
-    const highest = isRecent ? head.number + BLOCKS_AHEAD_MAX : Number.MAX_SAFE_INTEGER
+    const highest = isRecent ? head.number + BLOCKS_AHEAD_MAX : BLOCK_NUMBER_MAX
     const present = { now, latest, head, highest }
     const changed = await transactUnder(fence, db, async (tx) => [
       ...(await watches.putBackPositions(tx, present)),
