@@ -36,7 +36,13 @@ async function drive(
   const seen = { refused: 0, refusedTwice: 0, done: 0 }
   const one = async () => {
     for (let refusals = 0; ; refusals += 1) {
-      await budget.begin(NEVER, 0)
+      if (
+        !(await budget.begin(NEVER, 0).then(
+          () => true,
+          () => false,
+        ))
+      )
+        continue
       const isAccepted = accepts()
       budget.end(isAccepted ? 'answered' : 'limited')
       if (isAccepted) break
@@ -47,7 +53,7 @@ async function drive(
   }
   const all: Promise<void>[] = []
   for (let sent = 0; sent < count; sent += 1) {
-    all.push(one().catch(() => undefined))
+    all.push(one())
     if (everyMs > 0) await vi.advanceTimersByTimeAsync(everyMs)
   }
   await vi.advanceTimersByTimeAsync(120_000)
@@ -88,6 +94,17 @@ test('a budget that is set is used from the start, and not exceeded', async () =
   const seen = await drive(budget, accepts, { count: 150 })
   expect(seen).toEqual({ refused: 0, refusedTwice: 0, done: 150 })
   expect(budget.perMinute()).toBe(600)
+})
+
+test('an endpoint that refuses everything for a while has its rate again afterwards', async () => {
+  const budget = createRequestBudget()
+  let isOut = true
+  const seen = drive(budget, () => !isOut, { count: 20 })
+  await vi.advanceTimersByTimeAsync(600_000)
+  isOut = false
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect((await seen).done).toBe(20)
+  expect(budget.perMinute()).toBeGreaterThan(800)
 })
 
 test('the time that an endpoint states is waited', async () => {

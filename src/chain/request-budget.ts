@@ -135,9 +135,12 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
       pausedUntil = Math.max(pausedUntil, retryAfterMs === undefined ? 0 : now + wantedMs)
       return
     }
-    const seconds = refusedAt === undefined ? 0 : (now - refusedAt) / 1000
-    const share = seconds < 1 ? FIRST_CUT : ((answered / seconds) * MARGIN) / rate
-    rate = Math.max(rate * Math.min(Math.max(share, CUT_MIN), 1), RATE_MIN)
+    // An endpoint that has answered nothing since then says nothing about its rate; only the pause grows.
+    if (refusedAt === undefined || answered > 0) {
+      const seconds = refusedAt === undefined ? 0 : (now - refusedAt) / 1000
+      const share = seconds < 1 ? FIRST_CUT : ((answered / seconds) * MARGIN) / rate
+      rate = Math.max(rate * Math.min(Math.max(share, CUT_MIN), 1), RATE_MIN)
+    }
     refusedAt = now
     grownAt = now
     answered = 0

@@ -33,7 +33,7 @@ const log: Logger = {
 const loggedAt = (level: string) => lines.filter((line) => line.level === level)
 
 function chainOf(...rpcUrls: readonly string[]): Chain {
-  return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300 })
+  return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000 })
 }
 
 /** A block as the chain's node returns it. */
@@ -194,7 +194,7 @@ describe('an endpoint that limits requests', () => {
 describe('the newest block', () => {
   test('is read once for all callers of a moment', async () => {
     const chain = createChain({
-      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 300 },
+      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 1000 },
       sharedHeadMs: () => 60_000,
     })
     const blocks = await Promise.all([1, 2, 1].map((depth) => chain.confirmedBlock(depth)))
@@ -206,7 +206,7 @@ describe('the newest block', () => {
 
   test('is read again for the caller that decides how often, and the others share what it read', async () => {
     const chain = createChain({
-      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 300 },
+      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 1000 },
       sharedHeadMs: () => 60_000,
     })
     await chain.confirmedBlock(2)
@@ -460,7 +460,7 @@ describe('the chain for requests of anonymous callers', () => {
   test('refuses requests above its limit at once, and leaves the watcher’s chain alone', async () => {
     const rpcUrls = [primary.url, secondary.url]
     const limits = { runningMax: 1, waitingMax: 1 }
-    const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
+    const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000, limits })
     const watcher = chainOf(...rpcUrls)
     await primary.down()
     const asked = [requests.blockAt(1), requests.blockAt(1)]
@@ -497,7 +497,7 @@ describe('settings of one endpoint', () => {
     const chain = createChain({
       rpcUrls: [urlOf(keyed), urlOf(plain), primary.url],
       rpcHeaders: [{ 'x-api-key': 'geheim-4711' }],
-      ...{ chainId: 14, log, clock, timeoutMs: 300 },
+      ...{ chainId: 14, log, clock, timeoutMs: 1000 },
     })
     expect((await chain.confirmedBlock(2)).number).toBeGreaterThan(0)
     expect(new Set(keys)).toEqual(new Set(['geheim-4711']))

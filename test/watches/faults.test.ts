@@ -291,6 +291,13 @@ describe('while each endpoint', () => {
     expect(await alerts()).toEqual([])
     for (const proxy of endpoints()) await proxy.up()
     world.clock.advance(3600)
+    // An endpoint that limited requests is asked again after a pause.
+    const isAnswered = () =>
+      world.app.chain.readNewestBlock(1).then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(isAnswered, { timeout: 60_000, interval: 500 }).toBe(true)
     await world.pass(60)
     expect(await alerts()).toEqual(['wallet-balance.moved', 'provider.unregistered'])
     await world.simulation().recover(name)
@@ -300,7 +307,7 @@ describe('while each endpoint', () => {
 /** Broken observations with a restart after every second; `npm run test:soak` plays more. */
 const TURNS = runs(3, 12)
 /** An error after which a request is not repeated. */
-const BROKEN = { code: -32000, message: 'internal error' }
+const BROKEN = { code: -32000, message: 'index is broken' }
 
 describe('a connection that breaks', () => {
   eachInNewWorld()
