@@ -24,7 +24,7 @@ export type { RpcClient } from './rpc-request.ts'
 export interface Endpoints {
   readonly count: number
   /** Records the newest block, which decides which requests are urgent. */
-  noteNewest(number: number): void
+  recordNewest(number: number): void
   /**
    * Runs `read` on one endpoint after another until it succeeds; all requests of a run go to one endpoint.
    *
@@ -270,7 +270,7 @@ export function createEndpoints({
       )
       return answers.flat()
     },
-    noteNewest: (number) => {
+    recordNewest: (number) => {
       newest = number
     },
   }

@@ -81,7 +81,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     // A tip that no endpoint has any more was an error of the endpoint that reported it.
     if (best.header.number < known && isQuick && newest !== undefined) return newest.header
     if (best.header.number !== known) newest = { header: best.header, foundAtMs: nowMs }
-    endpoints.noteNewest(best.header.number)
+    endpoints.recordNewest(best.header.number)
     remember(best.header)
     onHeader?.(best.header, best.answer)
     meters?.setHead({ endpoint: best.host, at: best.header.at })

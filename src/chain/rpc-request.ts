@@ -135,7 +135,7 @@ async function sendOnce<T>(url: string, connection: Connection, args: Request): 
       fetchFn: (input, init) => fetchAndHear(input, init, heard),
     })({})
     const answer = await once.request(args).catch((error: unknown) => {
-      throw isTelling(heard.status, error) ? new RefusedRequest(heard.status) : error
+      throw isStatusDecisive(heard.status, error) ? new RefusedRequest(heard.status) : error
     })
     connection.checkResult(args, answer)
     checkThere(args, answer, connection.newest())
@@ -161,7 +161,7 @@ interface Heard {
 }
 
 /** Whether the status of an answer says more than its body: there are too many requests, or the body says nothing. */
-function isTelling(status: number, error: unknown): boolean {
+function isStatusDecisive(status: number, error: unknown): boolean {
   return status === 429 || (status >= 400 && rpcErrorOf(error) === undefined)
 }
 

@@ -396,8 +396,8 @@ describe('the newest block of two endpoints', () => {
   test('comes from another endpoint if one does not advance', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
-    const standing = await blockAt(number)
-    primary.rewrite('eth_getBlockByNumber', () => standing)
+    const unchanged = await blockAt(number)
+    primary.rewrite('eth_getBlockByNumber', () => unchanged)
     await devnet.mine(4)
     expect((await chain.confirmedBlock(1)).number).toBe(number)
     nowMs = AT + 10_000
