@@ -57,6 +57,8 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
   let newest: { readonly header: Header; readonly foundAtMs: number } | undefined
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<Header> | undefined
+  /** Host of the endpoint of the last reading. */
+  let host = ''
 
   /** An endpoint that is behind the others, or stands still, is skipped while another has newer blocks. */
   async function readHeader(): Promise<Header> {
@@ -84,7 +86,7 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
     endpoints.recordNewest(best.header.number)
     remember(best.header)
     onHeader?.(best.header, best.answer)
-    meters?.setHead({ endpoint: best.host, at: best.header.at })
+    host = best.host
     return best.header
   }
 
@@ -141,7 +143,9 @@ export function createNewestBlock(options: NewestBlockOptions): NewestBlock {
   async function read(confirmations: number, signal: AbortSignal | undefined): Promise<BlockRef> {
     signal?.throwIfAborted()
     const header = await unlessAborted(readOnce(), signal)
-    return ancestorOf(header, confirmations, signal)
+    const block = await ancestorOf(header, confirmations, signal)
+    meters?.setHead({ endpoint: host, at: block.at })
+    return block
   }
 
   return {
