@@ -103,6 +103,7 @@ export function startReplay(
   }
   const chain = {
     confirmedBlock: async () => tip(),
+    readNewestBlock: async () => tip(),
     blockAt: async (number: number) => ({ ...tip(), number }),
     rounds,
   } as unknown as FspChain

@@ -95,6 +95,7 @@ function startProcess(read: readonly ProtocolBlock[], onState: () => Promise<voi
   }
   const chain = {
     confirmedBlock: async () => tip,
+    readNewestBlock: async () => tip,
     blockAt: async (number: number) => read.find((block) => block.number === number)?.ref ?? tip,
     rounds,
   } as unknown as FspChain
