@@ -273,7 +273,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     const content = await readFile(path, 'utf8')
     await first.stop()
     const { uid, gid } = await stat(join(dataDir, 'postgres'))
-    const other = spawn('sleep', ['60'], isRoot ? { uid, gid } : {})
+    const other = spawn('/bin/sleep', ['60'], isRoot ? { uid, gid } : {})
     for (const pidLine of [String(other.pid), '']) {
       await writeFile(path, pidLine === '' ? '' : content.replace(/^\d+/, pidLine), { mode: 0o600 })
       await chown(path, uid, gid)
