@@ -3,13 +3,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import {
-  type BlockRate,
-  blocksPerReading,
-  nextTipReadMs,
-  UNKNOWN_RATE,
-  updateRate,
-} from './block-rate.ts'
+import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
 import { confirmedBlockNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
@@ -26,10 +20,8 @@ export interface Heads {
   follow(onHead: () => void): () => void
   /** Records the newest confirmed block of a reading. */
   read(confirmed: number): void
-  /** Time until the next reading without a head, in milliseconds. */
-  nextMs(): number
-  /** Whether this process follows the chain, so that the newest block is read again and again. */
-  isFollowed(): boolean
+  /** Time until the next reading without a head, at most `longestMs`. */
+  nextMs(longestMs: number): number
 }
 
 /** Settings of the heads. */
@@ -41,8 +33,6 @@ export interface HeadsOptions {
     /** HTTP headers of the connection, such as an API key. Never logged. */
     readonly headers: Readonly<Record<string, string>>
   }[]
-  /** Maximum time between two readings, in milliseconds. If it has several blocks, heads between do not cause readings. */
-  readonly longestMs: number
   /** Confirmations of the blocks that `read` gets. */
   readonly confirmations: number
   readonly log: Logger
@@ -101,7 +91,6 @@ const NewHead = z.object({
 /** Creates the heads; connects when they are followed. Long because all parts share the sockets' state. */
 export function createHeads({
   sockets: givenSockets,
-  longestMs,
   confirmations,
   log,
   meters,
@@ -160,11 +149,10 @@ export function createHeads({
     if (number === undefined || fault !== undefined || number <= socket.newest) return
     meters?.countHead(new URL(socket.url).host, 'heard')
     expectHead(socket, connection)
-    const unread = confirmedBlockNumber(number, confirmations) - rate.newest
-    const isDue = rate.newest === 0 || unread >= blocksPerReading(rate, longestMs)
+    const isRead = rate.newest > 0 && confirmedBlockNumber(number, confirmations) <= rate.newest
     socket.newest = number
     // An endpoint that is behind reports what was read already. Blocks that come faster than readings share one.
-    if (isDue && socket.asked === 0) ask(socket)
+    if (!isRead && socket.asked === 0) ask(socket)
   }
 
   /** Counts a message; returns whether there were too many. */
@@ -243,12 +231,11 @@ export function createHeads({
         }
       }
     },
-    isFollowed: () => wake !== undefined,
     read(confirmed) {
       rate = updateRate(rate, confirmed, performance.now())
       for (const socket of sockets) confirm(socket, confirmed)
     },
-    nextMs() {
+    nextMs(longestMs) {
       const nowMs = performance.now()
       const { periodMs = TRUSTED_MS_MAX } = rate
       const trustedMs = Math.min(periodMs * PERIODS_TRUSTED, TRUSTED_MS_MAX)

@@ -7,7 +7,7 @@ import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import {
   connectionLostError,
-  isConnectionEnd,
+  isConnectionFailure,
   openSession,
   postgresError,
   runAtClose,
@@ -183,7 +183,7 @@ async function tryLockIfReachable(sql: Sql, name: string): Promise<Lock | undefi
   try {
     return await tryLock(sql, name)
   } catch (error) {
-    if (isConnectionEnd(error)) return undefined
+    if (isConnectionFailure(error)) return undefined
     throw error
   }
 }

@@ -14,7 +14,7 @@ const HOURS = 24
 const HOUR_SECONDS = 3600
 const CHAIN_MIB_MAX = 500
 const PROCESS_MIB_MAX = 300
-const ROOT = join(import.meta.dirname, '../../')
+const ROOT = new URL('../../', import.meta.url).pathname
 /** The command of `npm run sandbox`: a setting of the environment, then the program and its arguments. */
 const [SETTING = '', , ...START] = packageJson.scripts.sandbox.split(' ')
 

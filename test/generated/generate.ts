@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { generateApi } from 'swagger-typescript-api'
 import { REGISTRY } from '#src/operations/index.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
@@ -41,11 +40,11 @@ export async function generatedFiles(): Promise<ReadonlyMap<URL, string>> {
 
 /** Formats as the rest of the project. */
 function format(text: string): string {
-  const biome = join(import.meta.dirname, '../../node_modules/.bin/biome')
+  const biome = new URL('../../node_modules/.bin/biome', import.meta.url).pathname
   const options = ['format', '--stdin-file-path=clients/typescript/src/operations.ts']
   return execFileSync(biome, options, { input: text, encoding: 'utf8' })
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (process.argv[1] === new URL(import.meta.url).pathname) {
   for (const [file, text] of await generatedFiles()) await writeFile(file, text)
 }

@@ -17,7 +17,6 @@ import {
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { walletCode } from '../chain/contracts.ts'
 import { openBrowser } from '../support/browser.ts'
-import { testClock } from '../support/clock.ts'
 import { hurry } from './hurry.ts'
 import { openSite, type Site } from './site.ts'
 import { giveWallet, type PageWallet, type WalletOptions } from './wallet.ts'
@@ -39,10 +38,7 @@ let problems: string[]
 let chatId = 5000
 
 beforeAll(async () => {
-  ;[browser, devnet] = await Promise.all([
-    openBrowser(),
-    startDevnet({ startsAt: testClock().now() }),
-  ])
+  ;[browser, devnet] = await Promise.all([openBrowser(), startDevnet()])
   rpc = await startRpcProxy(devnet.rpcUrl)
   site = await openSite({ FLARE_RPC_URLS: rpc.url, TRUST_PROXY: '1' })
   base = await site.listen()

@@ -21,25 +21,20 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
       .map((command) => ({ name: command.name, text: commandText(command, menu) }))
   }
 
-  const helpOf = (ctx: BotContext) => {
+  composer.command('help', async (ctx) => {
     const { reader, app } = ctx
     const rights = { isReceiveOnly: isReceiveOnly(ctx) }
-    return reader.isGroup
+    const view = reader.isGroup
       ? groupHelp(reader, { ...rights, commands: commandsOf(ctx) })
       : helpMenu(reader, { ...rights, pages: app.publicUrl })
-  }
-
-  composer.command('help', async (ctx) => {
-    await send(ctx, helpOf(ctx))
+    await send(ctx, view)
   })
 
   onPress(composer, 'help', { unlinked: true }, async (ctx, { topic }) => {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((page) => page === topic)
-    const isHidden = page === 'credits' && !app.billing.enabled
-    // The pages speak of credits, and lead on to what a group does not show.
-    if (page === undefined || isHidden || reader.isGroup) {
-      await show(ctx, helpOf(ctx))
+    if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
+      await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx), pages: app.publicUrl }))
       return
     }
     const [link] = links

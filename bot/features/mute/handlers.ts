@@ -110,10 +110,7 @@ async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
   const [watches, alerts] = await Promise.all([
     allWatches(ctx),
     ctx.call(listMutedAlerts, {
-      body: {
-        limit: ALERTS_MAX,
-        reader: { locale: t.locale, timezone: reader.timezone, isGroup: reader.isGroup },
-      },
+      body: { limit: ALERTS_MAX, reader: { locale: t.locale, timezone: reader.timezone } },
     }),
   ])
   const ends = links.flatMap(({ mutedUntil }) =>

@@ -2,14 +2,7 @@ import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { PoliciesQuery, PolicySnapshot } from './policies.ts'
 import { createPolicyReader } from './policies.ts'
-import type { EpochPolicyReader } from './policy-of-epoch.ts'
-import {
-  readNewestSettings,
-  readStates,
-  type StatesQuery,
-  type SystemState,
-  type UpdateSettings,
-} from './provider-states.ts'
+import { readStates, type StatesQuery, type SystemState } from './provider-states.ts'
 import { createBlockReader, type ProtocolBlock } from './round-blocks.ts'
 
 /** Reads voting rounds. Methods reject with the errors of `Chain`. */
@@ -35,21 +28,17 @@ export interface RoundReader {
    * Current and former addresses of VoterRegistry, Relay and Submission, to be stored for later processes.
    */
   contracts(): Readonly<Record<string, readonly Address[]>>
-  /**
-   * States of providers at the end of a block; undefined if no endpoint that answers still has the state of the block.
-   */
-  states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState | undefined>
-  /** Settings of fast updates at the newest block, of an endpoint that has the given block. */
-  newestSettings(block: number, signal?: AbortSignal): Promise<UpdateSettings>
+  /** States of providers at the end of a block, in one request. */
+  states(query: StatesQuery, signal?: AbortSignal): Promise<SystemState>
 }
 
 /** Contracts whose former addresses stay relevant for the reward epochs and rounds that began with them. */
 const MOVING = ['VoterRegistry', 'Relay', 'Submission'] as const
 
 /** Creates a reader of voting rounds; the contracts are found through the registry. */
-export function createRoundReader(source: ChainAccess, ofEpoch: EpochPolicyReader): RoundReader {
+export function createRoundReader(source: ChainAccess): RoundReader {
   const { contracts } = source
-  const policies = createPolicyReader(source, ofEpoch)
+  const policies = createPolicyReader(source)
   const blocks = createBlockReader(source)
   return {
     policies: (block, signal, query) => policies.read(block, signal, query),
@@ -60,6 +49,5 @@ export function createRoundReader(source: ChainAccess, ofEpoch: EpochPolicyReade
     },
 
     states: (query, signal) => readStates(source, query, signal),
-    newestSettings: (block, signal) => readNewestSettings(source, block, signal),
   }
 }

@@ -1,6 +1,5 @@
 import type { Db } from '#src/db/connection.ts'
-import { TIP_CURSOR } from '../tables.ts'
-import { findObservationCursor } from '../target-store.ts'
+import { findObservationCursor, TIP_CURSOR } from '../target-store.ts'
 
 /** State of reading the chain. */
 export interface TipState {

@@ -14,7 +14,7 @@ const CRITICAL_MS = 600_000
  * Maximum time that is counted between two observations. The time in which the service did not run is not
  * an outage.
  */
-export const POLL_MS_MAX = 40_000
+const POLL_MS_MAX = 40_000
 
 /** A failure that lasts, with its start and its last check. */
 export interface PersistentFailure {
@@ -44,11 +44,8 @@ export const OutageData = z.object({
   since: Instant,
   /** The last block that was read; null if none was read ever. */
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
-  /**
-   * Reason of the outage: no new block, or no answer of the endpoints; `behind`: the chain is read, but not all that
-   * watches of this type need; `target_unreadable`: only what this watch watches cannot be read.
-   */
-  reason: z.enum(['no_block', 'no_answer', 'behind', 'target_unreadable']),
+  /** Reason of the outage: no new block, or no answer of the endpoints. */
+  reason: z.enum(['no_block', 'no_answer']),
   /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
@@ -56,7 +53,7 @@ export type OutageData = z.output<typeof OutageData>
 
 /** Display values of alerts about an outage. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
-  const { since, until, lastBlock, reason } = OutageData.parse(data)
+  const { since, until, lastBlock } = OutageData.parse(data)
   return {
     facts: {
       since: { kind: 'instant', at: since },
@@ -66,7 +63,6 @@ export function presentMonitoring(_event: string, data: JsonObject): Presentatio
       }),
     },
     fields: ['since', ...(lastBlock === null ? [] : ['block'])],
-    ...(reason === 'target_unreadable' && { form: 'target' }),
   }
 }
 

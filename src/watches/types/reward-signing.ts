@@ -189,9 +189,8 @@ const rewardSigningSignal = defineSignal<
     },
     'signing.done': {
       ...rewardsExample,
-      concludedAt: '2026-11-20T22:14:00.000Z',
       signedAt: '2026-11-20T12:31:00.000Z',
-      weightSignedPercent: null,
+      weightSignedPercent: 49.3,
     },
   },
   ownExample: ({ target, example: typicalData, observation }) => {
