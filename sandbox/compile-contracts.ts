@@ -10,7 +10,7 @@ export interface CompiledContract {
   readonly bytecode: `0x${string}`
 }
 
-const ROOT = new URL('..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '..')
 const SOURCES = ['src/chain/router/*.sol', 'sandbox/contracts/*.sol']
 /** Paris is old enough for Flare to support all its instructions. Without metadata, equal code gives equal bytes. */
 const SETTINGS = {
@@ -72,7 +72,7 @@ export function toJson(contract: CompiledContract): string {
   return `${JSON.stringify(contract, undefined, 2)}\n`
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
+if (process.argv[1] === import.meta.filename) {
   for (const [path, contract] of compileContracts()) {
     writeFileSync(join(ROOT, path), toJson(contract))
   }

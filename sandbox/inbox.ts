@@ -14,6 +14,15 @@ export type InboxMode = (typeof INBOX_MODES)[number]
 /** Response of one mailbox. */
 export type MailboxAnswer = Exclude<InboxMode, 'down'>
 
+/** Commands that can be refused: the log-in, the sender and the recipient. */
+export type RefusedCommand = 'auth' | 'mail' | 'rcpt'
+
+/** A refusal in the words of another mail server, such as 553 `sorry, that domain …`. */
+export interface InboxRefusal {
+  readonly responseCode: number
+  readonly message: string
+}
+
 /** A mail server that stores every mail. */
 export interface Inbox {
   /** Value for `SMTP_URL`, without encryption and password. */
@@ -25,6 +34,8 @@ export interface Inbox {
   setMode(mode: InboxMode): Promise<void>
   /** Sets the response of one address; `undefined` resets it. */
   setMailbox(address: string, answer: MailboxAnswer | undefined): void
+  /** Refuses a command from now on; `undefined` accepts it again. */
+  refuse(command: RefusedCommand, refusal: InboxRefusal | undefined): void
   /** The first matching mail, received before or later; rejects after the timeout, by default 5 s. */
   waitFor: ReceivedItems<Mail>['waitFor']
   /** Calls the listener on every new mail and change of mode until the returned function is called. */
@@ -38,6 +49,8 @@ export interface InboxOptions {
   /** 0, the default, uses any free port. */
   readonly port?: number
   readonly clock?: Clock
+  /** Whether it offers a log-in, which it accepts with any password. It needs none. */
+  readonly offersLogin?: boolean
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
@@ -49,19 +62,21 @@ const REFUSALS = {
 
 /** Starts a mail server on loopback. */
 export async function startMailServer(options: InboxOptions = {}): Promise<Inbox> {
-  const { port = 0, clock = systemClock } = options
+  const { port = 0, clock = systemClock, offersLogin = false } = options
   const received = createReceivedItems<Mail>('mail', (mail) => `to ${mail.to}: ${mail.subject}`)
   const mailboxes = new Map<string, MailboxAnswer>()
   let mode: InboxMode = 'ok'
   let count = 0
 
+  const refusals = new Map<RefusedCommand, InboxRefusal>()
   const answerOf = (address: string) => mailboxes.get(address.toLowerCase()) ?? mode
   const keep = async (raw: Buffer, session: SMTPServerSession) => {
     count += 1
     const arrival = { id: count, receivedAt: clock.now(), envelope: envelopeOf(session) }
     received.add(await readMail(raw, arrival))
   }
-  const listen = (onPort: number) => listenForMail(onPort, answerOf, keep)
+  const listen = (onPort: number) =>
+    listenForMail(onPort, { offersLogin, answerOf, refusals, keep })
 
   let listener: MailListener | undefined = await listen(port)
   const ownPort = listener.port
@@ -86,6 +101,10 @@ export async function startMailServer(options: InboxOptions = {}): Promise<Inbox
       if (answer === undefined) mailboxes.delete(address.toLowerCase())
       else mailboxes.set(address.toLowerCase(), answer)
     },
+    refuse: (command, refusal) => {
+      if (refusal === undefined) refusals.delete(command)
+      else refusals.set(command, refusal)
+    },
     waitFor: received.waitFor,
     subscribe: received.subscribe,
     clear: received.clear,
@@ -101,20 +120,37 @@ interface MailListener {
   close(): Promise<void>
 }
 
-async function listenForMail(
-  port: number,
-  answerOf: (address: string) => InboxMode,
-  keep: (raw: Buffer, session: SMTPServerSession) => Promise<void>,
-): Promise<MailListener> {
-  const smtp = new SMTPServer({
+/** How a mail server answers. */
+interface MailAnswers {
+  readonly offersLogin: boolean
+  answerOf(address: string): InboxMode
+  readonly refusals: ReadonlyMap<RefusedCommand, InboxRefusal>
+  keep(raw: Buffer, session: SMTPServerSession): Promise<void>
+}
+
+function createSmtpServer({ offersLogin, answerOf, refusals, keep }: MailAnswers): SMTPServer {
+  const refusalOf = (command: RefusedCommand) => {
+    const refusal = refusals.get(command)
+    return refusal && Object.assign(new Error(), refusal)
+  }
+  return new SMTPServer({
     name: 'inbox.sandbox',
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: offersLogin ? ['STARTTLS'] : ['AUTH', 'STARTTLS'],
+    authOptional: true,
+    allowInsecureAuth: true,
     disableReverseLookup: true,
     size: MAX_BYTES,
+    onAuth: ({ username }, _session, callback) => {
+      const refusal = refusalOf('auth')
+      if (refusal === undefined) callback(null, { user: username })
+      else callback(refusal)
+    },
+    onMailFrom: (_address, _session, callback) => callback(refusalOf('mail') ?? null),
     onRcptTo: ({ address }: SMTPServerAddress, _session, callback) => {
       const answer = answerOf(address)
       const isTaken = answer === 'ok' || answer === 'down'
-      callback(isTaken ? null : Object.assign(new Error(), REFUSALS[answer]))
+      const refusal = isTaken ? refusalOf('rcpt') : Object.assign(new Error(), REFUSALS[answer])
+      callback(refusal ?? null)
     },
     onData: async (stream, session, callback) => {
       try {
@@ -127,6 +163,10 @@ async function listenForMail(
       }
     },
   })
+}
+
+async function listenForMail(port: number, answers: MailAnswers): Promise<MailListener> {
+  const smtp = createSmtpServer(answers)
   const sockets = new Set<Socket>()
   const server = smtp.listen(port, '127.0.0.1')
   server.on('connection', (socket: Socket) => {

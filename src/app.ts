@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { Api } from 'grammy'
 import type { Sql } from 'postgres'
@@ -13,10 +14,11 @@ import { createChain } from '#src/chain/client.ts'
 import { createHeads } from '#src/chain/heads.ts'
 import { createPChain, type PChain } from '#src/chain/pchain.ts'
 import { createPublicationReader } from '#src/chain/publication-reader.ts'
-import { createRecoveryPool } from '#src/chain/recovery-pool.ts'
+import { createRecoveryPool, logRecoveryCode } from '#src/chain/recovery-pool.ts'
+import { createRequestBudget } from '#src/chain/request-budget.ts'
 import { createXrpl, type Xrpl } from '#src/chain/xrpl.ts'
 import { createChannels } from '#src/channels/index.ts'
-import { createMailer } from '#src/channels/mailer.ts'
+import { createMailer, type MailServer } from '#src/channels/mailer.ts'
 import type { PaceLimits } from '#src/channels/pace-rules.ts'
 import { createSharedPace, paceLimits } from '#src/channels/telegram-pace.ts'
 import type { Config } from '#src/config.ts'
@@ -56,6 +58,7 @@ import { onLimited } from '#src/telegram/api.ts'
 import { createBacktests } from '#src/watches/backtest/backtest.ts'
 import { createWatchTypeFacts } from '#src/watches/facts.ts'
 import { createLookUps } from '#src/watches/look-up.ts'
+import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
 
 /** The service, built but not started. */
 export interface Service {
@@ -83,7 +86,7 @@ export interface Service {
   stop(): Promise<void>
 }
 
-const MIGRATIONS = new URL('../migrations', import.meta.url).pathname
+const MIGRATIONS = join(import.meta.dirname, '../migrations')
 /** Longest wait of a start for the database. */
 const DATABASE_DEADLINE_MS = 60_000
 /** Longest wait of a request for the database. */
@@ -138,8 +141,9 @@ export function createApp(
   const replica =
     readUrl === undefined ? undefined : connect(readUrl, { ...REPLICA_POOL, ...waits('replica') })
   const access = telegramAccess(config, { db: jobsDb, meters, limits: paceLimits(parts.pace) })
+  const mailServer = mailServerOf(config, { clock, log })
   const mail = {
-    mailer: mailerOf(config),
+    mailer: mailServer,
     from: config.email.from ?? '',
     publicUrl: config.publicUrl,
   }
@@ -151,7 +155,16 @@ export function createApp(
   })
   const chainId = config.chain.id
   const recovery = createRecoveryPool({ log })
-  const chainAccess = { ...config.chain, chainId, log, clock, meters, recovery }
+  const { rpcUrls, requestsPerMinute, evaluationIntervalMs } = config.chain
+  const heads = createHeads({ ...config.chain, longestMs: evaluationIntervalMs, log, meters })
+  const chainAccess = {
+    ...config.chain,
+    ...{ chainId, log, clock, meters, recovery },
+    // All readers of this process share the rate that an endpoint accepts.
+    budgets: rpcUrls.map((_, endpoint) => createRequestBudget(requestsPerMinute[endpoint])),
+    // The job that follows the chain reads each block; other readers share what it has read.
+    sharedHeadMs: () => (heads.isFollowed() ? evaluationIntervalMs : 0),
+  }
   const contractsIn = (of: Db) => () => storedContracts(of, config.chain.formerSubmissions)
   // Limits that requests reach at endpoints must not make the watcher skip them, nor take its slots.
   const chain = withFsp(
@@ -161,8 +174,14 @@ export function createApp(
       limits: REQUESTS_ASK,
     }),
   )
-  const jobsChain = withFsp(createChain({ ...chainAccess, formerContracts: contractsIn(jobsDb) }))
-  const xrpl = xrpLedger(config, log)
+  const jobsChain = withFsp(
+    createChain({
+      ...chainAccess,
+      formerContracts: contractsIn(jobsDb),
+      readsWholeBlocks: config.roles.includes('watcher'),
+    }),
+  )
+  const xrpl = xrpLedger(config, log, clock)
   const billing = {
     ...config.billing,
     chainName: config.chain.name,
@@ -210,6 +229,7 @@ export function createApp(
     sentMessages: { forgetIds: forgetMessageIds },
     notices: createNotices({ clock, publicUrl, botUsername, billing, listChatsShowingTopup }),
     mail,
+    mailServer,
     box: createSecretBox(config.secretKey, config.previousSecretKey),
     publicUrl,
     botUsername,
@@ -217,19 +237,21 @@ export function createApp(
     limits: createLimits({ db }),
     chainId,
     confirmations: config.chain.confirmations,
-    evaluationIntervalMs: config.chain.evaluationIntervalMs,
+    evaluationIntervalMs,
     attemptCounter: createAttemptCounter(meters),
     health: healthChecks({
-      ...{ db, clock, checkClock, sql, bot: () => bot, migrations: MIGRATIONS },
+      ...{ db, clock, checkClock, sql, bot: () => bot, mailServer, migrations: MIGRATIONS },
+      contracts: jobsChain.access.contracts,
       hasCanary: heartbeatUrl !== undefined,
     }),
     heartbeat: heartbeatUrl === undefined ? undefined : createHeartbeatMonitor(heartbeatUrl),
     sending: createSendingState(channels),
     claimsDb: connection.openPool({ ...CLAIMS_POOL, ...waits('claims') }),
-    heads: createHeads({ ...config.chain, log, meters }),
+    heads,
     slices:
       parts.slices ??
       createSlices({ db: jobsDb, sql, name: 'targets', wakes: ['blocks', 'ledger'] }),
+    typePauses: createTypePauses(),
     deliveryClock: sharedClock(jobsDb),
     checkClock,
     billing,
@@ -261,6 +283,7 @@ export function createApp(
     bot,
     off: Object.values(channels).flatMap((channel) => (channel.available() ? [] : [channel.key])),
     async start(signal) {
+      logRecoveryCode(log)
       const patience = { deadlineMs: DATABASE_DEADLINE_MS, logger: log }
       await waitForDatabase(sql, { ...patience, ...(signal && { signal }) })
       await migrate(sql, MIGRATIONS, { signal })
@@ -295,14 +318,16 @@ export function createApp(
   }
 }
 
-function pChain({ pChain: { rpcUrl: url } }: Config, log: Logger): PChain | undefined {
-  return url === undefined ? undefined : createPChain({ url, log })
+function pChain({ pChain: { rpcUrl: url, headers } }: Config, log: Logger): PChain | undefined {
+  return url === undefined ? undefined : createPChain({ url, headers, log })
 }
 
-function xrpLedger({ xrpl, billing }: Config, log: Logger): Xrpl | undefined {
+function xrpLedger({ xrpl, billing }: Config, log: Logger, clock: Clock): Xrpl | undefined {
   const { rpcUrl: url } = xrpl
   const address = billing.payments.xrpDepositAddress
-  return url === undefined || address === undefined ? undefined : createXrpl({ url, address, log })
+  return url === undefined || address === undefined
+    ? undefined
+    : createXrpl({ url, address, log, clock })
 }
 
 /** Client of the Bot API and the pace that all processes share; undefined without a bot. */
@@ -318,9 +343,12 @@ function telegramAccess(
   }
 }
 
-function mailerOf({ email: { smtpUrl, from } }: Config) {
+function mailServerOf(
+  { email: { smtpUrl, from } }: Config,
+  deps: Pick<JobApp, 'clock' | 'log'>,
+): MailServer | undefined {
   if (smtpUrl === undefined || from === undefined) return undefined
-  return createMailer(smtpUrl)
+  return createMailer(smtpUrl, deps)
 }
 
 /** Waits for all of them until the deadline. Failures and timeouts are logged. */

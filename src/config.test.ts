@@ -10,6 +10,13 @@ const complete = {
   TERMS_URL: 'https://watchdog.example.org/terms',
 }
 
+/** Variables that are needed together with others. */
+const pairs = {
+  SMTP_URL: 'smtp://127.0.0.1',
+  EMAIL_FROM: 'Watchdog <alerts@example.org>',
+  P_CHAIN_RPC_URL: 'http://127.0.0.1:9650',
+}
+
 /** Names of the variables in `.env.example`. */
 function documented(): readonly string[] {
   const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
@@ -97,12 +104,77 @@ describe('the configuration', () => {
     }
   })
 
+  test('keeps the key in the query of an endpoint, with slashes at its end', () => {
+    const urls =
+      'https://one.example/?key=ab/,https://two.example/ab/?key=c//,https://three.example/x//'
+    expect(loadConfig({ ...complete, FLARE_RPC_URLS: urls }).chain.rpcUrls).toEqual([
+      'https://one.example/?key=ab/',
+      'https://two.example/ab/?key=c//',
+      'https://three.example/x',
+    ])
+  })
+
+  test('has the address and the headers of the P-chain', () => {
+    const named = {
+      ...complete,
+      P_CHAIN_RPC_URL: 'https://node.example/ext/bc/P?x-apikey=K',
+      P_CHAIN_RPC_HEADERS: '{"x-api-key":"geheim-4711"}',
+    }
+    expect(loadConfig(complete).pChain).toEqual({ rpcUrl: undefined, headers: {} })
+    expect(loadConfig(named).pChain).toEqual({
+      rpcUrl: 'https://node.example/ext/bc/P?x-apikey=K',
+      headers: { 'x-api-key': 'geheim-4711' },
+    })
+    expect(problemsOf({ ...named, P_CHAIN_RPC_URL: undefined })).toEqual([
+      'P_CHAIN_RPC_URL is missing (required with P_CHAIN_RPC_HEADERS)',
+    ])
+  })
+
+  test('names variables that begin like its own and are unknown', () => {
+    const misspelt = {
+      FLARE_RPC_HEADER: '[]',
+      TELEGRAM_TOKEN: 'x',
+      HOME: '/',
+      POSTGRES_PASSWORD: 'x',
+    }
+    const unknown = ['FLARE_RPC_HEADER', 'TELEGRAM_TOKEN']
+    expect(loadConfig({ ...complete, ...misspelt }).unknownVariables).toEqual(unknown)
+    expect(loadConfig({ ...complete, FLARE_RPC_HEADER: '' }).unknownVariables).toEqual([])
+    const { FLARE_RPC_URLS, ...others } = complete
+    expect(problemsOf({ ...others, FLARE_RPC_URL: FLARE_RPC_URLS })).toEqual([
+      'FLARE_RPC_URLS is missing',
+      'FLARE_RPC_URL is unknown',
+    ])
+  })
+
+  test('has one line for a variable that is wrong in several ways', () => {
+    expect(problemsOf({ ...complete, SECRET_KEY: '?' })).toEqual([
+      expect.stringMatching(/^SECRET_KEY is wrong: /),
+    ])
+    expect(problemsOf({ ...complete, FLARE_RPC_URLS: 'one,two' })).toHaveLength(1)
+  })
+
   test('counts an empty variable as unset', () => {
     expect(problemsOf({ ...complete, SECRET_KEY: '' })).toEqual(['SECRET_KEY is missing'])
   })
 
   test.each([
     ['PUBLIC_URL', 'ftp://example.org'],
+    ['PUBLIC_URL', 'https://example.org/path'],
+    ['PUBLIC_URL', 'https://example.org/path?x=1'],
+    ['PUBLIC_URL', 'https://example.org/?x=1'],
+    ['PUBLIC_URL', 'https://example.org/#top'],
+    ['PUBLIC_URL', 'https://user:geheim-4711@example.org'],
+    ['PUBLIC_URL', 'https://wätchdog.example.org'],
+    ['PUBLIC_URL', `https://${'long.'.repeat(40)}example.org`],
+    ['EMAIL_FROM', 'abc'],
+    ['EMAIL_FROM', 'Watchdog <abc>'],
+    ['EMAIL_FROM', 'a@example.org, b@example.org'],
+    ['P_CHAIN_RPC_URL', 'https://user:geheim-4711@example.org'],
+    ['P_CHAIN_RPC_URL', 'https://example.org/ext/bc/C/rpc'],
+    ['P_CHAIN_RPC_HEADERS', '[{"x-api-key":"geheim-4711"}]'],
+    ['P_CHAIN_RPC_HEADERS', 'x-api-key: geheim-4711'],
+    ['P_CHAIN_RPC_HEADERS', '{"x-api-key":"geheim\\r\\n4711"}'],
     ['SECRET_KEY', 'c2hvcnQ='],
     ['PORT', '99999'],
     ['PORT', '\t'],
@@ -135,7 +207,7 @@ describe('the configuration', () => {
     ['METERED_UPSTREAMS', '{"ftso-analytics":"http://127.0.0.1/?key=1"}'],
     ['METERED_UPSTREAMS', '{"ftso-analytics":"http://user:secret@127.0.0.1"}'],
   ])('refuses %s=%s by name, and never repeats the value', (name, value) => {
-    const problems = problemsOf({ ...complete, [name]: value })
+    const problems = problemsOf({ ...complete, ...pairs, [name]: value })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name} is wrong: `))
     expect(problems[0]).not.toContain(value)

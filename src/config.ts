@@ -5,6 +5,19 @@ import { isClassicAddress } from '#src/chain/xrpl-address.ts'
 import { CHAINS } from '#src/kernel/chains.ts'
 import { ROLES } from '#src/kernel/role.ts'
 import { Address } from '#src/kernel/units.ts'
+import {
+  baseUrl,
+  databaseUrl,
+  datasetUrl,
+  headers,
+  httpUrl,
+  isWsUrl,
+  json,
+  origin,
+  pChainUrl,
+  rpcHeaders,
+  sender,
+} from './config-addresses.ts'
 
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 /** A number in decimal digits. `Number` would read spaces as 0, which is a free port. */
@@ -17,7 +30,6 @@ const wholeNumber = (min: number, max: number) =>
     )
     .transform(Number)
 const port = wholeNumber(0, 65_535)
-const httpUrl = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
 const commaList = z.string().transform((text) => text.split(',').map((part) => part.trim()))
 const ADDRESS_HINT = 'an address of 0x and 40 hex digits, in one case or with its checksum'
 const address = z
@@ -26,51 +38,12 @@ const address = z
   .transform((text) => z.decode(Address, text))
 const xrplAddress = z.string().refine(isClassicAddress, 'a classic address (r…)')
 const microUsd = z.string().regex(/^[1-9]\d{0,14}$/, 'a whole number of micro-dollars')
-const baseUrl = httpUrl.refine((text) => {
-  const { search, hash, username, password } = new URL(text)
-  return [search, hash, username, password].every((part) => part === '')
-}, 'a base URL: no query, no fragment, no credentials')
 const secretKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, '32 bytes in base64')
   .transform((text) => Buffer.from(text, 'base64'))
-/**
- * One server or several, as in libpq: `postgres://user@first:5432,second:5432/watchdog`. The folder of a Unix socket is
- * percent-encoded: `postgres://user@%2Frun%2Fpostgresql/watchdog`.
- */
-const databaseUrl = z
-  .string()
-  .refine(
-    (text) =>
-      z
-        .url({ protocol: /^postgres(ql)?$/ })
-        .safeParse(text.replace(/^(\w+:\/\/(?:[^/?]*@)?[^,/?@]+)(?:,[^,/?@]+)+/, '$1')).success,
-    'an address such as postgres://user:password@host:5432/name, or several hosts with commas between them',
-  )
-const datasetUrl = httpUrl.refine((text) => text.includes('{epoch}'), 'a URL with {epoch} in it')
-const json = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    context.addIssue('not JSON')
-    return z.NEVER
-  }
-})
 /** Resource ids and base URLs, as JSON. */
 const upstreams = json.pipe(z.partialRecord(z.enum(RESOURCES), baseUrl))
-/** Headers of each endpoint, by its position: a JSON list of objects, or null for none. */
-const rpcHeaders = json.pipe(
-  z
-    .array(
-      z
-        .record(
-          z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'a header name'),
-          z.string().regex(/^[\x20-\x7e]*$/, 'printable ASCII'),
-        )
-        .nullable(),
-    )
-    .transform((list) => list.map((headers) => headers ?? {})),
-)
 /** Timeout of each endpoint in milliseconds, by its position; an empty one has the usual timeout. */
 const rpcTimeouts = commaList.pipe(
   z.array(
@@ -80,9 +53,15 @@ const rpcTimeouts = commaList.pipe(
       .transform((text) => (text === '' ? undefined : Number(text))),
   ),
 )
-/** A fragment is not part of a request, and WebSockets refuse it. */
-const isWsUrl = (text: string) =>
-  z.url({ protocol: /^wss?$/ }).safeParse(text).success && !text.includes('#')
+/** Maximum number of requests per minute of each endpoint, by its position; an empty one is learned. */
+const rpcPerMinute = commaList.pipe(
+  z.array(
+    z
+      .string()
+      .regex(/^([1-9]\d{0,5})?$/, 'a number of requests per minute from 1 to 999999, or nothing')
+      .transform((text) => (text === '' ? undefined : Number(text))),
+  ),
+)
 /** WebSocket of each endpoint, by its position; an empty one has none. */
 const wsUrls = commaList.pipe(
   z.array(
@@ -103,7 +82,7 @@ const Environment = z.object({
   DATABASE_POOLER_URL: databaseUrl.optional(),
   DATABASE_READ_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
-  PUBLIC_URL: httpUrl,
+  PUBLIC_URL: origin,
   HOST: z.string().default('127.0.0.1'),
   PORT: port.default(8080),
   INTERNAL_PORT: port.default(9090),
@@ -129,6 +108,7 @@ const Environment = z.object({
   FLARE_RPC_URLS: commaList.pipe(z.array(httpUrl).min(1)),
   FLARE_RPC_HEADERS: rpcHeaders.default([]),
   FLARE_RPC_TIMEOUT_MS: rpcTimeouts.default([]),
+  FLARE_RPC_PER_MINUTE: rpcPerMinute.default([]),
   FLARE_WS_URLS: wsUrls.default([]),
   FLARE_CONTRACT_REGISTRY: address.optional(),
   FORMER_SUBMISSION_ADDRESSES: commaList.pipe(z.array(address)).default([]),
@@ -152,7 +132,8 @@ const Environment = z.object({
   XRPL_DEPOSIT_ADDRESS: xrplAddress.optional(),
   PROVIDER_DATASET_URL: datasetUrl.optional(),
   REWARD_DATA_URLS: commaList.pipe(z.array(httpUrl).min(1)).optional(),
-  P_CHAIN_RPC_URL: httpUrl.optional(),
+  P_CHAIN_RPC_URL: pChainUrl.optional(),
+  P_CHAIN_RPC_HEADERS: json.pipe(headers).optional(),
   METERED_UPSTREAMS: upstreams.default({}),
   TELEGRAM_BOT_TOKEN: z
     .string()
@@ -164,12 +145,15 @@ const Environment = z.object({
     .regex(/^[\w-]{1,256}$/, '1 to 256 letters, digits, _ or -')
     .optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  EMAIL_FROM: z.string().min(3).optional(),
+  EMAIL_FROM: sender.optional(),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
 })
 
 /** The service's configuration, grouped by room. */
-export type Config = ReturnType<typeof shape>
+export type Config = ReturnType<typeof shape> & {
+  /** Names of variables that begin like those of the service, and are none. */
+  readonly unknownVariables: readonly string[]
+}
 
 /** All problems of an environment, one line each. */
 export class ConfigError extends Error {
@@ -189,7 +173,8 @@ export class ConfigError extends Error {
 export function loadConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Environment.safeParse(set)
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problem(issue, set))
+  const unknown = unknownNames(set)
+  const problems = parsed.success ? [] : problemsOf(parsed.error.issues, set)
   const billing = set['BILLING_ENABLED'] !== 'false'
   for (const name of ['TERMS_VERSION', 'TERMS_URL']) {
     if (billing && set[name] === undefined)
@@ -197,18 +182,33 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   }
   problems.push(...halfSetUp(set))
   if (parsed.success) problems.push(...surplus(parsed.data))
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
-  return shape(parsed.data)
+  if (!parsed.success || problems.length > 0) {
+    throw new ConfigError([...problems, ...unknown.map((name) => `${name} is unknown`)])
+  }
+  return { ...shape(parsed.data), unknownVariables: unknown }
+}
+
+/**
+ * Variables that begin like those of the service, and are none: misspelt ones. Their first word with its `_` is enough
+ * to begin alike.
+ */
+function unknownNames(set: Readonly<Record<string, unknown>>): readonly string[] {
+  const known = Object.keys(Environment.shape)
+  const starts = new Set(known.flatMap((name) => /^[A-Z]+_/.exec(name) ?? []))
+  return Object.keys(set).filter(
+    (name) => !known.includes(name) && starts.has(/^[A-Z]+_/.exec(name)?.[0] ?? ''),
+  )
 }
 
 /** Problems of settings by position that have no endpoint at their position. */
 function surplus(env: z.output<typeof Environment>): readonly string[] {
   const endpoints = env.FLARE_RPC_URLS.length
-  return (['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_WS_URLS'] as const).flatMap(
-    (name) =>
-      env[name].length > endpoints
-        ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
-        : [],
+  return (
+    ['FLARE_RPC_HEADERS', 'FLARE_RPC_TIMEOUT_MS', 'FLARE_RPC_PER_MINUTE', 'FLARE_WS_URLS'] as const
+  ).flatMap((name) =>
+    env[name].length > endpoints
+      ? [`${name} has ${env[name].length} entries for ${endpoints} FLARE_RPC_URLS`]
+      : [],
   )
 }
 
@@ -229,6 +229,9 @@ function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly 
       const [missing, present] = has(first) ? [second, first] : [first, second]
       return [`${missing} is missing (required with ${present})`]
     }),
+    ...(has('P_CHAIN_RPC_HEADERS') && !has('P_CHAIN_RPC_URL')
+      ? ['P_CHAIN_RPC_URL is missing (required with P_CHAIN_RPC_HEADERS)']
+      : []),
     ...(has('PAYMENT_ROUTER') && tokens.length === 0
       ? [`PAYMENT_ROUTER needs a token to take: ${TOKEN_ADDRESSES.join(', ')}`]
       : []),
@@ -238,11 +241,19 @@ function halfSetUp(set: Readonly<Record<string, string | undefined>>): readonly 
   ]
 }
 
-function problem(issue: z.core.$ZodIssue, set: Readonly<Record<string, unknown>>): string {
-  const name = String(issue.path[0])
-  return set[name] === undefined ? `${name} is missing` : `${name} is wrong: ${issue.message}`
+/** One line for each variable, with the first that is wrong with it. */
+function problemsOf(
+  issues: readonly z.core.$ZodIssue[],
+  set: Readonly<Record<string, unknown>>,
+): string[] {
+  const first = new Map(issues.toReversed().map(({ path, message }) => [String(path[0]), message]))
+  const names = new Set(issues.map(({ path }) => String(path[0])))
+  return [...names].map((name) =>
+    set[name] === undefined ? `${name} is missing` : `${name} is wrong: ${first.get(name)}`,
+  )
 }
 
+/** The configuration by subject. Long because it names every setting. */
 function shape(env: z.output<typeof Environment>) {
   return {
     publicUrl: env.PUBLIC_URL,
@@ -266,6 +277,7 @@ function shape(env: z.output<typeof Environment>) {
       rpcUrls: env.FLARE_RPC_URLS,
       rpcHeaders: env.FLARE_RPC_HEADERS,
       rpcTimeoutsMs: env.FLARE_RPC_TIMEOUT_MS,
+      requestsPerMinute: env.FLARE_RPC_PER_MINUTE,
       sockets: sockets(env),
       contractRegistry: env.FLARE_CONTRACT_REGISTRY,
       formerSubmissions: env.FORMER_SUBMISSION_ADDRESSES,
@@ -288,7 +300,7 @@ function shape(env: z.output<typeof Environment>) {
         xrpDepositAddress: env.XRPL_DEPOSIT_ADDRESS,
       },
     },
-    pChain: { rpcUrl: env.P_CHAIN_RPC_URL },
+    pChain: { rpcUrl: env.P_CHAIN_RPC_URL, headers: env.P_CHAIN_RPC_HEADERS ?? {} },
     published: {
       datasetUrl: env.PROVIDER_DATASET_URL,
       rewardDataUrls: env.REWARD_DATA_URLS ?? [],

@@ -1,19 +1,22 @@
 import type { Sql } from 'postgres'
 import type { BotService } from '#bot/core/service.ts'
 import { findCanary } from '#src/alerts/canary.ts'
-import { pingDatabase } from '#src/db/connection.ts'
+import type { ContractAddresses } from '#src/chain/registry.ts'
+import type { MailServer } from '#src/channels/mailer.ts'
+import { writeToDatabase } from '#src/db/connection.ts'
 import { countPending } from '#src/db/migrate.ts'
+import { postgresError } from '#src/db/session.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import { CLOCK_TOLERANCE_MS } from '#src/kernel/clock.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { endsWithin } from '#src/kernel/ends-within.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
-import { readObservationProgress } from '#src/watches/observe/progress.ts'
+import { progressOfTypes, readObservationProgress } from '#src/watches/observe/progress.ts'
 
 /** Longest wait for the answer to one check. */
 const CHECK_MS = 5000
-/** Age of the newest block, or of a failure to read a type, that is a problem. */
+/** Age of the newest block, or time in which a type has no current data, that is a problem. */
 const CHAIN_LATE_MS = 90_000
 /** Time for which the longest waiting delivery may be due. */
 const OUTBOX_LATE_MS = 2 * MINUTE_MS
@@ -30,18 +33,25 @@ export function healthChecks({
   checkClock,
   sql,
   bot,
+  mailServer,
   migrations,
+  contracts,
   hasCanary,
 }: Pick<JobApp, 'db' | 'clock' | 'checkClock'> & {
   readonly sql: Sql
   /** Returns undefined without a bot token. */
   bot(): BotService | undefined
+  readonly mailServer?: Pick<MailServer, 'problem'> | undefined
   readonly migrations: string
+  /** The contracts that the jobs of this process find. */
+  readonly contracts: Pick<ContractAddresses, 'isMissing'>
   /** Whether synthetic alerts are raised. */
   readonly hasCanary: boolean
 }): readonly HealthCheck[] {
+  const startedAt = clock.now()
   const msSince = (at: Date) => clock.now().getTime() - at.getTime()
   const progress = sharing(() => readObservationProgress(db))
+  const judging = async () => progressOfTypes(await progress(), { startedAt, now: clock.now() })
   // If the progress cannot be read, the checks of the database and the chain report it.
   const newestBlockAt = () =>
     progress().then(
@@ -49,7 +59,7 @@ export function healthChecks({
       () => undefined,
     )
   const checks: readonly HealthCheck[] = [
-    { name: 'database', isVital: true, findProblem: async () => void (await pingDatabase(sql)) },
+    { name: 'database', isVital: true, findProblem: () => findWriteProblem(sql) },
     {
       name: 'migrations',
       isVital: true,
@@ -74,13 +84,21 @@ export function healthChecks({
     {
       name: 'evaluation',
       findProblem: async () => {
-        const { types } = await progress()
-        const failing = types.filter(
-          ({ failingSince }) => failingSince !== null && msSince(failingSince) > CHAIN_LATE_MS,
-        )
-        if (failing.length === 0) return undefined
-        return `not evaluated: ${failing.map(({ type }) => type).join(', ')}`
+        const outdated = (await judging()).filter(({ stillMs }) => stillMs > CHAIN_LATE_MS)
+        if (outdated.length === 0) return undefined
+        const since = outdated.map(({ type, stillMs }) => `${type} for ${seconds(stillMs)}`)
+        return `no current data: ${since.join(', ')}`
       },
+      readFigures: async () => ({
+        behindSeconds: Object.fromEntries(
+          (await judging()).map(({ type, behindMs }) => [type, Math.round(behindMs / 1000)]),
+        ),
+      }),
+    },
+    {
+      name: 'contracts',
+      findProblem: async () =>
+        contracts.isMissing() ? 'there are no contracts at FLARE_CONTRACT_REGISTRY' : undefined,
     },
     {
       name: 'outbox',
@@ -104,11 +122,11 @@ export function healthChecks({
     },
     {
       name: 'bot',
-      findProblem: async () => {
-        const service = bot()
-        const isSilent = service !== undefined && service.username() === undefined
-        return isSilent ? 'Telegram has not answered yet' : undefined
-      },
+      findProblem: async () => bot()?.problem(),
+    },
+    {
+      name: 'mail',
+      findProblem: async () => mailServer?.problem(),
     },
   ]
   return checks.map((check) => ({ ...check, findProblem: () => answerOf(check) }))
@@ -130,6 +148,18 @@ async function wrongClock(
   const behindMs = blockAt === undefined ? 0 : blockAt.getTime() - deps.clock.now().getTime()
   if (behindMs <= CLOCK_TOLERANCE_MS) return undefined
   return `clocks of this host and the database are ${seconds(behindMs)} behind the newest block`
+}
+
+/** Why the database cannot be written; undefined if it can. */
+async function findWriteProblem(sql: Sql): Promise<string | undefined> {
+  try {
+    await writeToDatabase(sql)
+    return undefined
+  } catch (error) {
+    const refusal = postgresError(error)
+    if (refusal === undefined) throw error
+    return `cannot be written: ${refusal.message}`
+  }
 }
 
 /** Concurrent callers share one reading. */

@@ -55,6 +55,9 @@ async function run(config: Config): Promise<void> {
     log.error({ error: loggableError(error) }, 'uncaught error; the service stops')
     void leave(1)
   })
+  if (config.unknownVariables.length > 0) {
+    log.warn({ names: config.unknownVariables }, 'variables of unknown names are ignored')
+  }
   await using undo = new AsyncDisposableStack()
   try {
     const embedded = url === undefined ? await startEmbedded({ dataDir, logger: log }) : undefined

@@ -1,12 +1,18 @@
 import { findCanary } from '#src/alerts/canary.ts'
 import { findLastProof } from '#src/billing/account/proof.ts'
+import { recoveryCode } from '#src/chain/recover.ts'
 import { countDueByChannel } from '#src/delivery/service.ts'
 import type { MetricReading } from '#src/http/internal.ts'
 import type { JobApp } from '#src/jobs/define.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import { findProblems } from '#src/kernel/health.ts'
 import { createSharedCache } from '#src/kernel/shared-cache.ts'
 import { readStats } from '#src/operations/figures.ts'
-import { readObservationProgress } from '#src/watches/observe/progress.ts'
+import {
+  NO_PROGRESS,
+  progressOfTypes,
+  readObservationProgress,
+} from '#src/watches/observe/progress.ts'
 
 /** Time for which values from the database are cached. */
 const CACHE_MS = 5000
@@ -22,9 +28,21 @@ export function createReadings(app: JobApp): readonly MetricReading[] {
     ...deliveryReadings(app),
     ...workReadings(app),
     ...canaryReadings(app),
+    ...mailReadings(app),
     headReading(app),
+    telegramReading(app),
     quarantineReading(app),
+    recoveryReading,
+    problemReading(app),
   ]
+}
+
+/** Which code recovers the keys that signed: `native` or `wasm`. The value is always 1. */
+const recoveryReading: MetricReading = {
+  name: 'watchdog_recovery_code_info',
+  help: 'Code that recovers signers: native, or WebAssembly at a third of the speed.',
+  labels: ['code'],
+  read: async () => [{ labels: { code: recoveryCode.name }, value: 1 }],
 }
 
 /** Returns `read` with a cache of `CACHE_MS` for its result; errors are not cached. Concurrent readers share one call. */
@@ -73,6 +91,18 @@ function canaryReadings({ db, clock, heartbeat }: JobApp): readonly MetricReadin
   ]
 }
 
+/** Metric of the mail server; none if e-mail is not configured. */
+function mailReadings({ mailServer }: JobApp): readonly MetricReading[] {
+  if (mailServer === undefined) return []
+  return [
+    {
+      name: 'watchdog_mail_failing_seconds',
+      help: 'Time since which the mail server takes no e-mails of this process; 0 if it does.',
+      read: async () => mailServer.failingMs() / 1000,
+    },
+  ]
+}
+
 /** Metric of the newest confirmed block that this process has read. */
 function headReading({ clock, meters }: JobApp): MetricReading {
   return {
@@ -84,6 +114,18 @@ function headReading({ clock, meters }: JobApp): MetricReading {
       if (head === undefined) return undefined
       const value = Math.max(0, clock.now().getTime() - head.at.getTime()) / 1000
       return [{ labels: { endpoint: head.endpoint }, value }]
+    },
+  }
+}
+
+/** Metric of the contact with Telegram; unknown in a process that does not run the bot. */
+function telegramReading({ clock, meters }: JobApp): MetricReading {
+  return {
+    name: 'watchdog_telegram_answer_age_seconds',
+    help: 'Time since Telegram answered a request of this process for updates, or since the start of the bot.',
+    read: async () => {
+      const at = meters.telegramAnswer()
+      return at && Math.max(0, clock.now().getTime() - at.getTime()) / 1000
     },
   }
 }
@@ -156,10 +198,19 @@ function deliveryReadings({ db, clock, attemptCounter }: JobApp): readonly Metri
   ]
 }
 
-/** Metrics of chain reading and watch evaluation. */
+/**
+ * Metrics of chain reading and watch evaluation. Ages exist from the start of the process, and grow while nothing can be
+ * read, also from the database: a rule that compares an age fires then, too.
+ */
 function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly MetricReading[] {
+  const startedAt = clock.now()
   const ageOf = (at: Date) => Math.max(0, clock.now().getTime() - at.getTime()) / 1000
-  const progress = cached(clock, () => readObservationProgress(db))
+  let last = NO_PROGRESS
+  const progress = cached(clock, async () => {
+    last = await readObservationProgress(db).catch(() => last)
+    return last
+  })
+  const types = async () => progressOfTypes(await progress(), { startedAt, now: clock.now() })
   return [
     {
       name: 'watchdog_chain_head_block',
@@ -168,20 +219,38 @@ function workReadings({ db, clock }: Pick<JobApp, 'db' | 'clock'>): readonly Met
     },
     {
       name: 'watchdog_chain_head_age_seconds',
-      help: 'Age of the newest block with the configured confirmations.',
-      read: async () => {
-        const { head } = await progress()
-        return head && ageOf(head.at)
-      },
+      help: 'Age of the newest block with the configured confirmations; before the first, of the process.',
+      read: async () => ageOf((await progress()).head?.at ?? startedAt),
     },
     {
       name: 'watchdog_evaluation_age_seconds',
       help: 'Time since the watches of a type were last evaluated up to a newer block.',
       labels: ['type'],
       read: async () =>
-        (await progress()).types.flatMap(({ type, observedAt }) =>
-          observedAt === null ? [] : { labels: { type }, value: ageOf(observedAt) },
-        ),
+        (await types()).map(({ type, ageMs }) => ({ labels: { type }, value: ageMs / 1000 })),
+    },
+    {
+      name: 'watchdog_evaluation_behind_seconds',
+      help: 'Time between the block up to which the watches of a type were evaluated and the newest one.',
+      labels: ['type'],
+      read: async () =>
+        (await types()).map(({ type, behindMs }) => ({ labels: { type }, value: behindMs / 1000 })),
     },
   ]
+}
+
+/** Metric of the checks of `/readyz`, which exists while no dependency answers, too. */
+function problemReading({ health }: Pick<JobApp, 'health'>): MetricReading {
+  return {
+    name: 'watchdog_problem',
+    help: 'Whether a check of /readyz finds a problem: 1 if it does, otherwise 0.',
+    labels: ['check'],
+    read: async () => {
+      const failing = new Set((await findProblems(health)).map(({ name }) => name))
+      return health.map(({ name: check }) => ({
+        labels: { check },
+        value: failing.has(check) ? 1 : 0,
+      }))
+    },
+  }
 }

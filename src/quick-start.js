@@ -1,8 +1,11 @@
-import { enableCompileCache, registerHooks } from 'node:module'
+// The named functions are missing in an older Node, which could not even load a file that imports them.
+import nodeModule from 'node:module'
 
 /**
- * Loaded first, with `--import`, in every process that should start fast. It is JavaScript, because for
- * TypeScript Node would load its compiler, which the cache below saves.
+ * Loaded first, with `--import`, in every process of the service and the sandbox. It is JavaScript, because an older
+ * Node cannot load TypeScript, and Node 24 would load its compiler for it, which the cache below saves.
+ *
+ * A Node that is too old is refused, in one line.
  *
  * Compiled modules are cached from start to start, in `NODE_COMPILE_CACHE` or the system's folder for such
  * files; if that is not writable they are compiled at each start.
@@ -11,7 +14,16 @@ import { enableCompileCache, registerHooks } from 'node:module'
  * imports, and reads all of a package's `exports` again for each module that imports it, of Drizzle 180 kB.
  * Everything else, and every `require`, is resolved by Node.
  */
-enableCompileCache()
+const NODE_MIN = 24
+const { node: version } = process.versions
+if (Number.parseInt(version, 10) < NODE_MIN) {
+  process.stderr.write(
+    `Node ${version} is too old: use Node ${NODE_MIN}, which npm ci puts into node_modules/.bin on 64-bit Linux unless it omits optional packages\n`,
+  )
+  process.exit(1)
+}
+
+nodeModule.enableCompileCache()
 
 /** The folder of `package.json`, and those whose modules import by `#` and by names of packages. */
 const ROOT = new URL('..', import.meta.url).href
@@ -26,7 +38,7 @@ const PACKAGED =
  */
 const packages = new Map()
 
-registerHooks({
+nodeModule.registerHooks({
   resolve: (specifier, context, next) => {
     const { parentURL = '', conditions } = context
     const isRelative = specifier.startsWith('.')

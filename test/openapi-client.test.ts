@@ -8,7 +8,7 @@ import { EVENTS } from '#src/watches/events.ts'
 import { englishDocument, generate, generatedFiles } from './generated/generate.ts'
 
 const run = promisify(execFile)
-const bin = (name: string) => new URL(`../node_modules/.bin/${name}`, import.meta.url).pathname
+const bin = (name: string) => join(import.meta.dirname, '../node_modules/.bin', name)
 
 let folder: string
 
@@ -42,7 +42,7 @@ test('a client generated from the description compiles', async () => {
 
 test('the generated files of the client are those of the description (npm run types:api)', async () => {
   for (const [file, text] of await generatedFiles()) {
-    expect(await readFile(file, 'utf8'), file.pathname).toBe(text)
+    expect(await readFile(file, 'utf8'), file.href).toBe(text)
   }
 })
 

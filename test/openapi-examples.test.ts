@@ -7,11 +7,15 @@ import { getAddress } from 'viem/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { AlertPage } from '#src/alerts/model.ts'
+import { writeMessage } from '#src/auth/message.ts'
+import { Challenge } from '#src/auth/model.ts'
+import { challengeExpiry } from '#src/auth/rules.ts'
 import { formatToken, hasTokenForm } from '#src/auth/token.ts'
 import { CreditAccount } from '#src/billing/account/model.ts'
 import { SlotQuote, Subscription } from '#src/billing/subscriptions/model.ts'
 import { Topup } from '#src/billing/topups/model.ts'
 import { translate } from '#src/i18n/translate.ts'
+import { SCOPES } from '#src/kernel/caller.ts'
 import { ERROR_STATUS } from '#src/kernel/errors.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
 import { isErrorCode, statusOfErrorCode } from '#src/kernel/problems.ts'
@@ -123,6 +127,13 @@ describe('the journey of the examples', () => {
       deliveries: [{ recipientId: recipient.id }],
     })
     expect(answerOf('listTokens')).toMatchObject({ data: [{ id: 3 }] })
+  })
+
+  test('has the message to sign that the service would write', async () => {
+    const { wallet, nonce, issuedAt, message } = Challenge.parse(answerOf('createChallenge'))
+    const expiresAt = challengeExpiry(issuedAt)
+    const fields = { publicUrl: PUBLIC_URL, wallet, scopes: SCOPES, nonce, issuedAt, expiresAt }
+    expect(message).toBe(await writeMessage(fields))
   })
 
   test('has a ledger whose sum is the balance', () => {
@@ -272,7 +283,7 @@ describe('the linter of the description', () => {
     const text = JSON.stringify(describeIn('en'))
     const file = join(folder, 'openapi.json')
     await writeFile(file, text.replace('"deleted":1', '"deleted":"one"'))
-    const redocly = new URL('../node_modules/.bin/redocly', import.meta.url).pathname
+    const redocly = join(import.meta.dirname, '../node_modules/.bin/redocly')
     const run = promisify(execFile)
     const { stdout } = await run(redocly, ['lint', '--format=json', file], { cwd: folder })
     const { totals, problems } = JSON.parse(stdout)

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 import { PROCESS_ENVIRONMENT } from './support/environment.ts'
 import { ROOT } from './support/service-process.ts'
 
@@ -32,4 +33,30 @@ test('every import is resolved to the same file and format as by Node', async ()
   const [plain, quick] = await Promise.all([importsWith(), importsWith('./src/quick-start.js')])
   expect(plain.size).toBeGreaterThan(5000)
   expect(Object.fromEntries(quick)).toEqual(Object.fromEntries(plain))
+})
+
+test('a start loads neither the package that writes sign-in messages nor its peer', async () => {
+  const imports = await importsWith('./src/quick-start.js')
+  const loaded = [...imports.values()].filter((url) => /node_modules\/(?:siwe|ethers)\//.test(url))
+  expect(loaded).toEqual([])
+})
+
+/** Makes a process believe that its Node has another version. */
+const OLDER = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '22.11.0' })`
+
+test.each([
+  'start',
+  'sandbox',
+  'tour',
+  'migrate',
+] as const)('npm run %s refuses an older Node in one line', async (name) => {
+  const [, args = ''] = packageJson.scripts[name].split(/\bnode /)
+  const env = { NODE_OPTIONS: `--import=${OLDER.replaceAll(' ', '%20')}` }
+  const printed = await new Promise<readonly unknown[]>((resolve) => {
+    execFile(process.execPath, args.split(' '), { cwd: ROOT, env }, (error, out, err) =>
+      resolve([error?.code, out, err]),
+    )
+  })
+  const line = expect.stringMatching(/^Node 22\.11\.0 is too old: use Node 24\b.*\n$/)
+  expect(printed).toEqual([1, '', line])
 })

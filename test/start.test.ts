@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { lockKey } from '#src/db/lock.ts'
 import packageJson from '../package.json' with { type: 'json' }
@@ -9,7 +10,7 @@ import { PROCESS_ENVIRONMENT, testEnvironment } from './support/environment.ts'
 import { FIRST_RELEASE, startFrom } from './support/releases.ts'
 
 const [, ...START] = packageJson.scripts.start.split(' ')
-const ROOT = new URL('../', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../')
 
 /** Arguments and environment of `npm start` without npm, for the service as built for this run. */
 function command(environment: Readonly<Record<string, string>>) {
@@ -46,6 +47,44 @@ test('a missing or wrong variable stops the start with one line per problem', as
     expect.stringMatching(/^PORT is wrong: /),
     'SECRET_KEY is missing',
   ])
+})
+
+test('a misspelt variable is named, in the log of a start or beside the one that is missing', async () => {
+  const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/nothing'
+  const environment = testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL, FLARE_RPC_HEADER: '[]' })
+  const { child, ended } = start(environment)
+  for await (const chunk of child.stdout) if (String(chunk).includes('FLARE_RPC_HEADER')) break
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+  const missing = start({ ...environment, FLARE_RPC_URLS: '' })
+  expect((await missing.ended)[0]).toBe(1)
+  expect(missing.printed.err.trim().split('\n')).toEqual([
+    'FLARE_RPC_URLS is missing',
+    'FLARE_RPC_HEADER is unknown',
+  ])
+})
+
+test('a data directory that cannot be created stops the start', async () => {
+  const dataDir = process.platform === 'linux' ? '/proc/x' : '/dev/null/x'
+  const { printed, ended } = start(testEnvironment({ LOG_LEVEL: 'info', DATA_DIR: dataDir }))
+  expect(await ended).toEqual([1, null])
+  expect(printed.out).toMatch(/mkdir '[^']+'.*"msg":"start failed"/)
+})
+
+test('a database older than PostgreSQL 14 stops the start', async () => {
+  const database = await freshDatabase()
+  const { sql } = database
+  await sql`create schema older`
+  await sql`create function older.current_setting(text) returns text language sql
+    return case $1 when 'server_version_num' then '130018' else pg_catalog.current_setting($1) end`
+  const [{ name } = { name: '' }] = await sql<{ name: string }[]>`select current_database() as name`
+  await sql`alter database ${sql(name)} set search_path = older, public, pg_catalog`
+  const { printed, ended } = start(
+    testEnvironment({ LOG_LEVEL: 'info', DATABASE_URL: database.url }),
+  )
+  expect(await ended).toEqual([1, null])
+  expect(printed.out).toContain('the database is PostgreSQL 13; 14 or newer is needed')
+  await database.drop()
 })
 
 test('a start that waits for its database stops on a signal', async () => {

@@ -20,8 +20,8 @@ import type { App } from '#src/operations/define.ts'
 import { describe, floodWaitMs } from '#src/telegram/errors.ts'
 import * as store from './inbox-store.ts'
 import { LEASE_MS, PAUSE_MS_MAX } from './inbox-store.ts'
-import { isTransientFailure } from './repeat-until-answered.ts'
 import { deleteExpired } from './session-store.ts'
+import { isTransientFailure } from './telegram-contact.ts'
 
 /** Maximum number of updates in progress at once, all of different chats. */
 const AT_ONCE_MAX = 32

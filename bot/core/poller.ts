@@ -4,8 +4,9 @@ import { whileHolding } from '#src/db/lock.ts'
 import { pause } from '#src/kernel/pause.ts'
 import type { App } from '#src/operations/define.ts'
 import { apiSignal } from '#src/telegram/api.ts'
-import { describe, floodWaitMs, isConflict, isTokenRefused } from '#src/telegram/errors.ts'
-import { putUpdates } from './inbox.ts'
+import { isConflict } from '#src/telegram/errors.ts'
+import { parseUpdate, putUpdates } from './inbox.ts'
+import type { TelegramContact } from './telegram-contact.ts'
 
 /** Kinds of updates that the bot requests. Telegram stores the setting. */
 export const ALLOWED_UPDATES = [
@@ -18,85 +19,77 @@ export const ALLOWED_UPDATES = [
 /** Seconds for which Telegram keeps a request open while there are no updates. */
 export const POLL_SECONDS = 30
 const BATCH_MAX = 100
-const BACKOFF_MS_MIN = 1000
-const BACKOFF_MS_MAX = 30_000
-/** Wait after a conflict with another poller, perhaps the one that this process replaces. */
-const CONFLICT_MS = 5000
+/** Least time of a request without updates; Telegram usually keeps it open. */
+const EMPTY_MS = 1000
 
-/** Wait before polling starts again after an unexpected failure. */
-const RESTART_MS = 5000
-
-type Deps = Pick<App, 'db' | 'clock' | 'log'>
-
-/**
- * Polls for updates until the signal is aborted or Telegram refuses the token. Starts again after an unexpected failure,
- * which it logs.
- */
-export async function keepPolling(
-  deps: Deps,
-  sql: Sql,
-  api: Api,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      return await pollUpdates(deps, sql, api, signal)
-    } catch (error) {
-      deps.log.error({ error: describe(error) }, 'poller failed')
-      await pause(RESTART_MS, signal)
-    }
-  }
-}
+type Deps = Pick<App, 'db' | 'clock' | 'log' | 'meters'>
 
 /**
  * Fetches updates into the inbox until the signal is aborted: each batch is stored before it is confirmed
  * to Telegram. Only one process polls at a time; when it dies, another takes over within seconds.
  *
- * Returns before an abort only if Telegram rejects the token. Does not use the job runner
- * (docs/decisions/0010): Telegram holds each request open, and after an error says how long to wait.
+ * Does not use the job runner (docs/decisions/0010): Telegram holds each request open, and after an error says how long
+ * to wait.
  *
  * @param api client whose calls may take longer than `POLL_SECONDS`
  */
-async function pollUpdates(deps: Deps, sql: Sql, api: Api, signal: AbortSignal): Promise<void> {
-  await whileHolding(sql, 'telegram poller', signal, (held) => poll(deps, api, held))
+export async function keepPolling(
+  deps: Deps,
+  sql: Sql,
+  api: Api,
+  contact: TelegramContact,
+  signal: AbortSignal,
+): Promise<void> {
+  await contact.untilAccepted('poller failed', signal, () =>
+    whileHolding(sql, 'telegram poller', signal, (held) => poll(deps, api, contact, held)),
+  )
 }
 
-async function poll(deps: Deps, api: Api, signal: AbortSignal): Promise<void> {
+async function poll(
+  deps: Deps,
+  api: Api,
+  contact: TelegramContact,
+  signal: AbortSignal,
+): Promise<void> {
   let offset = 0
-  let failures = 0
   let isWebhookDeleted = false
-  while (!signal.aborted) {
+  let isFailing = false
+  const fetchNext = async () => {
+    // After a failure Telegram must answer at once, so that the end of the problem is known.
+    const waitSeconds = isFailing ? 0 : POLL_SECONDS
     try {
       // While a webhook is set, polling gets no updates.
       if (!isWebhookDeleted) await api.deleteWebhook(undefined, apiSignal(signal))
       isWebhookDeleted = true
-      offset = await fetchUpdates(deps, api, { offset, waitSeconds: POLL_SECONDS }, signal)
-      if (failures > 0) deps.log.info({ failures }, 'updates are fetched again')
-      failures = 0
+      const startedAt = performance.now()
+      const next = await fetchUpdates(deps, api, { offset, waitSeconds }, signal)
+      contact.setAnswered()
+      const isEarly = performance.now() - startedAt < EMPTY_MS
+      if (next === offset && isEarly && !isFailing) await pause(EMPTY_MS, signal)
+      isFailing = false
+      return next
     } catch (error) {
-      if (signal.aborted) return
-      if (isTokenRefused(error)) {
-        deps.log.error({ error: describe(error) }, 'telegram refuses the bot token')
-        return
-      }
-      failures += 1
+      isFailing = true
       if (isConflict(error)) isWebhookDeleted = false
-      // Updates that were fetched but could not be stored are logged in the same way.
-      if (failures === 1) deps.log.warn({ error: describe(error) }, 'updates could not be fetched')
-      await pause(waitMs(error, failures), signal)
+      throw error
     }
   }
-}
-
-function waitMs(error: unknown, failures: number): number {
-  const backoffMs = Math.min(BACKOFF_MS_MIN * 2 ** (failures - 1), BACKOFF_MS_MAX)
-  return floodWaitMs(error) ?? (isConflict(error) ? CONFLICT_MS : backoffMs)
+  contact.setReceiving(true)
+  try {
+    while (!signal.aborted) {
+      const next = await contact.untilAccepted('updates could not be fetched', signal, fetchNext)
+      offset = next ?? offset
+    }
+  } finally {
+    contact.setReceiving(false)
+  }
 }
 
 /**
  * Sends one getUpdates request and stores the result.
  *
  * @returns the offset of the next request, which confirms the updates to Telegram
+ * @throws Error when the answer is no list
  */
 export async function fetchUpdates(
   deps: Deps,
@@ -105,11 +98,16 @@ export async function fetchUpdates(
   signal: AbortSignal,
 ): Promise<number> {
   const { offset, waitSeconds: timeout } = from
-  const updates = await api.getUpdates(
+  const answer: unknown = await api.getUpdates(
     { offset, limit: BATCH_MAX, timeout, allowed_updates: ALLOWED_UPDATES },
     apiSignal(signal),
   )
+  if (!Array.isArray(answer)) throw new Error('the answer to getUpdates is no list')
+  // One that cannot be read must not keep the others from being stored and confirmed.
+  const updates = answer.flatMap((update) => parseUpdate(update) ?? [])
+  if (updates.length < answer.length)
+    deps.log.error({ unreadable: answer.length - updates.length }, 'updates cannot be read')
   await putUpdates(deps, updates)
-  const last = updates.at(-1)
-  return last === undefined ? offset : last.update_id + 1
+  deps.meters.countTelegramUpdates(updates.length)
+  return Math.max(offset, ...updates.map(({ update_id: id }) => id + 1))
 }

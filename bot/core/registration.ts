@@ -7,12 +7,11 @@ import type { Api } from 'grammy'
 import type { BotCommand, BotCommandScope, LanguageCode } from 'grammy/types'
 import { translate } from '#src/i18n/translate.ts'
 import { LOCALES, type Locale, localeOfTag } from '#src/kernel/locale.ts'
-import type { Logger } from '#src/kernel/logger.ts'
 import { apiSignal } from '#src/telegram/api.ts'
-import { describe } from '#src/telegram/errors.ts'
+import { describe, isRefused } from '#src/telegram/errors.ts'
 import type { BotContext } from './context.ts'
 import { commandText, type Feature, type Menu } from './feature.ts'
-import { repeatUntilAnswered } from './repeat-until-answered.ts'
+import type { TelegramContact } from './telegram-contact.ts'
 
 /** Commands by scope. Telegram uses the narrowest scope, so all of them are set. */
 const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
@@ -25,22 +24,38 @@ const SCOPES: readonly (readonly [BotCommandScope, Menu])[] = [
 /** Every language, and the default for people with another language. */
 const LANGUAGES: readonly (Locale | undefined)[] = [undefined, ...LOCALES]
 
-/** Updates the profile, until the signal is aborted. */
+/** Updates the profile, until the signal is aborted. A part that Telegram refuses does not hold up the others. */
 export async function registerProfile(
-  deps: { readonly log: Logger; readonly billing: { readonly enabled: boolean } },
+  deps: { readonly billing: { readonly enabled: boolean } },
   api: Api,
   all: readonly Feature[],
-  signal: AbortSignal,
+  { contact, signal }: { readonly contact: TelegramContact; readonly signal: AbortSignal },
 ): Promise<void> {
   const features = deps.billing.enabled ? all : all.map(withoutBilled)
-  const notify = <T>(run: () => Promise<T>) =>
-    repeatUntilAnswered(deps.log, 'bot profile could not be written', signal, run)
-  for (const language of LANGUAGES) {
-    for (const [scope, menu] of SCOPES) {
-      await notify(() => putCommands(api, { scope, ...code(language) }, menu, features, signal))
+  let left: readonly (() => Promise<void>)[] = LANGUAGES.flatMap((language) => [
+    ...SCOPES.map(([scope, menu]) => () => {
+      const target = { scope, ...code(language) }
+      return putCommands(api, target, menu, features, signal)
+    }),
+    () => putTexts(api, language, signal),
+  ])
+  await contact.untilAccepted('bot profile could not be written', signal, async () => {
+    const parts = left
+    const refused: (() => Promise<void>)[] = []
+    let refusal: unknown
+    for (const [index, put] of parts.entries()) {
+      try {
+        await put()
+      } catch (error) {
+        left = [...parts.slice(index), ...refused]
+        if (!isRefused(error, 400)) throw error
+        refused.push(put)
+        refusal = error
+      }
     }
-    await notify(() => putTexts(api, language, signal))
-  }
+    left = refused
+    if (refusal !== undefined) throw refusal
+  })
 }
 
 /** Removes the commands that buy something from a feature. */

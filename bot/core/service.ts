@@ -14,8 +14,8 @@ import { type RunningInbox, startInbox } from './inbox.ts'
 import { updateLiveMessages } from './live-messages.ts'
 import { keepPolling, POLL_SECONDS } from './poller.ts'
 import { registerProfile } from './registration.ts'
-import { repeatUntilAnswered } from './repeat-until-answered.ts'
-import { mountWebhook, registerWebhook, type WebhookServer } from './webhook.ts'
+import { createTelegramContact, type TelegramContact } from './telegram-contact.ts'
+import { keepWebhook, mountWebhook, type WebhookServer } from './webhook.ts'
 
 /** Maximum time for which a stop waits for calls in progress. */
 const STOP_MS = 10_000
@@ -25,9 +25,14 @@ export interface BotService {
   /** The username without `@`; undefined until Telegram has returned it. */
   username(): string | undefined
   /**
-   * Requests the bot's account from Telegram until Telegram responds. Further calls join the first.
+   * Why the bot does not work as far as this process knows, in words without secrets; undefined if it does. A process
+   * that does not receive updates knows only whether Telegram knows the bot.
+   */
+  problem(): string | undefined
+  /**
+   * Requests the bot's account from Telegram until Telegram returns it. Further calls join the first.
    *
-   * @returns false when Telegram refuses the token, or the bot was stopped first
+   * @returns false when the bot was stopped first
    */
   introduce(): Promise<boolean>
   /** Adds the route of Telegram's webhook to the server, if a secret is configured. */
@@ -60,20 +65,24 @@ export interface BotSettings extends PacedAccess {
   readonly parts: BotParts
 }
 
-/** Creates the bot. The bot sends no request before it is introduced or started. */
+/**
+ * Creates the bot. The bot sends no request before it is introduced or started. Long because it lists all that the
+ * service asks of the bot.
+ */
 export function createBotService(app: App, sql: Sql, settings: BotSettings): BotService {
   const { webhookSecret, leaseClock, parts, token, apiRoot, pace } = settings
   const bot = createBot({ app, parts, token, apiRoot, pace })
   const pollApi = createApi(settings, POLL_SECONDS + API_TIMEOUT_SECONDS)
   const stop = new AbortController()
   const { signal } = stop
+  const contact = createTelegramContact(app)
   const checks = liveChecks(parts.features)
   let introduction: Promise<boolean> | undefined
   let running: Promise<void> | undefined
   let inbox: RunningInbox | undefined
 
   function introduced(): Promise<boolean> {
-    introduction ??= introduce(app, bot, signal)
+    introduction ??= introduce(app, bot, contact, signal)
     return introduction
   }
 
@@ -85,16 +94,19 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
     if (!(await introduced())) return
     inbox = await startInbox({ ...app, clock: leaseClock }, sql, updateHandler(app, bot))
     if (signal.aborted) return await inbox.stop()
-    await Promise.all([
+    const receiving =
       webhookSecret === undefined
-        ? keepPolling(app, sql, pollApi, signal)
-        : registerWebhook(app, bot.api, webhookSecret, signal),
-      registerProfile(app, bot.api, parts.features, signal),
+        ? keepPolling(app, sql, pollApi, contact, signal)
+        : keepWebhook(app, bot.api, contact, { secret: webhookSecret, signal })
+    await Promise.all([
+      receiving,
+      registerProfile(app, bot.api, parts.features, { contact, signal }),
     ])
   }
 
   return {
     username: () => (bot.isInited() ? bot.botInfo.username : undefined),
+    problem: () => problemOf(bot, contact),
     introduce: introduced,
     mount(server) {
       if (webhookSecret !== undefined) mountWebhook(server, app, webhookSecret)
@@ -113,6 +125,7 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
         await showBacktestResults({ ...sender(), screens: parts.backtests }, until)
     },
     start: async () => {
+      contact.setAnswered()
       running ??= run()
     },
     stop: async () => {
@@ -120,6 +133,10 @@ export function createBotService(app: App, sql: Sql, settings: BotSettings): Bot
       await endsWithin(Promise.all([introduction, running, inbox?.stop()]), STOP_MS)
     },
   }
+}
+
+function problemOf(bot: Bot<BotContext>, contact: TelegramContact): string | undefined {
+  return contact.problem() ?? (bot.isInited() ? undefined : 'Telegram has not answered yet')
 }
 
 /**
@@ -136,9 +153,14 @@ async function whileAvailable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** @returns false when Telegram refuses the token, or the signal was aborted first */
-async function introduce(app: App, bot: Bot<BotContext>, signal: AbortSignal): Promise<boolean> {
-  const me = await repeatUntilAnswered(app.log, 'telegram is not responding', signal, () =>
+/** @returns false when the signal was aborted first */
+async function introduce(
+  app: App,
+  bot: Bot<BotContext>,
+  contact: TelegramContact,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const me = await contact.untilAccepted('telegram is not responding', signal, () =>
     bot.api.getMe(apiSignal(signal)),
   )
   if (me === undefined) return false

@@ -6,11 +6,24 @@ import { isPrivateType } from '../views/watch-facts.ts'
 import type { BotContext, ChatState, Membership } from './context.ts'
 
 /**
+ * Says that the answer would show private data in a group: the person gets a link with this payload into the private
+ * chat instead.
+ */
+export class PrivateOnly extends Error {
+  readonly payload: string
+
+  constructor(payload: string) {
+    super('only in the private chat')
+    this.payload = payload
+  }
+}
+
+/**
  * Whether a watch or its alerts are hidden from the reader, because they would show private data in a
  * group.
  */
 export function isHiddenWatch(
-  { reader }: BotContext,
+  { reader }: Pick<ChatState, 'reader'>,
   { type }: { readonly type: string },
 ): boolean {
   return reader.isGroup && isPrivateType(type)
@@ -19,7 +32,7 @@ export function isHiddenWatch(
 /**
  * Finds a watch by id among the chat's wallets.
  *
- * @throws AppError not_found
+ * @throws AppError not_found; PrivateOnly for a watch that is hidden from a group
  */
 export async function findWatch(
   ctx: BotContext,
@@ -27,7 +40,9 @@ export async function findWatch(
 ): Promise<{ readonly watch: Watch; readonly link: Membership }> {
   for (const link of ctx.links) {
     const watch = await ownWatch(ctx, id, link)
-    if (watch !== undefined) return { watch, link }
+    if (watch === undefined) continue
+    if (isHiddenWatch(ctx, watch)) throw new PrivateOnly(`w${id}`)
+    return { watch, link }
   }
   throw new AppError('not_found', 'not_found')
 }
@@ -41,9 +56,10 @@ async function ownWatch(ctx: BotContext, id: number, link: Membership): Promise<
   }
 }
 
-/** All watches of a wallet, by default of the chat's first wallet. */
-export function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
-  return readAllWatches((operation, input) => ctx.call(operation, input, link))
+/** All watches of a wallet that the chat may see, by default of the chat's first wallet. */
+export async function allWatches(ctx: ChatState, link?: Membership): Promise<readonly Watch[]> {
+  const all = await readAllWatches((operation, input) => ctx.call(operation, input, link))
+  return all.filter((watch) => !isHiddenWatch(ctx, watch))
 }
 
 /**

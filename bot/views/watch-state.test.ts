@@ -16,6 +16,8 @@ function watch(over: Partial<Watch> = {}, states: readonly State[] = ['ok']): Wa
     settings: {},
     signals: [],
     recipientIds: null,
+    notifies: [],
+    warnings: [],
     minSeverity: 'info',
     cooldownSeconds: 0,
     escalateAfterMinutes: null,

@@ -7,6 +7,7 @@ import { Unchecked } from './rpc.ts'
 
 /** Types of a provider's own claims: direct rewards and fee. Others belong to delegators. */
 const OWN_TYPES = [0, 1]
+const DIRECT = 0
 
 /** A published reward, with its proof. */
 interface Reward {
@@ -68,14 +69,39 @@ async function publishedOf(
     .map(readReward)
     .filter((reward) => reward !== undefined)
   const accounts = [provider, member?.signingPolicy]
+  const named = new Set(members.flatMap(({ voter, signingPolicy }) => [voter, signingPolicy]))
+  const unnamed = own.filter(({ beneficiary, type }) => type === DIRECT && !named.has(beneficiary))
+  const others = unnamed.length === 0 ? [] : await neighbouringKeys(protocol, epoch, provider)
+  const isOf = ({ beneficiary, type }: Reward) =>
+    OWN_TYPES.includes(type) &&
+    (accounts.includes(beneficiary) ||
+      (type === DIRECT && !named.has(beneficiary) && others.includes(beneficiary)))
   const proven = own.filter((reward) => {
-    const isOwn = accounts.includes(reward.beneficiary) && OWN_TYPES.includes(reward.type)
+    const isOwn = isOf(reward)
     if (isOwn && (reward.epoch !== epoch || rootOf(reward) !== root))
       throw new Unchecked(`a published reward of reward epoch ${epoch} does not fit the root`)
     return isOwn
   })
   // The root proves a reward as often as it is published, but it is paid once.
   return [...new Map(proven.map((reward) => [bodyOf(reward), reward])).values()]
+}
+
+/**
+ * Signing keys that the provider has in the neighbouring reward epochs. A key that changes while an epoch ends is paid
+ * under the key of a neighbour; one that belongs to another provider in the other neighbour is nobody's.
+ */
+async function neighbouringKeys(
+  protocol: Protocol,
+  epoch: number,
+  provider: string,
+): Promise<readonly string[]> {
+  const before = epoch === 0 ? [] : (await protocol.policy(epoch - 1)).members
+  const both = [...before, ...(await protocol.policy(epoch + 1)).members]
+  const foreign = both.filter(({ voter }) => voter !== provider)
+  return both
+    .filter(({ voter }) => voter === provider)
+    .map(({ signingPolicy }) => signingPolicy)
+    .filter((key) => !foreign.some(({ signingPolicy }) => signingPolicy === key))
 }
 
 function readReward(value: unknown): Reward | undefined {

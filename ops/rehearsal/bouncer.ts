@@ -12,9 +12,6 @@ import { postgresAccount } from './cluster.ts'
 const PROGRAM = '/usr/sbin/pgbouncer'
 const START_MS = 10_000
 
-/** Whether the Debian package of PgBouncer is installed. */
-export const HAS_BOUNCER: boolean = existsSync(PROGRAM)
-
 /** A PgBouncer in transaction mode on loopback. */
 export interface Bouncer {
   /** Address of the database through it. */
@@ -28,8 +25,10 @@ export interface Bouncer {
  * Starts a PgBouncer before a database.
  *
  * @param servers connections to the server at most
+ * @throws Error without the Debian package of PgBouncer
  */
 export async function startBouncer(databaseUrl: string, servers: number): Promise<Bouncer> {
+  if (!existsSync(PROGRAM)) throw new Error('install the Debian package pgbouncer first')
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-bouncer-'))
   const port = await findPort()
   const path = join(folder, 'pgbouncer.ini')

@@ -9,7 +9,7 @@ import { findPort } from '#sandbox/world/ports.ts'
 const run = promisify(execFile)
 
 /** Folder of the programs of an installed Debian package of PostgreSQL, the newest one, if there is one. */
-export const PROGRAMS: string | undefined = globSync('/usr/lib/postgresql/*/bin')
+const PROGRAMS: string | undefined = globSync('/usr/lib/postgresql/*/bin')
   .filter((folder) => existsSync(join(folder, 'pg_basebackup')))
   .sort((a, b) => Number(a.split('/')[4]) - Number(b.split('/')[4]))
   .at(-1)
@@ -29,7 +29,11 @@ export interface Cluster {
   remove(): Promise<void>
 }
 
-/** Creates and starts a server with one empty database `watchdog`. */
+/**
+ * Creates and starts a server with one empty database `watchdog`.
+ *
+ * @throws Error without a Debian package of PostgreSQL
+ */
 export async function startCluster(settings = ''): Promise<Cluster> {
   const cluster = await newCluster()
   const local = ['--username', 'postgres', '--auth', 'trust', '--no-sync']
@@ -60,6 +64,7 @@ export async function startStandby(primary: Cluster, name: string): Promise<Clus
 }
 
 async function newCluster() {
+  if (PROGRAMS === undefined) throw new Error('install the Debian package postgresql first')
   const folder = await mkdtemp(join(tmpdir(), 'watchdog-cluster-'))
   const user = await postgresAccount()
   if (user !== undefined) await chown(folder, user.uid, user.gid)
@@ -71,7 +76,7 @@ async function newCluster() {
     env: { PATH: PROGRAMS, PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: 'postgres' },
   }
   const tool = async (program: string, ...options: readonly string[]) => {
-    const { stdout } = await run(join(PROGRAMS ?? '', program), options, environment)
+    const { stdout } = await run(join(PROGRAMS, program), options, environment)
     return String(stdout)
   }
   const control = (...options: string[]) => tool('pg_ctl', '--pgdata', data, '--wait', ...options)

@@ -7,8 +7,8 @@ import {
   type ServiceProcess,
   startServiceProcess,
 } from '../../test/support/service-process.ts'
-import { HAS_BOUNCER, startBouncer } from './bouncer.ts'
-import { type Cluster, PROGRAMS, startCluster, startStandby } from './cluster.ts'
+import { startBouncer } from './bouncer.ts'
+import { type Cluster, startCluster, startStandby } from './cluster.ts'
 import { ask, call, judge, newLoad, PERSON, signIn, walletOf, watchCredits, write } from './load.ts'
 
 /**
@@ -27,8 +27,6 @@ const WRITERS = 4
 /** Connections of the PgBouncer to the server. */
 const SERVERS = 5
 
-if (PROGRAMS === undefined || !HAS_BOUNCER)
-  throw new Error('install the Debian packages postgresql and pgbouncer first')
 const primary = await startCluster(
   "synchronous_standby_names = 'standby'\nsynchronous_commit = local",
 )

@@ -88,8 +88,10 @@ async function listeningAddress(guard: ChildProcessWithoutNullStreams): Promise<
 
 /** The binary of the optional npm package, if there is one for this machine. */
 function packagedAnvil(): string | undefined {
+  const processor = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`
   try {
-    return createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
+    return createRequire(import.meta.url).resolve(name)
   } catch {
     return undefined
   }

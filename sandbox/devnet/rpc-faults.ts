@@ -16,10 +16,24 @@ export type RpcAnswer = z.output<typeof RpcAnswer>
 export interface RpcError {
   readonly code: number
   readonly message: string
+  readonly data?: unknown
 }
 
-/** How a call is refused: an HTTP status for its whole request, or a JSON-RPC error. */
-export type RpcFault = { readonly status: number } | RpcError
+/** An HTTP answer that refuses a whole request. */
+export interface HttpRefusal {
+  readonly status: number
+  /** JSON-RPC error of the body. */
+  readonly error?: RpcError
+  /** Whether the body is the error itself, outside an answer of JSON-RPC. */
+  readonly isBare?: boolean
+  /** HTML of the body, in place of JSON. */
+  readonly page?: string
+  /** Header `Retry-After`. */
+  readonly retryAfterSeconds?: number
+}
+
+/** How a call is refused: an HTTP answer to its whole request, or a JSON-RPC error. */
+export type RpcFault = HttpRefusal | RpcError
 
 /** Changes a result on its way back. */
 export type RpcChange = (result: unknown, params: unknown) => unknown
@@ -63,23 +77,24 @@ export function clearFaults(faults: RpcFaults): void {
   faults.changes.clear()
 }
 
-/** The HTTP status with which a request of these calls is refused, if any; consumes the refusal. */
-export function takeStatus(faults: RpcFaults, calls: readonly RpcCall[]): number | undefined {
+/** The HTTP answer with which a request of these calls is refused, if any; consumes the refusal. */
+export function takeRefusal(faults: RpcFaults, calls: readonly RpcCall[]): HttpRefusal | undefined {
   for (const refusal of faults.refusals) {
     const { fault, left } = refusal
     if (left === 0 || !('status' in fault) || !concerns(refusal, calls)) continue
     refusal.left -= 1
-    return fault.status
+    return fault
   }
-  return isInShare(faults.share) ? faults.share.status : undefined
+  const { share } = faults
+  if (share.part === 0) return undefined
+  return nextRandom(share) < share.part ? { status: share.status } : undefined
 }
 
-/** Whether the next request is refused: pseudo-random, but deterministic. */
-function isInShare(share: RpcFaults['share']): boolean {
-  if (share.part === 0) return false
+/** The next number from 0 to 1: pseudo-random, but deterministic. */
+export function nextRandom(state: { seed: number }): number {
   // A linear congruential generator modulo 2^31 - 1, exact in a number.
-  share.seed = (share.seed * 1_103_515 + 12_345) % 2_147_483_647
-  return share.seed / 2_147_483_647 < share.part
+  state.seed = (state.seed * 1_103_515 + 12_345) % 2_147_483_647
+  return state.seed / 2_147_483_647
 }
 
 /** The error with which a call is refused, if any; consumes the refusal. */
@@ -91,18 +106,6 @@ export function takeError(faults: RpcFaults, call: RpcCall): RpcError | undefine
     return fault
   }
   return undefined
-}
-
-/** The answer after its changes. */
-export function changeAnswer(
-  faults: RpcFaults,
-  answer: RpcAnswer,
-  calls: readonly RpcCall[],
-): RpcAnswer {
-  const call = calls.find(({ id }) => id === answer.id)
-  const change = call && faults.changes.get(call.method)
-  if (change === undefined || !('result' in answer)) return answer
-  return { ...answer, result: change(answer.result, call?.params) }
 }
 
 function concerns({ method }: RpcRefusal, calls: readonly RpcCall[]): boolean {

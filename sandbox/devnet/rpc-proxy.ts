@@ -1,21 +1,23 @@
-import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, request } from 'node:http'
+import { Agent, createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { z } from 'zod'
 import { closeServer, listenOnLoopback } from '../loopback.ts'
 import {
-  changeAnswer,
   clearFaults,
   noFaults,
-  RpcAnswer,
-  RpcCall,
   type RpcChange,
   type RpcFault,
   type RpcFaults,
-  takeError,
-  takeStatus,
 } from './rpc-faults.ts'
+import { createNodeChoice, type NodeRules } from './rpc-node.ts'
+import { createRateLimit, type RateRule } from './rpc-rate.ts'
+import { type Endpoint, readCalls, relay } from './rpc-relay.ts'
+import { createTrafficCounter, type RpcTraffic } from './rpc-traffic.ts'
+
+/** How an endpoint behaves: the nodes behind it, and how many requests it accepts. */
+export interface EndpointRules extends NodeRules {
+  readonly rate?: RateRule
+}
 
 /** Proxy of a JSON-RPC endpoint that counts calls and injects faults. */
 export interface RpcProxy {
@@ -24,11 +26,15 @@ export interface RpcProxy {
   count(method: string): number
   /** Number of calls by method. */
   counts(): Readonly<Record<string, number>>
+  /** Calls since the counts were reset: by method, refused, most in a second. */
+  traffic(): RpcTraffic
   /** Resets the counts. */
   resetCounts(): void
+  /** Behaves by these rules from now on, in place of earlier ones; without any the chain answers itself. */
+  behave(rules: EndpointRules): void
   /** Drops every connection, and refuses new ones. The port stays taken. */
   down(): Promise<void>
-  /** Ends every fault and accepts connections again. */
+  /** Ends every fault and rule, and accepts connections again. */
   up(): Promise<void>
   /** Accepts requests and never answers them. */
   hang(): void
@@ -56,22 +62,22 @@ const LOG_METHODS = ['eth_getLogs', 'eth_getFilterLogs', 'eth_getFilterChanges']
  * @param port 0, the default, uses any free port
  */
 export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcProxy> {
-  const counts = new Map<string, number>()
+  const traffic = createTrafficCounter()
   const faults = noFaults()
   const stopping = new AbortController()
   const agent = new Agent({ keepAlive: true })
+  const chain = { url: targetUrl, agent, faults, traffic }
+  let endpoint: Endpoint = { ...chain, ...ruled({}) }
   const server = createServer(async (incoming, response) => {
     try {
       const body = await text(incoming)
-      for (const { method } of readCalls(body).calls) {
-        counts.set(method, (counts.get(method) ?? 0) + 1)
-      }
+      for (const call of readCalls(body).calls) traffic.arrived(call, performance.now())
       if (faults.hanging) return
       if (faults.delayMs > 0) {
         await sleep(faults.delayMs, undefined, { signal: stopping.signal })
       }
-      const answer = await relay(targetUrl, body, faults, agent)
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+      const { status, headers, body: answer } = await relay(endpoint, body)
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(answer)
     } catch {
       // The endpoint is gone or the proxy is stopping; the caller sees a broken connection.
       response.destroy()
@@ -84,9 +90,13 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
   const ownPort = await listenOnLoopback(server, port)
   return {
     url: `http://127.0.0.1:${ownPort}`,
-    count: (method) => counts.get(method) ?? 0,
-    counts: () => Object.fromEntries(counts),
-    resetCounts: () => counts.clear(),
+    count: (method) => traffic.read().byMethod[method] ?? 0,
+    counts: () => traffic.read().byMethod,
+    traffic: traffic.read,
+    resetCounts: traffic.reset,
+    behave: (rules) => {
+      endpoint = { ...chain, ...ruled(rules) }
+    },
     ...controls(faults),
     down: () => {
       isDown = true
@@ -95,6 +105,7 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
     },
     up: () => {
       clearFaults(faults)
+      endpoint = { ...chain, ...ruled({}) }
       isDown = false
       return Promise.resolve()
     },
@@ -103,6 +114,14 @@ export async function startRpcProxy(targetUrl: string, port = 0): Promise<RpcPro
       agent.destroy()
       await closeServer(server)
     },
+  }
+}
+
+function ruled(rules: EndpointRules): Pick<Endpoint, 'rules' | 'rate' | 'chooseNode'> {
+  return {
+    rules,
+    rate: rules.rate && createRateLimit(rules.rate),
+    chooseNode: rules.nodes === undefined ? () => 0 : createNodeChoice(rules.nodes),
   }
 }
 
@@ -131,62 +150,5 @@ function controls(faults: RpcFaults): Controls {
     emptyLogs: () => {
       for (const method of LOG_METHODS) faults.changes.set(method, () => [])
     },
-  }
-}
-
-interface Relayed {
-  readonly status: number
-  readonly body: string
-}
-
-async function relay(url: string, body: string, faults: RpcFaults, agent: Agent): Promise<Relayed> {
-  const { calls, isBatch } = readCalls(body)
-  const status = takeStatus(faults, calls)
-  if (status !== undefined) return { status, body: JSON.stringify({ error: `status ${status}` }) }
-
-  const passed: RpcCall[] = []
-  const refused: unknown[] = []
-  for (const call of calls) {
-    const error = takeError(faults, call)
-    if (error === undefined) passed.push(call)
-    else refused.push({ jsonrpc: '2.0', id: call.id ?? null, error })
-  }
-  const isUntouched =
-    refused.length === 0 && !passed.some(({ method }) => faults.changes.has(method))
-  if (isUntouched) return post(url, body, agent)
-
-  const answers = passed.length === 0 ? [] : await ask(url, passed, agent)
-  const all = [...answers.map((answer) => changeAnswer(faults, answer, passed)), ...refused]
-  return { status: 200, body: JSON.stringify(isBatch ? all : all[0]) }
-}
-
-async function ask(
-  url: string,
-  calls: readonly RpcCall[],
-  agent: Agent,
-): Promise<readonly RpcAnswer[]> {
-  const { body } = await post(url, JSON.stringify(calls), agent)
-  return z.array(RpcAnswer).parse(JSON.parse(body))
-}
-
-async function post(url: string, body: string, agent: Agent): Promise<Relayed> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  const asked = request(url, { method: 'POST', headers, agent }).end(body)
-  const [response]: IncomingMessage[] = await once(asked, 'response')
-  if (response === undefined) throw new Error('no answer')
-  return { status: response.statusCode ?? 0, body: await text(response) }
-}
-
-/** Parses calls; a body that is not JSON-RPC has none and passes unchanged. */
-function readCalls(body: string): {
-  readonly calls: readonly RpcCall[]
-  readonly isBatch: boolean
-} {
-  try {
-    const json: unknown = JSON.parse(body)
-    const isBatch = Array.isArray(json)
-    return { calls: z.array(RpcCall).parse(isBatch ? json : [json]), isBatch }
-  } catch {
-    return { calls: [], isBatch: false }
   }
 }

@@ -43,6 +43,8 @@ export function configFor(places: PartAddresses, botToken: string): Config {
     INTERNAL_PORT: `${places.internalPort}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     FLARE_RPC_URLS: places.rpcUrl,
+    // The chain on this machine takes any number of requests.
+    FLARE_RPC_PER_MINUTE: '60000',
     FLARE_WS_URLS: places.socketUrl,
     EVALUATION_INTERVAL_MS: `${EVALUATION_INTERVAL_MS}`,
     TERMS_VERSION,

@@ -76,6 +76,7 @@ function accountInfo(view: ServerView, parameters: Parameters): JsonObject {
   const place = { ledger_hash: hash, ledger_index: index, validated: true }
   const balance = account === view.history.address ? view.history.balanceAt(index) : 0n
   if (balance === 0n) throw new XrplRefusal('actNotFound', { account, ...place })
+  const last = view.history.placed.findLast(({ ledger }) => ledger.index <= index)
   const data = {
     Account: account,
     Balance: balance.toString(),
@@ -83,6 +84,10 @@ function accountInfo(view: ServerView, parameters: Parameters): JsonObject {
     LedgerEntryType: 'AccountRoot',
     OwnerCount: 0,
     Sequence: 1,
+    ...(last && {
+      PreviousTxnID: last.transaction.hash,
+      PreviousTxnLgrSeq: last.ledger.index,
+    }),
   }
   return { account_data: data, ...place }
 }

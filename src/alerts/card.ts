@@ -14,7 +14,7 @@ import { type ReadDeps, toAlert } from './history.ts'
 import { messageStates } from './message-state.ts'
 import type { Alert } from './model.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
-import { recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
+import { dataFor, recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import * as store from './store.ts'
 
@@ -53,9 +53,11 @@ export async function getAlert(
   const outage = (await readOutages(deps.db, [row])).get(id)
   const [current = row] = await withCurrentFigures(deps.db, [row])
   const { type, signal, group, data } = recordedFromRow(current)
+  const { locale, timezone } = reader
   const message = renderRecordedAlert(deps, current, reader, recipientId)
   const startedAt = row.startedAt?.toISOString()
-  const place = { type, signal, group, data, ...reader, ...(startedAt && { startedAt }) }
+  const shown = { data: dataFor(reader, data), locale, timezone }
+  const place = { type, signal, group, ...shown, ...(startedAt && { startedAt }) }
   return {
     alert: {
       ...toAlert(deps, current, reader, deliveries.get(id) ?? []),

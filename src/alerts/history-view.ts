@@ -6,8 +6,9 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { HOUR_MS } from '#src/kernel/durations.ts'
 import type { Page } from '#src/kernel/pagination.ts'
+import { LEDGER_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { withCurrentFigures } from './current-figures.ts'
-import { type ReadDeps, stateOf } from './history.ts'
+import { deleteSelected, type ReadDeps, stateOf } from './history.ts'
 import {
   type BoundedCount,
   countAlertParts,
@@ -48,6 +49,8 @@ export interface AlertLineQuery {
   readonly watchId?: number | undefined
   /** Restricts to the last hours. */
   readonly hours?: number | undefined
+  /** Whether a group reads it, which sees no alerts about the wallet's credits. */
+  readonly isGroup?: boolean | undefined
 }
 
 /** Maximum count; more alerts are not counted. */
@@ -86,7 +89,7 @@ export async function listAlertLines(
   const page = toAlertPage(part, limit, wanted)
   return {
     ...page,
-    data: await toLines(deps, page.data, reader),
+    data: await toLines(deps, page.data, { ...reader, isGroup: wanted.isGroup }),
     searchedTo: page.data.length < limit ? (part.next?.firedAt ?? null) : null,
   }
 }
@@ -107,11 +110,19 @@ export function countAlertLines(
 export function countOlderAlerts(
   deps: { readonly db: Db; readonly clock: Clock },
   caller: Caller,
-  { hours, ...wanted }: AlertLineQuery,
+  wanted: AlertLineQuery,
 ): Promise<BoundedCount> {
-  const before = hours === undefined ? undefined : ago(hours, deps.clock.now())
-  const selection = { ...wanted, before, withoutRecoveries: true } as const
+  const selection = { ...olderThan(wanted, deps.clock.now()), withoutRecoveries: true } as const
   return countAlertParts(deps.db, caller.wallet, selection, COUNTED_MAX)
+}
+
+/** Deletes the alerts that `countOlderAlerts` counts, with their recoveries. @returns their number */
+export async function deleteOlderAlerts(
+  deps: { readonly db: Db; readonly clock: Clock },
+  caller: Caller,
+  wanted: AlertLineQuery,
+): Promise<{ readonly deleted: number }> {
+  return await deleteSelected(deps.db, caller.wallet, olderThan(wanted, deps.clock.now()))
 }
 
 /** The wallet's open alerts that are muted until they recover, newest first. */
@@ -120,14 +131,29 @@ export async function listMutedLines(
   caller: Caller,
   { limit, reader }: { readonly limit: number; readonly reader: Reader },
 ): Promise<readonly AlertLine[]> {
-  const rows = await lines.listMuted(deps.db, caller.wallet, limit)
+  const rows = await lines.listMuted(deps.db, caller.wallet, {
+    limit,
+    exceptTypes: reader.isGroup === true ? LEDGER_TYPES : [],
+  })
   return await toLines(deps, rows, reader)
 }
 
 function since({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
   const from = hours === undefined ? undefined : ago(hours, now)
-  return { ...wanted, from, withoutRecoveries: true }
+  return { ...visible(wanted), from, withoutRecoveries: true }
 }
+
+function olderThan({ hours, ...wanted }: AlertLineQuery, now: Date): AlertSelector {
+  return { ...visible(wanted), before: hours === undefined ? undefined : ago(hours, now) }
+}
+
+/** The selection of a filter: without alerts that are hidden from its reader. */
+function visible({ isGroup, ...wanted }: Omit<AlertLineQuery, 'hours'>): AlertSelector {
+  return isGroup === true ? { ...wanted, exceptTypes: LEDGER_TYPES } : wanted
+}
+
+/** Types whose alerts are about the wallet's credits. */
+const LEDGER_TYPES = LEDGER_WATCH_TYPES.map(({ name }) => name)
 
 function ago(hours: number, now: Date): Date {
   return new Date(now.getTime() - hours * HOUR_MS)

@@ -25,7 +25,7 @@ import {
   type AlertSelection,
   type AlertState,
 } from './model.ts'
-import { deleteAlertPart, listAlertPart } from './part-store.ts'
+import { type AlertSelector, deleteAlertPart, listAlertPart } from './part-store.ts'
 import { renderRecordedAlert } from './recorded-alert.ts'
 import type { Reader } from './render.ts'
 import type * as store from './store.ts'
@@ -74,11 +74,20 @@ export async function deleteAlerts(
     const errors = [{ pointer: '', code: 'selector' }]
     throw new AppError('invalid', 'validation_failed', { errors })
   }
+  return await deleteSelected(deps.db, caller.wallet, chosen)
+}
+
+/** Deletes all selected alerts of a wallet. */
+export async function deleteSelected(
+  db: Db,
+  wallet: string,
+  selection: AlertSelector,
+): Promise<{ deleted: number }> {
   let deleted = 0
   let after: store.AlertCursor | undefined
   do {
     // In parts, so that no lock lasts long.
-    const part = await deleteAlertPart(deps.db, caller.wallet, chosen, after)
+    const part = await deleteAlertPart(db, wallet, selection, after)
     deleted += part.deleted
     after = part.next
   } while (after !== undefined)

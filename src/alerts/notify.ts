@@ -5,16 +5,16 @@ import type { Db } from '#src/db/connection.ts'
 import * as delivery from '#src/delivery/service.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import type { NotifiedRecipient } from '#src/recipients/model.ts'
+import { getsAlertsOf, passesSettings } from '#src/recipients/rules.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings, type Settings } from '#src/recipients/settings.ts'
 import { type SendTiming, sendTimingOf } from '#src/recipients/timing.ts'
 import type { WatchForNotification } from '#src/watches/notification-model.ts'
-import { findWatchType } from '#src/watches/types/index.ts'
 import { applyBudget, budgetMessage, type PlannedDelivery } from './budget.ts'
 import { readEpisodeDeliveries } from './episode-deliveries.ts'
 import { logNotified } from './log-lines.ts'
 import type { NotifyDeps } from './notify-deps.ts'
-import { type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
+import { dataFor, type RecordedAlert, recordedFromRow, toRenderable } from './recorded-alert.ts'
 import { type AlertNote, createRenderer, type renderMessage, toReminderMessage } from './render.ts'
 import type { AlertRow } from './store.ts'
 
@@ -177,10 +177,11 @@ function attempt(
   }
 }
 
-/** Whether a recipient gets a notification. Groups get no alerts about the wallet's own credits. */
-function isFor({ type, only, except }: Notification, { id, isGroup }: NotifiedRecipient): boolean {
+/** Whether a recipient gets a notification. */
+function isFor({ type, only, except }: Notification, recipient: NotifiedRecipient): boolean {
+  const { id } = recipient
   if (only?.has(id) === false || except?.has(id) === true) return false
-  return !isGroup || findWatchType(type)?.reads !== 'ledger'
+  return getsAlertsOf(type, recipient)
 }
 
 /** Whether a delivery counts against the watch's budget: it does if its alert is sent, now or later. */
@@ -239,9 +240,8 @@ function planFor(
   if (CHANNELS[recipient.channel].isProgrammatic) {
     return kind === 'reminder' ? undefined : { status: recipient.isOff ? 'disabled' : 'pending' }
   }
-  if (!isAtLeast(effectiveSeverity, settings.minSeverity) || (isRecovery && !settings.recoveries)) {
-    return undefined
-  }
+  if (!passesSettings(recipient, effectiveSeverity, settings.minSeverity)) return undefined
+  if (isRecovery && !settings.recoveries) return undefined
   if (isQuiet) return { status: 'muted' }
   const timing = timings(notification, recipient, settings)
   if (timing.act === 'drop') return undefined
@@ -294,14 +294,14 @@ function envelopeOf(
   },
 ): Envelope {
   const { locale, timezone } = recipient
-  const { type, signal, group, data, kind, answers, startedAt, takenBy, reminder, watch } =
-    notification
+  const { type, signal, group, kind, answers, startedAt, takenBy, reminder, watch } = notification
+  const data = dataFor(recipient, notification.data)
   const reader = { locale, timezone }
   const held: readonly AlertNote[] =
     how.wasDeferred && answers !== undefined ? [{ kind: 'held', firedAt: answers.firedAt }] : []
   const render = (alert: RecordedAlert, notes: readonly AlertNote[]) =>
     how.render(toRenderable(deps, alert, watch, { recipientId: recipient.id, notes }), reader)
-  const message = render(notification, [...held, ...(notification.notes ?? [])])
+  const message = render({ ...notification, data }, [...held, ...(notification.notes ?? [])])
   const title =
     answers === undefined ? '' : titleOf(deps, answers, (alert) => render(alert, []).title)
   return {

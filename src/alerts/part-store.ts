@@ -9,6 +9,7 @@ import {
   isNull,
   lt,
   lte,
+  notInArray,
   or,
   type SQL,
   sql,
@@ -29,6 +30,8 @@ export type AlertSelector = AlertFilter & {
   readonly before?: Date | undefined
   /** Only alerts with a recovery that had not recovered before. */
   readonly openSince?: Date | undefined
+  /** Watch types whose alerts are left out. */
+  readonly exceptTypes?: readonly string[] | undefined
   /** Whether recoveries are left out. */
   readonly withoutRecoveries?: true | undefined
 }
@@ -163,11 +166,13 @@ function lookedAt(
 /** Conditions that no index answers. */
 function matches(selection: AlertSelector): SQL | undefined {
   const { type, group, signal, event, severity, state, withoutRecoveries, openSince } = selection
+  const { exceptTypes } = selection
   return and(
     withoutRecoveries && isNull(alerts.recoveryOf),
     openSince &&
       and(alerts.isEpisode, or(isNull(alerts.recoveredAt), gte(alerts.recoveredAt, openSince))),
     type === undefined ? undefined : eq(alerts.type, type),
+    exceptTypes && notInArray(alerts.type, [...exceptTypes]),
     group === undefined ? undefined : eq(alerts.group, group),
     signal === undefined ? undefined : eq(alerts.signal, signal),
     event === undefined ? undefined : eq(alerts.event, event),

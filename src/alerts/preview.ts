@@ -11,6 +11,9 @@ import { EVENTS, findEventSource } from '#src/watches/events.ts'
 import { RenderedText } from './model.ts'
 import { type Reader, renderMessage } from './render.ts'
 
+/** Maximum length of the data of a preview, as JSON, in UTF-16 code units. */
+const DATA_LENGTH_MAX = 20_000
+
 /** Body of `POST /message-preview`. */
 export const PreviewRequest = z
   .strictObject({
@@ -18,7 +21,9 @@ export const PreviewRequest = z
     locale: z.enum(LOCALES).optional(),
     channel: z.enum(CHANNEL_KEYS).optional(),
     severity: z.enum(SEVERITIES).optional(),
-    data: JsonObject.optional(),
+    data: JsonObject.refine((data) => JSON.stringify(data).length <= DATA_LENGTH_MAX, {
+      params: { code: 'too_long', maximum: DATA_LENGTH_MAX },
+    }).optional(),
     watchId: Id.optional(),
   })
   .meta({ id: 'PreviewRequest' })
@@ -44,35 +49,43 @@ export type Preview = z.output<typeof Preview>
  *
  * @throws AppError invalid `validation_failed` at `/data` when the event cannot be rendered with the data
  */
-export function previewMessage(
-  request: PreviewRequest,
-  options: {
-    readonly reader: Reader
-    readonly wallet: Address
-    readonly watch: { readonly id: number; readonly label: string } | undefined
-    readonly publicUrl: string
-    readonly now: Date
-  },
-): Preview {
+export function previewMessage(request: PreviewRequest, options: PreviewOptions): Preview {
+  try {
+    return writePreview(request, options)
+  } catch (error) {
+    // The example alone can be rendered, so what cannot be is the given data.
+    if (request.data === undefined) throw error
+    const errors = [{ pointer: '/data', code: 'event_data' }]
+    throw new AppError('invalid', 'validation_failed', { errors }, { cause: error })
+  }
+}
+
+interface PreviewOptions {
+  readonly reader: Reader
+  readonly wallet: Address
+  readonly watch: { readonly id: number; readonly label: string } | undefined
+  readonly publicUrl: string
+  readonly now: Date
+}
+
+function writePreview(request: PreviewRequest, options: PreviewOptions): Preview {
   const source = findEventSource(request.event)
   if (source === undefined) throw new Error(`no signal emits ${request.event}`)
   const data = { ...source.signal.examples[request.event], ...request.data }
   const { reader, watch, publicUrl, now } = options
-  const message = renderOr400(() =>
-    renderMessage(
-      {
-        alertId: null,
-        watchId: watch?.id ?? null,
-        watchLabel: watch?.label ?? source.type,
-        event: request.event,
-        severity: request.severity ?? usualSeverity(request.event, data),
-        data,
-        firedAt: now,
-        link: `${publicUrl}/`,
-        test: true,
-      },
-      reader,
-    ),
+  const message = renderMessage(
+    {
+      alertId: null,
+      watchId: watch?.id ?? null,
+      watchLabel: watch?.label ?? source.type,
+      event: request.event,
+      severity: request.severity ?? usualSeverity(request.event, data),
+      data,
+      firedAt: now,
+      link: `${publicUrl}/`,
+      test: true,
+    },
+    reader,
   )
   const { type, signal } = source
   const { locale, timezone } = reader
@@ -85,15 +98,5 @@ export function previewMessage(
     ...Object.fromEntries(
       wanted.map((key) => [key, CHANNELS[key].preview.write(envelope, options.wallet)]),
     ),
-  }
-}
-
-function renderOr400<T>(render: () => T): T {
-  try {
-    return render()
-  } catch (error) {
-    if (!(error instanceof z.ZodError)) throw error
-    const errors = [{ pointer: '/data', code: 'event_data' }]
-    throw new AppError('invalid', 'validation_failed', { errors }, { cause: error })
   }
 }

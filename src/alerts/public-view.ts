@@ -17,6 +17,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import { Address, storedAddress } from '#src/kernel/units.ts'
 import { type RecipientFields, readRecipientsById } from '#src/recipients/service.ts'
 import { DEFAULT_SETTINGS, listSettings } from '#src/recipients/settings.ts'
+import { isGroupId } from '#src/telegram/chat-id.ts'
 import { canBeProven, recoveryRoleOf } from '#src/watches/events.ts'
 import { readAlertLink } from './alert-urls.ts'
 import { withCurrentFigures } from './current-figures.ts'
@@ -32,7 +33,7 @@ import {
 } from './other-alerts.ts'
 import { type OutagePage, readOutagePage } from './outage-page.ts'
 import { outageSeconds, readOutages } from './outage-times.ts'
-import { recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
+import { dataFor, recordedFromRow, renderRecordedAlert } from './recorded-alert.ts'
 import { isAcknowledged, isOpenEpisode, mayBeAcknowledged } from './rules.ts'
 import * as store from './store.ts'
 
@@ -128,7 +129,7 @@ export async function readLinkedAlertPage(
   const outage = (await readOutages(deps.db, [row])).get(row.id) ?? { from: row.firedAt, to: null }
   const isNamed = recipient !== undefined && isPersonal(recipient)
   const [current = row] = await withCurrentFigures(deps.db, [row])
-  const shown = { locale: language, timezone }
+  const shown = { locale: language, timezone, isGroup: isGroupId(recipient?.chatId ?? 0) }
   const around = recipient === undefined ? [] : await listAlertsAround(deps, row, recipient.id)
   const isListed = recipient !== undefined && row.isEpisode
   const together = isListed
@@ -137,7 +138,7 @@ export async function readLinkedAlertPage(
   const whole = await readOutagePage(deps, row, together, { reader: shown, isNamed })
   const open = await listLinkedOthers(deps, linked)
   const message = shownMessage(renderRecordedAlert(deps, current, shown), state, shown)
-  const { data } = recordedFromRow(current)
+  const data = dataFor(shown, recordedFromRow(current).data)
   return {
     message,
     heading: alertHeading({ data, message, locale: language }),

@@ -38,6 +38,13 @@ export function recordedFromRow(row: AlertRow): RecordedAlert {
   }
 }
 
+/** Data of an alert as a reader sees them. A group does not learn that a transfer pays for credits. */
+export function dataFor({ isGroup }: Pick<Reader, 'isGroup'>, data: JsonObject): JsonObject {
+  if (isGroup !== true || data['isTopUp'] === undefined) return data
+  const { isTopUp: _, ...others } = data
+  return others
+}
+
 /** Notes below the body: of a recovery, the duration of its alert. */
 export function notesOf(row: AlertRow): readonly AlertNote[] {
   const { recoveryOf, startedAt, firedAt } = row
@@ -49,12 +56,15 @@ export function notesOf(row: AlertRow): readonly AlertNote[] {
 export function renderRecordedAlert(
   deps: { readonly box: SecretBox; readonly publicUrl: string },
   row: AlertRow,
-  { locale, timezone }: Reader,
+  reader: Reader,
   recipientId: number | null = null,
 ): EnvelopeMessage {
   const notes = notesOf(row)
   const watch = { id: row.watchId, label: row.watchLabel }
-  const about = toRenderable(deps, recordedFromRow(row), watch, { recipientId, notes })
+  const alert = recordedFromRow(row)
+  const shown = { ...alert, data: dataFor(reader, alert.data) }
+  const about = toRenderable(deps, shown, watch, { recipientId, notes })
+  const { locale, timezone } = reader
   return renderMessage(about, { locale, timezone })
 }
 

@@ -29,6 +29,8 @@ export interface Reader {
   readonly locale: Locale
   /** IANA name of a time zone. */
   readonly timezone: string
+  /** Whether a group reads it, where nothing speaks of the wallet's credits. */
+  readonly isGroup?: boolean | undefined
 }
 
 /** Input of a message: a recorded alert, or an example. */

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { servedChain } from '#src/kernel/chains.ts'
 import { Address, Instant } from '#src/kernel/units.ts'
-import { MESSAGE_LENGTH_MAX } from './model.ts'
 
 /** The fields of a sign-in message. */
 export interface SignInMessage {
@@ -19,31 +18,38 @@ export interface SignInMessage {
 const SCOPE_URN = 'urn:flare-watchdog:scope:'
 
 /**
+ * Longest text that is parsed, in UTF-16 units. Those of this service have at most 1,000, see `PUBLIC_URL`; of
+ * a text of 4,096 the parser can hold the event loop for 40 ms.
+ */
+const READ_LENGTH_MAX = 1024
+
+/** Loaded by the first sign-in, because its peer `ethers` takes 30 MB of memory and 0.1 s. */
+const loadSiwe = () => import('siwe')
+
+/**
  * Writes the EIP-4361 text that a wallet shows and signs. Deterministic: equal inputs give equal bytes.
  *
- * @throws Error when `publicUrl` or `nonce` cannot be written into an EIP-4361 text
+ * @throws Error when a field cannot be written into an EIP-4361 text
  * @see EIP-4361
  */
-export function writeMessage(input: SignInMessage): string {
-  const { publicUrl, wallet, scopes, nonce, issuedAt, expiresAt } = input
-  if (!/^[\x21-\x7e]+$/.test(publicUrl) || !/^[0-9A-Za-z]{8,}$/.test(nonce)) {
-    throw new Error('public URL or nonce cannot be written into a sign-in message')
+export async function writeMessage(input: SignInMessage): Promise<string> {
+  const { SiweMessage } = await loadSiwe()
+  return new SiweMessage(fieldsOf(input)).toMessage()
+}
+
+function fieldsOf({ publicUrl, wallet, scopes, nonce, issuedAt, expiresAt }: SignInMessage) {
+  return {
+    domain: new URL(publicUrl).host,
+    address: wallet,
+    statement: `Sign in to Watchdog with these permissions: ${scopes.join(', ')}. This signature costs nothing and moves no funds.`,
+    uri: publicUrl,
+    version: '1',
+    chainId: servedChain().id,
+    nonce,
+    issuedAt: issuedAt.toISOString(),
+    expirationTime: expiresAt.toISOString(),
+    resources: scopes.map((scope) => SCOPE_URN + scope),
   }
-  return [
-    `${new URL(publicUrl).host} wants you to sign in with your Ethereum account:`,
-    wallet,
-    '',
-    `Sign in to Watchdog with these permissions: ${scopes.join(', ')}. This signature costs nothing and moves no funds.`,
-    '',
-    `URI: ${publicUrl}`,
-    'Version: 1',
-    `Chain ID: ${servedChain().id}`,
-    `Nonce: ${nonce}`,
-    `Issued At: ${issuedAt.toISOString()}`,
-    `Expiration Time: ${expiresAt.toISOString()}`,
-    'Resources:',
-    ...scopes.map((scope) => `- ${SCOPE_URN}${scope}`),
-  ].join('\n')
 }
 
 /**
@@ -51,45 +57,42 @@ export function writeMessage(input: SignInMessage): string {
  *
  * Only a signature proves who sent the text.
  */
-export function readMessage(text: string): SignInMessage | undefined {
-  if (text.length > MESSAGE_LENGTH_MAX) return undefined
-  const read = Fields.safeParse(FORM.exec(text)?.groups)
-  if (!read.success) return undefined
+export async function readMessage(text: string): Promise<SignInMessage | undefined> {
+  if (text.length > READ_LENGTH_MAX) return undefined
+  const { SiweMessage } = await loadSiwe()
   try {
-    // The pattern finds the fields. This service wrote the text only if writing the fields again returns
-    // the same bytes.
-    return writeMessage(read.data) === text ? read.data : undefined
+    const parsed = new SiweMessage(text)
+    const message = Fields.parse(parsed)
+    // This service wrote the text only if its fields for this message are the same bytes.
+    return Object.assign(parsed, fieldsOf(message)).toMessage() === text ? message : undefined
   } catch {
     return undefined
   }
 }
 
-/** Pattern of a message, with a group for each field. */
-const FORM = new RegExp(
-  [
-    '^[^\\n]+',
-    '(?<wallet>0x[0-9a-fA-F]{40})',
-    '',
-    '[^\\n]+',
-    '',
-    'URI: (?<publicUrl>[^\\n]+)',
-    'Version: 1',
-    'Chain ID: \\d+',
-    'Nonce: (?<nonce>[0-9A-Za-z]+)',
-    'Issued At: (?<issuedAt>[^\\n]+)',
-    'Expiration Time: (?<expiresAt>[^\\n]+)',
-    `Resources:(?<scopes>(?:\\n- ${SCOPE_URN}[a-z]+)*)$`,
-  ].join('\\n'),
-)
-
-const Fields = z.object({
-  publicUrl: z.string(),
-  wallet: Address,
-  nonce: z.string(),
-  issuedAt: Instant,
-  expiresAt: Instant,
-  scopes: z
-    .string()
-    .transform((lines) => lines.split(`\n- ${SCOPE_URN}`).slice(1))
-    .pipe(z.array(z.enum(SCOPES))),
-})
+/** The fields that this service writes, as the parser names them; it writes no other ones. */
+const Fields = z
+  .object({
+    scheme: z.undefined(),
+    address: Address,
+    uri: z.string(),
+    nonce: z.string(),
+    issuedAt: Instant,
+    expirationTime: Instant,
+    notBefore: z.undefined(),
+    requestId: z.undefined(),
+    resources: z.array(
+      z
+        .templateLiteral([SCOPE_URN, z.enum(SCOPES)])
+        .transform((urn) => urn.slice(SCOPE_URN.length))
+        .pipe(z.enum(SCOPES)),
+    ),
+  })
+  .transform(({ address, uri, nonce, issuedAt, expirationTime, resources }) => ({
+    publicUrl: uri,
+    wallet: address,
+    scopes: resources,
+    nonce,
+    issuedAt,
+    expiresAt: expirationTime,
+  }))

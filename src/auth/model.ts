@@ -24,7 +24,7 @@ export const LISTED_TOKENS_MAX = 50
 /** Shortest time between two writes of a token's last use. */
 export const LAST_USE_PRECISION_MS = 60 * 1000
 /** Maximum length of a message in UTF-16 units; messages of this service are far shorter. */
-export const MESSAGE_LENGTH_MAX = 4096
+const MESSAGE_LENGTH_MAX = 4096
 /** `0x` and two digits for each of at most 4096 bytes. */
 const SIGNATURE_LENGTH_MAX = 2 + 2 * 4096
 

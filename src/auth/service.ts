@@ -59,7 +59,7 @@ export async function createChallenge(
   const nonce = randomBytes(NONCE_BYTES).toString('hex')
   const scopes = grantedScopes(input.scopes)
   const { publicUrl } = deps
-  const message = writeMessage({ publicUrl, wallet, scopes, nonce, issuedAt, expiresAt })
+  const message = await writeMessage({ publicUrl, wallet, scopes, nonce, issuedAt, expiresAt })
   const challenge = {
     nonce,
     wallet,
@@ -113,7 +113,7 @@ async function verify<T>(
   spend: (challenge: StoredChallenge, isSigned: boolean) => Promise<T>,
 ): Promise<T> {
   const now = deps.clock.now()
-  const nonce = readMessage(message)?.nonce
+  const nonce = (await readMessage(message))?.nonce
   const found = nonce === undefined ? undefined : await store.findChallenge(deps.db, nonce)
   const judged = judgeChallenge(found, message, now)
   if (!judged.ok) throw new AppError('unauthenticated', judged.reason)

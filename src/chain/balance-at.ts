@@ -1,9 +1,9 @@
 import { type Hex, numberToHex } from 'viem'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
-import { requireBlock } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { isPruned } from './failures.ts'
+import { readPastState } from './past-state.ts'
 import { Quantity } from './quantity.ts'
 
 /**
@@ -19,16 +19,13 @@ export async function findBalanceAt(
   block: number,
   signal?: AbortSignal,
 ): Promise<bigint | undefined> {
-  const { answer, isSure } = await endpoints.askForMost(
-    async (client) => {
-      await requireBlock(client, block)
-      return readBalanceAt(client, holder, block)
-    },
-    (units) => units !== undefined,
+  const { found, isSure } = await readPastState(
+    endpoints,
+    (client) => askBalanceAt(client, holder, block),
     signal,
   )
-  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
-  return answer
+  if (found === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return found
 }
 
 /** Reads a balance; undefined if the endpoint reports that the state is pruned. */
@@ -38,10 +35,14 @@ export async function readBalanceAt(
   block: number,
 ): Promise<bigint | undefined> {
   try {
-    const params: [Address, Hex] = [holder, numberToHex(block)]
-    return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
+    return await askBalanceAt(client, holder, block)
   } catch (error) {
     if (isPruned(error)) return undefined
     throw error
   }
+}
+
+async function askBalanceAt(client: RpcClient, holder: Address, block: number): Promise<bigint> {
+  const params: [Address, Hex] = [holder, numberToHex(block)]
+  return Quantity.parse(await client.request({ method: 'eth_getBalance', params }))
 }

@@ -19,6 +19,8 @@ interface Transfer {
   /** Receiver; undefined for the creation of a contract. */
   readonly to: Address | undefined
   readonly units: bigint
+  /** Number of the block, and index in the block. */
+  readonly place: readonly [block: number, index: number]
   /** Maximum of the sender's fee for the transaction, in coins; 0 for tokens. */
   readonly feeMaxUnits: bigint
 }
@@ -38,7 +40,7 @@ const Block = z.object({
 })
 
 const [TRANSFER] = encodeEventTopics({ abi: erc20Abi, eventName: 'Transfer' })
-const UNKNOWN: BalanceMovement = { transactionHash: null, counterparty: null }
+const UNKNOWN: BalanceMovement = { transactionHash: null, counterparty: null, transactions: [] }
 
 /**
  * The transaction and the other account behind each change of a balance, in the given order; null where
@@ -104,6 +106,7 @@ async function readTokenTransfers(
           from: addressIn(from),
           to: addressIn(to),
           units: units.data,
+          place: [Number(blockNumber), Number(logIndex)],
           feeMaxUnits: 0n,
         })
       }
@@ -120,12 +123,13 @@ async function readCoinTransfers(client: RpcClient, number: number): Promise<rea
   })
   if (answer === null) throw new EndpointError(`block ${number} is missing`)
   return Block.parse(answer).transactions.map(
-    ({ hash, from, to, value, gas, gasPrice, maxFeePerGas }) => ({
+    ({ hash, from, to, value, gas, gasPrice, maxFeePerGas }, index) => ({
       asset: 'FLR',
       hash,
       from,
       to,
       units: value,
+      place: [number, index],
       feeMaxUnits: gas * (gasPrice ?? maxFeePerGas ?? 0n),
     }),
   )
@@ -153,17 +157,23 @@ function explain(
   const unexplained = net - changeUnits
   if (unexplained < 0n || unexplained > feesMax) return UNKNOWN
   const isSent = changeUnits < 0n
-  const causes = touching.filter(
-    (transfer) =>
-      transfer.units > 0n &&
-      isSender(transfer) !== isReceiver(transfer) &&
-      isSender(transfer) === isSent,
-  )
+  const moving = touching
+    .filter((transfer) => transfer.units > 0n && isSender(transfer) !== isReceiver(transfer))
+    .toSorted((a, b) => a.place[0] - b.place[0] || a.place[1] - b.place[1])
+  const causes = moving.filter((transfer) => isSender(transfer) === isSent)
+  const otherOf = (transfer: Transfer) =>
+    (isSender(transfer) ? transfer.to : transfer.from) ?? ZERO_ADDRESS
   return {
     transactionHash: theOne(causes.map(({ hash }) => hash)),
-    counterparty: theOne(
-      causes.map(({ from, to }) => (isSent ? to : from)).map((other) => other ?? ZERO_ADDRESS),
-    ),
+    counterparty: theOne(causes.map(otherOf)),
+    transactions: [...Map.groupBy(moving, ({ hash }) => hash)].map(([hash, transfers]) => ({
+      hash,
+      units: transfers.reduce(
+        (sum, transfer) => sum + (isSender(transfer) ? -transfer.units : transfer.units),
+        0n,
+      ),
+      counterparty: theOne(transfers.map(otherOf)),
+    })),
   }
 }
 

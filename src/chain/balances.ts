@@ -6,12 +6,14 @@ import { NATIVE_BALANCE_ABI, TOKEN_ABI } from './contracts.ts'
 import type { Endpoints } from './endpoints.ts'
 import { isExecutionFailure } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import { type ContractCall, readBatch, readWord } from './multicall.ts'
+import { type ContractCall, readWord } from './multicall.ts'
+import type { SharedCalls } from './shared-calls.ts'
 
 /** Dependencies of reading balances. */
 export interface BalanceSource {
   readonly endpoints: Endpoints
   readonly multicallAddress: Address
+  readonly calls: SharedCalls
 }
 
 /** A balance query, with its index among all queries. */
@@ -89,7 +91,7 @@ export async function readBalances(
  * number.
  */
 function readOneBatch(
-  { endpoints, multicallAddress }: BalanceSource,
+  { endpoints, multicallAddress, calls: shared }: BalanceSource,
   batch: readonly Asked[],
   block: BlockRef,
   signal: AbortSignal | undefined,
@@ -97,7 +99,7 @@ function readOneBatch(
   const calls = batch.map((query) => balanceCall(query, multicallAddress))
   return endpoints.ask(async (client) => {
     try {
-      const answers = await readBatch(client, calls, { multicallAddress, block: block.number })
+      const answers = await shared.read(client, calls, { multicallAddress, block: block.number })
       return answers.map((data) => (data === undefined ? 'failed' : (readWord(data) ?? 'none')))
     } catch (error) {
       if (isExecutionFailure(error)) return batch.map(() => 'failed')

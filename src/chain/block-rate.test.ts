@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
+import {
+  type BlockRate,
+  blocksPerReading,
+  nextTipReadMs,
+  UNKNOWN_RATE,
+  updateRate,
+} from './block-rate.ts'
 
 const LONGEST_MS = 2000
 
@@ -23,9 +29,18 @@ test('before the rate is known, the longest time is waited', () => {
 
 test('the next block is polled shortly before it is expected, then often', () => {
   const { rate, nowMs } = after([1000, 1000, 1000])
-  expect(nextTipReadMs(rate, nowMs, LONGEST_MS)).toBe(750)
-  expect(nextTipReadMs(rate, nowMs + 750, LONGEST_MS)).toBe(125)
-  expect(nextTipReadMs(rate, nowMs + 1500, LONGEST_MS)).toBe(125)
+  expect(nextTipReadMs(rate, nowMs, LONGEST_MS)).toBe(950)
+  expect(nextTipReadMs(rate, nowMs + 950, LONGEST_MS)).toBe(250)
+  expect(nextTipReadMs(rate, nowMs + 1500, LONGEST_MS)).toBe(250)
+})
+
+test('several blocks are read at once if the longest time has several periods', () => {
+  const { rate, nowMs } = after([1000, 1000, 1000])
+  expect(blocksPerReading(rate, 2000)).toBe(1)
+  expect(blocksPerReading(rate, 12_000)).toBe(11)
+  expect(nextTipReadMs(rate, nowMs, 12_000)).toBe(10_950)
+  expect(nextTipReadMs(rate, nowMs + 10_950, 12_000)).toBe(250)
+  expect(nextTipReadMs(rate, nowMs + 13_000, 12_000)).toBe(12_000)
 })
 
 test('a chain without new blocks is polled as seldom as one whose rate is unknown', () => {

@@ -9,10 +9,11 @@ const SAMPLES_MIN = 3
 const PERIOD_MS_MIN = 200
 const PERIOD_MS_MAX = 15_000
 /**
- * Share of a period after which the next block is first read. From then on there are `READINGS_PER_PERIOD`.
+ * Share of a period after which the next block is first read, a little early, so that the reading follows the
+ * block closely. From then on there are `READINGS_PER_PERIOD`.
  */
-const FIRST_READING = 0.75
-const READINGS_PER_PERIOD = 8
+const FIRST_READING = 0.95
+const READINGS_PER_PERIOD = 4
 const READING_MS_MIN = 100
 /** Periods without a block after which the chain counts as stopped. */
 const PERIODS_WAITED = 3
@@ -43,15 +44,23 @@ export function updateRate(rate: BlockRate, newest: number, atMs: number): Block
 }
 
 /**
- * Time until the newest block is read again: shortly before the next one is expected, then several times in
- * each period, so that a block is read soon after it exists. At most `longestMs`, which is also returned
- * while the rate is unknown or the chain has stopped.
+ * Time until the newest block is read again, at most `longestMs`: shortly before the next one is expected, then
+ * several times in each period, so that a block is read soon after it exists. If `longestMs` has several periods, as
+ * many blocks as fit are read at once. `longestMs` while the rate is unknown or the chain has stopped.
  */
 export function nextTipReadMs(rate: BlockRate, nowMs: number, longestMs: number): number {
   const { periodMs, samples, newestAtMs } = rate
   if (periodMs === undefined || samples < SAMPLES_MIN) return longestMs
   const sinceMs = nowMs - newestAtMs
-  if (sinceMs > periodMs * PERIODS_WAITED) return longestMs
+  const waitedMs = periodMs * blocksPerReading(rate, longestMs)
+  if (sinceMs > Math.max(periodMs * PERIODS_WAITED, waitedMs + periodMs)) return longestMs
   const gapMs = Math.max(periodMs / READINGS_PER_PERIOD, READING_MS_MIN)
-  return Math.min(Math.max(periodMs * FIRST_READING - sinceMs, gapMs), longestMs)
+  const firstMs = waitedMs - periodMs * (1 - FIRST_READING)
+  return Math.min(Math.max(firstMs - sinceMs, gapMs), longestMs)
+}
+
+/** Number of blocks after which the newest one is read. One period is kept in reserve for a late block. */
+export function blocksPerReading({ periodMs, samples }: BlockRate, longestMs: number): number {
+  if (periodMs === undefined || samples < SAMPLES_MIN) return 1
+  return Math.max(Math.floor(longestMs / periodMs) - 1, 1)
 }

@@ -1,9 +1,9 @@
 import { numberToHex } from 'viem'
 import { z } from 'zod'
 import { Hash } from '#src/kernel/units.ts'
-import type { BlockRef } from './chain.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { RpcClient } from './endpoints.ts'
-import { EndpointError } from './failures.ts'
+import { EndpointError, NotYetError } from './failures.ts'
 import { Quantity, SECONDS_MAX } from './quantity.ts'
 
 const Block = z.object({
@@ -11,25 +11,46 @@ const Block = z.object({
   hash: Hash,
   timestamp: Quantity.refine((seconds) => seconds <= SECONDS_MAX),
 })
+const Parent = z.object({ parentHash: Hash })
+
+/** A block with the hash of its parent. */
+export interface Header extends BlockRef {
+  readonly parentHash: Hash
+}
 
 /**
- * Reads the newest block that has `confirmations` confirmations at this endpoint; its tip has one
- * confirmation.
+ * Reads the newest block of an endpoint.
  *
- * While the chain is shorter than that, it reads block 0.
- *
- * @param client of one endpoint, because another may be behind
- * @throws EndpointError when the endpoint does not return that block
+ * @param withTransactions whether the answer contains whole transactions, or their hashes
+ * @returns its header, and the whole answer
+ * @throws EndpointError when the endpoint returns none
  */
-export async function readConfirmedBlock(
+export async function readNewestHeader(
   client: RpcClient,
-  confirmations: number,
-): Promise<BlockRef> {
-  const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
-  const number = confirmedBlockNumber(Number(tip), confirmations)
-  const block = await readBlock(client, number)
-  if (block === undefined) throw new EndpointError(`block ${number} is missing`)
-  return block
+  withTransactions: boolean,
+): Promise<{ readonly header: Header; readonly answer: unknown }> {
+  const answer = await client.request({
+    method: 'eth_getBlockByNumber',
+    params: ['latest', withTransactions],
+  })
+  if (answer === null) throw new EndpointError('the newest block is missing')
+  return { header: { ...toBlockRef(answer), ...Parent.parse(answer) }, answer }
+}
+
+/**
+ * Most blocks that a new head may be ahead of the newest known one: so many, and so many more for each second between
+ * their times.
+ */
+const AHEAD_MAX = { blocks: 10_000, perSecond: 100 }
+
+/** Whether two blocks cannot be of one chain: a later block is not earlier, and a child names its parent. */
+export function contradicts(one: Header, other: Header): boolean {
+  const [first, last] = one.number <= other.number ? [one, other] : [other, one]
+  const blocks = last.number - first.number
+  const seconds = (last.at.getTime() - first.at.getTime()) / 1000
+  if (blocks === 0) return last.hash !== first.hash
+  if (blocks === 1 && last.parentHash !== first.hash) return true
+  return seconds < 0 || blocks > AHEAD_MAX.blocks + AHEAD_MAX.perSecond * seconds
 }
 
 /**
@@ -37,11 +58,15 @@ export async function readConfirmedBlock(
  * such block.
  */
 export async function readBlock(client: RpcClient, number: number): Promise<BlockRef | undefined> {
-  const block = await client.request({
+  const block = await requestBlock(client, number)
+  return block === null ? undefined : toBlockRef(block)
+}
+
+function requestBlock(client: RpcClient, number: number) {
+  return client.request({
     method: 'eth_getBlockByNumber',
     params: [numberToHex(number), false],
   })
-  return block === null ? undefined : toBlockRef(block)
 }
 
 /**
@@ -53,7 +78,7 @@ export async function readBlock(client: RpcClient, number: number): Promise<Bloc
 export async function requireBlock(client: RpcClient, number: number): Promise<void> {
   const tip = z.decode(Quantity, await client.request({ method: 'eth_blockNumber' }))
   if (tip < BigInt(number))
-    throw new EndpointError(`endpoint is behind: it has no block ${number} yet`)
+    throw new NotYetError(`endpoint is behind: it has no block ${number} yet`)
 }
 
 /**

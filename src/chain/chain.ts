@@ -1,16 +1,12 @@
 import type { Address, Hash } from '#src/kernel/units.ts'
+import type { BlockRef } from './block-ref.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { FeedEntry, FeedList } from './feed-names.ts'
 import type { LogReader } from './logs.ts'
+import type { RecentBlocks } from './recent-blocks.ts'
 import type { ContractAddresses } from './registry.ts'
 
-/** Reference to a block: enough to identify the block and to notice that it was replaced. */
-export interface BlockRef {
-  readonly number: number
-  readonly hash: Hash
-  /** Time of the block, in whole seconds. */
-  readonly at: Date
-}
+export type { BlockRef } from './block-ref.ts'
 
 /** Asset of a balance: the chain's own coin, or a token contract. */
 export type Asset = 'FLR' | Address
@@ -33,10 +29,22 @@ export interface ChangedBalance extends BalanceQuery {
   readonly changeUnits: bigint
 }
 
-/** Cause of a changed balance, if it is a single transaction or a single other account. */
+/** Cause of a changed balance. */
 export interface BalanceMovement {
+  /** The transaction, if it is a single one. */
   readonly transactionHash: Hash | null
-  /** Sender or receiver. */
+  /** Sender or receiver, if it is a single one. */
+  readonly counterparty: Address | null
+  /** All transactions that moved the asset from or to the account, in both directions, in the order of the chain. */
+  readonly transactions: readonly MovingTransaction[]
+}
+
+/** A transaction that moved an asset from or to an account. */
+export interface MovingTransaction {
+  readonly hash: Hash
+  /** In the smallest unit, without fees; negative for outgoing amounts. */
+  readonly units: bigint
+  /** Sender or receiver, if it is a single one. */
   readonly counterparty: Address | null
 }
 
@@ -150,6 +158,7 @@ export interface ChainAccess {
   readonly endpoints: Endpoints
   readonly contracts: ContractAddresses
   readonly logs: LogReader
+  readonly recent: RecentBlocks
   readonly multicallAddress: Address
 }
 
@@ -159,10 +168,12 @@ export interface ChainAccess {
  */
 export interface Chain {
   /**
-   * The newest block with `confirmations` confirmations; the tip has one confirmation. Can be older than an
-   * earlier result, if an endpoint that is behind answered.
+   * The newest block with `confirmations` confirmations; the tip has one confirmation. Callers share a reading that is
+   * recent or under way. Can be older than an earlier result, if the tip was replaced.
    */
   confirmedBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
+  /** As `confirmedBlock`, but reads now. For the one caller that decides how often the chain is asked. */
+  readNewestBlock(confirmations: number, signal?: AbortSignal): Promise<BlockRef>
   /**
    * Balances in the smallest unit at the end of `block`, in the given order; batched through Multicall3.
    * undefined where the call failed or the contract is not a token.
@@ -204,8 +215,8 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<PaymentTransactionStatus>
   /**
-   * Every payment of these blocks, both included, in the order of the chain. Rejects when an endpoint lacks
-   * any of them.
+   * Every payment of these blocks, both included, in the order of the chain. Rejects when no endpoint has all of them,
+   * or the payments of a block cannot be proven.
    */
   paymentsBetween(
     fromBlock: number,
@@ -214,10 +225,14 @@ export interface Chain {
     signal?: AbortSignal,
   ): Promise<readonly Payment[]>
   /**
-   * Whether no endpoint returns this block with the transactions of its header, though at least one of them
-   * answers and has later blocks. False while none answers.
+   * Whether no endpoint returns this block with the transactions of its header and with a proof of its payments, though
+   * at least one of them answers and has later blocks.
    */
-  isUnreadable(number: number, signal?: AbortSignal): Promise<boolean>
+  isUnproven(
+    number: number,
+    destinations: PaymentDestinations,
+    signal?: AbortSignal,
+  ): Promise<boolean>
   /** Coins that an address received in these blocks without a transaction to it. */
   internalTransfers(
     holder: Address,

@@ -1,27 +1,31 @@
 import { servedChain } from '#src/kernel/chains.ts'
 import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { ChainHead, Meters } from '#src/kernel/meters.ts'
+import type { Meters } from '#src/kernel/meters.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findBalanceAt } from './balance-at.ts'
 import { readMovements } from './balance-movements.ts'
 import { readBalances } from './balances.ts'
-import { readBlock, readConfirmedBlock } from './blocks.ts'
-import type { AssetInfo, BlockRef, Chain } from './chain.ts'
+import { type Header, readBlock } from './blocks.ts'
+import type { AssetInfo, Chain } from './chain.ts'
 import { CONTRACT_REGISTRY_ADDRESS, MULTICALL3_ADDRESS, NATIVE_DECIMALS } from './contracts.ts'
-import { createEndpoints, hostOf } from './endpoints.ts'
+import { createEndpoints } from './endpoints.ts'
+import { isEndpointFailure } from './failures.ts'
 import { createFeeds } from './feeds.ts'
 import { findInternalTransfers } from './internal-transfers.ts'
 import { createLogReader } from './logs.ts'
+import { createNewestBlock } from './newest-block.ts'
 import { findPastBalance } from './past-balances.ts'
-import { scanPayments } from './payment-scan.ts'
-import { readTransactionFacts } from './payments.ts'
+import { findTransactionPayments, isUnproven, scanPayments } from './payment-scan.ts'
+import { type ReadBlock, toReadBlock } from './read-block.ts'
+import { createRecentBlocks } from './recent-blocks.ts'
 import type { RecoveryPool } from './recovery-pool.ts'
 import { createContractAddresses } from './registry.ts'
+import type { RequestBudget } from './request-budget.ts'
 import { readRouterState } from './router-state.ts'
+import { createSharedCalls } from './shared-calls.ts'
 import { verifyMessage } from './signatures.ts'
-import { isBlockUnreadable } from './spans.ts'
-import { readTokenInfo } from './tokens.ts'
+import { findTokenInfo } from './tokens.ts'
 import { createWorkLimiter, limitReads, type WorkLimits } from './work-limiter.ts'
 
 /** Settings of the chain's client. */
@@ -44,6 +48,17 @@ export interface ChainOptions {
   readonly clock?: Clock
   /** Former addresses of contracts, by registry name, as returned by `RoundReader.contracts`. */
   readonly formerContracts?: () => Promise<Readonly<Record<string, readonly Address[]>>>
+  /** Budgets of requests by position, which other clients may share; by default a very high one for each. */
+  readonly budgets?: readonly RequestBudget[]
+  /**
+   * Age in milliseconds up to which callers of `confirmedBlock` now share a reading of the newest block; 0 by default.
+   */
+  readonly sharedHeadMs?: () => number
+  /**
+   * Whether all blocks are read with their transactions, so that the newest block is requested with them, too; false
+   * by default.
+   */
+  readonly readsWholeBlocks?: boolean
   /** Upper limits of concurrent and waiting requests; unlimited by default. */
   readonly limits?: WorkLimits
   /** Counts requests and records the newest block, for the operator. */
@@ -53,8 +68,6 @@ export interface ChainOptions {
 }
 
 const TIMEOUT_MS = 5000
-/** Time without a new block after which every endpoint is asked for one. */
-const STANDSTILL_MS = 10_000
 /**
  * Limits of signature checks: anybody can cause a contract to be called, and the contract decides how long
  * that takes.
@@ -71,9 +84,12 @@ export function createChain({
   rpcUrls,
   rpcHeaders,
   rpcTimeoutsMs,
+  budgets,
   chainId,
   log,
   timeoutMs = TIMEOUT_MS,
+  sharedHeadMs = () => 0,
+  readsWholeBlocks = false,
   multicallAddress = MULTICALL3_ADDRESS,
   contractRegistry = CONTRACT_REGISTRY_ADDRESS,
   clock = systemClock,
@@ -86,6 +102,7 @@ export function createChain({
     rpcUrls,
     rpcHeaders,
     rpcTimeoutsMs,
+    budgets,
     chainId,
     log,
     clock,
@@ -103,61 +120,41 @@ export function createChain({
     clock,
     log,
   })
-  const feeds = createFeeds({ endpoints, contracts, clock, log })
+  const calls = createSharedCalls()
+  const feeds = createFeeds({ endpoints, contracts, multicallAddress, calls, clock, log })
 
   const turns = createWorkLimiter(VERIFICATIONS)
-  let newest = { number: 0, atMs: 0 }
+  const recent = createRecentBlocks((block) => newestBlock.remember(block))
+  const newestBlock = createNewestBlock({
+    ...{ endpoints, clock, meters, sharedMs: sharedHeadMs, withTransactions: readsWholeBlocks },
+    onHeader: (header, answer) => {
+      if (readsWholeBlocks) recent.add(header, () => blockOf(header, answer))
+    },
+  })
 
   return {
-    // An endpoint that is behind the others, or stands still, is skipped while another has newer blocks.
-    confirmedBlock: async (confirmations, signal) => {
-      const nowMs = clock.now().getTime()
-      const isQuick = nowMs - newest.atMs < STANDSTILL_MS
-      const heard: (BlockRef & ChainHead)[] = []
-      await endpoints.askUntil(
-        async (client) => {
-          const read = await readConfirmedBlock(client, confirmations)
-          heard.push({ ...read, endpoint: hostOf(client.transport.url ?? '') })
-        },
-        () => heard.some(({ number }) => number > newest.number - (isQuick ? 1 : 0)),
-        signal,
-      )
-      const { endpoint, ...block } = heard.reduce((highest, head) =>
-        head.number > highest.number ? head : highest,
-      )
-      // A tip that no endpoint has any more was an error of the endpoint that reported it, so it is
-      // forgotten.
-      const isGone = !isQuick && block.number < newest.number
-      if (block.number > newest.number || isGone) newest = { number: block.number, atMs: nowMs }
-      meters?.setHead({ endpoint, at: block.at })
-      return block
-    },
+    confirmedBlock: newestBlock.confirmed,
+    readNewestBlock: newestBlock.read,
     balances: (queries, block, signal) =>
-      readBalances({ endpoints, multicallAddress }, queries, block, signal),
+      readBalances({ endpoints, multicallAddress, calls }, queries, block, signal),
     movements: (changes, span, signal) => readMovements({ endpoints, logs }, changes, span, signal),
     assetInfo: async (asset, signal) => {
       if (asset === 'FLR') return { symbol: servedChain().symbol, decimals: NATIVE_DECIMALS }
       const cached = tokens.get(asset)
       if (cached !== undefined) return cached
-      const info = await endpoints.ask(
-        (client) => readTokenInfo(client, asset, multicallAddress),
-        signal,
-      )
+      const info = await findTokenInfo(endpoints, asset, multicallAddress, signal)
       if (info !== undefined) cacheToken(tokens, asset, info)
       return info
     },
     verifyMessage: (input, signal) => verifyMessage({ endpoints, turns, recovery }, input, signal),
     transactionPayments: (txHash, destinations, signal) =>
-      endpoints.askUntil(
-        (client) => readTransactionFacts(client, txHash, destinations),
-        ({ status }) => status !== 'unknown',
-        signal,
-      ),
+      findTransactionPayments({ endpoints, logs, recent }, txHash, destinations, signal),
     paymentsBetween: (fromBlock, toBlock, destinations, signal) =>
-      scanPayments({ endpoints, logs }, { fromBlock, toBlock }, destinations, signal),
-    isUnreadable: (number, signal) => isBlockUnreadable(endpoints, number, signal),
+      scanPayments({ endpoints, logs, recent }, { fromBlock, toBlock }, destinations, signal),
+    isUnproven: (number, destinations, signal) =>
+      isUnproven({ endpoints, logs, recent }, number, destinations, signal),
     internalTransfers: (holder, span, signal) =>
-      findInternalTransfers(endpoints, holder, span, signal),
+      findInternalTransfers({ endpoints, recent }, holder, span, signal),
     balanceAt: (holder, block, signal) => findBalanceAt(endpoints, holder, block, signal),
     pastBalance: (query, block, signal) =>
       findPastBalance({ endpoints, multicallAddress }, query, block, signal),
@@ -166,7 +163,8 @@ export function createChain({
         const code = await client.request({ method: 'eth_getCode', params: [address, 'latest'] })
         return code !== '0x'
       }, signal),
-    blockAt: (number, signal) =>
+    blockAt: async (number, signal) =>
+      newestBlock.ancestor(number) ??
       endpoints.askUntil(
         (client) => readBlock(client, number),
         (block) => block !== undefined,
@@ -175,12 +173,23 @@ export function createChain({
     feedPrice: (name, signal) => feeds.price(name, signal),
     feedList: (signal) => feeds.list(signal),
     feedPrices: (names, block, signal) => feeds.at(names, block, signal),
-    access: { endpoints, contracts, logs, multicallAddress },
+    access: { endpoints, contracts, logs, recent, multicallAddress },
     routerState: (router, addresses, signal) =>
       endpoints.ask(
         (client) => readRouterState(client, router, addresses, multicallAddress),
         signal,
       ),
+  }
+}
+
+/** The newest block with its transactions; undefined if the endpoint returned something else. */
+function blockOf({ number }: Header, answer: unknown): ReadBlock | undefined {
+  try {
+    return toReadBlock(answer, number, true)
+  } catch (error) {
+    // It is requested again by its readers, which ask other endpoints as well.
+    if (isEndpointFailure(error)) return undefined
+    throw error
   }
 }
 

@@ -52,7 +52,7 @@ export async function readViews(
   client: RpcClient,
   multicallAddress: Address,
   questions: readonly (readonly [Address | undefined, ContractView<unknown>])[],
-  block: number,
+  block: number | 'latest',
 ): Promise<readonly (Hex | undefined)[]> {
   const calls = questions.flatMap(([target, { callData }]) =>
     target === undefined ? [] : [{ target, callData }],

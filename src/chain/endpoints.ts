@@ -1,37 +1,35 @@
-import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, createClient, type HttpTransport, http } from 'viem'
 import { z } from 'zod'
 import type { Clock } from '#src/kernel/clock.ts'
-import { HOUR_MS } from '#src/kernel/durations.ts'
+import { HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { Meters, RpcOutcome } from '#src/kernel/meters.ts'
-import { type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts'
+import type { Meters } from '#src/kernel/meters.ts'
+import { createEndpointHealth, type EndpointHealth, type EndpointName } from './endpoint-health.ts'
 import {
   CallFailure,
   describeFailure,
+  EndpointBusy,
   EndpointError,
-  EndpointTimeout,
   isEndpointFailure,
-  isRefusal,
+  isNotYet,
 } from './failures.ts'
 import { Quantity } from './quantity.ts'
-import { checkResultShape } from './result-shapes.ts'
+import { createRequestBudget, type RequestBudget } from './request-budget.ts'
+import { createResultCheck } from './result-shapes.ts'
+import { connect, type RpcClient } from './rpc-request.ts'
 
-/**
- * One endpoint, for the requests of one read. Each request has its own timeout; a refused request is
- * retried a few times. Every result is validated by the schema of its method.
- */
-export type RpcClient = Client<HttpTransport>
+export type { RpcClient } from './rpc-request.ts'
 
 /** The JSON-RPC endpoints of one chain. The first endpoint that responds is used. */
 export interface Endpoints {
   readonly count: number
+  /** Records the newest block, which decides which requests are urgent. */
+  recordNewest(number: number): void
   /**
    * Runs `read` on one endpoint after another until it succeeds; all requests of a run go to one endpoint.
    *
-   * An endpoint that failed rests for a while: until then the other endpoints are tried first.
+   * An endpoint that failed rests for a while: until then the other endpoints are tried first. One that does not
+   * have a block yet is asked again a moment later, and does not rest.
    *
    * @param limitMs timeout of each request, if shorter than the usual one
    * @throws AppError upstream `dependency_unavailable` when all of them failed
@@ -85,6 +83,8 @@ export interface EndpointOptions {
   readonly rpcHeaders?: readonly Readonly<Record<string, string>>[] | undefined
   /** Timeout of one request to each endpoint, by position, where it is not `timeoutMs`. */
   readonly rpcTimeoutsMs?: readonly (number | undefined)[] | undefined
+  /** Budgets of requests by position, which other readers may share; by default a very high one for each. */
+  readonly budgets?: readonly RequestBudget[] | undefined
   /** The chain id that endpoints must have; endpoints of another chain are never used. */
   readonly chainId: number
   readonly log: Logger
@@ -100,21 +100,20 @@ interface Endpoint {
   readonly headers: Readonly<Record<string, string>>
   /** Timeout of one request. */
   readonly timeoutMs: number
-  /** Name in the log: index and origin, which contain no credentials. */
-  readonly name: { readonly endpoint: number; readonly origin: string }
+  readonly name: EndpointName
   chain: 'unknown' | 'right' | 'wrong'
   /** Time at which the endpoint's chain id was checked, in epoch milliseconds. */
   checkedAtMs: number
-  /** Time until which the endpoint rests, in epoch milliseconds; 0 when its last request succeeded. */
-  restsUntilMs: number
-  readonly concurrency: ConcurrencyLimit
+  readonly health: EndpointHealth
+  readonly budget: RequestBudget
 }
 
-/** Time for which an endpoint rests after a failure: the others are asked before it. */
-const FAILED_REST_MS = 30_000
-/** Time for which an endpoint's chain id is trusted. */
+/** Time for which an endpoint's chain id is trusted, if it is right and if it is wrong. */
 const CHECK_MS = HOUR_MS
+const WRONG_CHECK_MS = MINUTE_MS
 const RETRY_AFTER_SECONDS = 10
+/** Budget of an endpoint whose budget is not given, as in tests. */
+const UNPACED_PER_MINUTE = 600_000
 
 /**
  * Creates the endpoints; connects with the first request. Long because `ask`, `askUntil`, `askForMost` and `askEach`
@@ -124,24 +123,26 @@ export function createEndpoints({
   rpcUrls,
   rpcHeaders = [],
   rpcTimeoutsMs = [],
+  budgets = [],
   chainId,
   log,
   clock,
   timeoutMs,
   meters,
 }: EndpointOptions): Endpoints {
-  const endpoints = rpcUrls.map(
-    (url, endpoint): Endpoint => ({
-      url,
-      headers: rpcHeaders[endpoint] ?? {},
+  let newest = 0
+  const endpoints = rpcUrls.map((url, endpoint): Endpoint => {
+    const name = { endpoint, origin: new URL(url).origin }
+    return {
+      ...{ url, name, headers: rpcHeaders[endpoint] ?? {} },
       timeoutMs: rpcTimeoutsMs[endpoint] ?? timeoutMs,
-      name: { endpoint, origin: new URL(url).origin },
-      chain: 'unknown',
-      checkedAtMs: 0,
-      restsUntilMs: 0,
-      concurrency: createConcurrencyLimit(),
-    }),
-  )
+      ...{ chain: 'unknown', checkedAtMs: 0 },
+      health: createEndpointHealth(name, { clock, log }),
+      budget: budgets[endpoint] ?? createRequestBudget(UNPACED_PER_MINUTE),
+    }
+  })
+
+  const checkResult = createResultCheck({ clock, log })
 
   async function attempt<T>(
     endpoint: Endpoint,
@@ -153,15 +154,14 @@ export function createEndpoints({
     // Aborts the remaining requests of a read that failed.
     const over = new AbortController()
     const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal
-    const isWell = endpoint.restsUntilMs === 0
+    const { url, headers, health, budget } = endpoint
     try {
-      const client = connect(endpoint.url, {
-        headers: endpoint.headers,
-        signal: either,
-        limitMs,
-        isWell,
-        concurrency: endpoint.concurrency,
-        meters,
+      const client = connect(url, {
+        ...{ headers, signal: either, limitMs, budget, meters, checkResult },
+        isWell: health.isWell(),
+        isAlone: !endpoints.some((other) => other !== endpoint && isUsable(other)),
+        newest: () => newest,
+        onLimit: () => health.recordLimit(budget.perMinute()),
       })
       if (mustCheck(endpoint)) await checkChain(endpoint, client)
       return await read(client)
@@ -171,42 +171,44 @@ export function createEndpoints({
   }
 
   function mustCheck({ chain, checkedAtMs }: Endpoint): boolean {
-    return chain === 'unknown' || clock.now().getTime() - checkedAtMs >= CHECK_MS
+    const trustedMs = chain === 'wrong' ? WRONG_CHECK_MS : CHECK_MS
+    return chain === 'unknown' || clock.now().getTime() - checkedAtMs >= trustedMs
+  }
+
+  function isUsable(endpoint: Endpoint): boolean {
+    return endpoint.chain !== 'wrong' || mustCheck(endpoint)
   }
 
   async function checkChain(endpoint: Endpoint, client: RpcClient): Promise<void> {
     if (endpoint.chain === 'wrong') endpoint.checkedAtMs = clock.now().getTime()
     const servedChainId = z.decode(Quantity, await client.request({ method: 'eth_chainId' }))
-    // Several reads may check concurrently; only the first one logs the result.
-    const isFirst = endpoint.chain !== 'wrong'
+    // Several reads may check concurrently; only the first one logs a change.
+    const before = endpoint.chain
     endpoint.checkedAtMs = clock.now().getTime()
     endpoint.chain = servedChainId === BigInt(chainId) ? 'right' : 'wrong'
-    if (endpoint.chain === 'right') return
-    if (isFirst) {
-      const fields = {
-        ...endpoint.name,
-        chainId: servedChainId.toString(),
-        expectedChainId: chainId,
-      }
-      log.error(fields, 'rpc endpoint serves another chain')
+    const fields = { ...endpoint.name, chainId: servedChainId.toString() }
+    if (endpoint.chain === 'right') {
+      if (before === 'wrong') log.info(fields, 'rpc endpoint serves the right chain')
+      return
+    }
+    if (before !== 'wrong') {
+      const againSeconds = WRONG_CHECK_MS / 1000
+      const expected = { expectedChainId: chainId, askedAgainAfterSeconds: againSeconds }
+      log.error({ ...fields, ...expected }, 'rpc endpoint serves another chain')
     }
     throw new EndpointError('another chain')
   }
 
-  function recordAnswer(endpoint: Endpoint): void {
-    if (endpoint.restsUntilMs !== 0) log.info(endpoint.name, 'rpc endpoint answers again')
-    endpoint.restsUntilMs = 0
-  }
-
-  function recordFailure(endpoint: Endpoint, reason: string): void {
-    const nowMs = clock.now().getTime()
-    if (endpoint.restsUntilMs <= nowMs) {
-      log.warn(
-        { ...endpoint.name, reason, restSeconds: FAILED_REST_MS / 1000 },
-        'rpc endpoint failed',
-      )
-    }
-    endpoint.restsUntilMs = nowMs + FAILED_REST_MS
+  /** Records why a read failed, unless the endpoint is not to blame. Returns the reason, which is safe to log. */
+  function recordFailure({ url, headers, health, chain }: Endpoint, error: unknown): string {
+    const reason = describeFailure(error, url, headers)
+    const isBlameless =
+      chain === 'wrong' ||
+      isNotYet(error) ||
+      error instanceof CallFailure ||
+      error instanceof EndpointBusy
+    if (!isBlameless) health.recordFailure(reason)
+    return reason
   }
 
   async function askForMost<T>(
@@ -218,22 +220,18 @@ export function createEndpoints({
     const failures: string[] = []
     let isSure = true
     let poor: { readonly answer: T } | undefined
-    const usable = endpoints.filter((endpoint) => endpoint.chain !== 'wrong' || mustCheck(endpoint))
-    for (const endpoint of inOrder(usable, clock.now().getTime())) {
+    for (const endpoint of inOrder(endpoints.filter(isUsable))) {
       signal?.throwIfAborted()
       try {
         const answer = await attempt(endpoint, read, signal, limitMs)
-        recordAnswer(endpoint)
+        endpoint.health.recordAnswer()
         if (isEnough(answer)) return { answer, isSure: true }
         poor = { answer }
       } catch (error) {
         signal?.throwIfAborted()
         if (!isEndpointFailure(error)) throw error
-        const reason = describeFailure(error, endpoint.url, endpoint.headers)
-        failures.push(`endpoint ${endpoint.name.endpoint}: ${reason}`)
-        if (endpoint.chain === 'wrong') continue
-        if (!(error instanceof CallFailure)) recordFailure(endpoint, reason)
-        isSure = false
+        failures.push(`endpoint ${endpoint.name.endpoint}: ${recordFailure(endpoint, error)}`)
+        if (endpoint.chain !== 'wrong') isSure = false
       }
     }
     if (poor !== undefined) return { ...poor, isSure }
@@ -254,97 +252,32 @@ export function createEndpoints({
     },
     askForMost,
     askEach: async (read, signal) => {
-      const usable = endpoints.filter(
-        (endpoint) => endpoint.chain !== 'wrong' || mustCheck(endpoint),
-      )
-      const nowMs = clock.now().getTime()
-      const well = usable.filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
+      const usable = endpoints.filter(isUsable)
+      const well = usable.filter(({ health }) => health.restMs() === 0)
       const answers = await Promise.all(
         (well.length > 0 ? well : usable).map(async (endpoint) => {
           try {
             const answer = await attempt(endpoint, read, signal)
-            recordAnswer(endpoint)
+            endpoint.health.recordAnswer()
             return [answer]
           } catch (error) {
             signal?.throwIfAborted()
             if (!isEndpointFailure(error)) throw error
-            if (endpoint.chain !== 'wrong')
-              recordFailure(endpoint, describeFailure(error, endpoint.url, endpoint.headers))
+            recordFailure(endpoint, error)
             return []
           }
         }),
       )
       return answers.flat()
     },
+    recordNewest: (number) => {
+      newest = number
+    },
   }
 }
 
 /** Sorts endpoints: healthy ones in the given order, then the resting ones, the longest resting first. */
-function inOrder(endpoints: readonly Endpoint[], nowMs: number): readonly Endpoint[] {
-  const restMs = ({ restsUntilMs }: Endpoint) => Math.max(restsUntilMs - nowMs, 0)
+function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const restMs = ({ health, budget }: Endpoint) => Math.max(health.restMs(), budget.pausedMs())
   return endpoints.toSorted((endpoint, other) => restMs(endpoint) - restMs(other))
-}
-
-interface Connection {
-  readonly headers: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
-  /** Timeout of one request. */
-  readonly limitMs: number
-  /** Whether the endpoint's last request succeeded: then a broken connection is retried. */
-  readonly isWell: boolean
-  readonly concurrency: ConcurrencyLimit
-  readonly meters: Meters | undefined
-}
-
-/** Pauses before a refused request is repeated. */
-const PAUSES_MS = [50, 150, 400]
-
-function connect(url: string, connection: Connection): RpcClient {
-  const transport: HttpTransport = (options) => ({
-    ...http(url)(options),
-    request: (args) => send(url, connection, args),
-  })
-  return createClient({
-    transport,
-    // A contract must not be able to make the service call a URL of its choice (EIP-3668).
-    ccipRead: false,
-  })
-}
-
-/** Host of an endpoint, its name for the operator. Path and query are left out, because they may be a key. */
-export function hostOf(url: string): string {
-  return new URL(url).host
-}
-
-type Send = ReturnType<HttpTransport>['request']
-
-/** Sends one request, and repeats it a few times while the endpoint refuses it. */
-async function send<T>(url: string, connection: Connection, args: Parameters<Send>[0]): Promise<T> {
-  const { headers, signal, limitMs, isWell, concurrency, meters } = connection
-  const host = hostOf(url)
-  for (let tries = 0; ; tries += 1) {
-    await concurrency.begin(signal)
-    const askedAt = performance.now()
-    const end = (outcome: RpcOutcome) => {
-      concurrency.end(outcome)
-      meters?.countRpcRequest(host, outcome, (performance.now() - askedAt) / 1000)
-    }
-    const limit = AbortSignal.timeout(limitMs)
-    const fetchOptions = { headers, signal: AbortSignal.any([signal, limit]) }
-    try {
-      const once = http(url, { retryCount: 0, timeout: 0, fetchOptions })({})
-      const answer: T = await once.request(args)
-      checkResultShape(args.method, answer)
-      end('answered')
-      return answer
-    } catch (error) {
-      end(isRefusal(error, false) ? 'refused' : 'failed')
-      signal.throwIfAborted()
-      if (limit.aborted) throw new EndpointTimeout()
-      const pauseMs = PAUSES_MS[tries]
-      if (pauseMs === undefined || !isRefusal(error, isWell)) throw error
-      // Random pauses spread requests that were refused together.
-      await sleep(randomInt(pauseMs / 2, pauseMs * 1.5), undefined, { signal })
-    }
-  }
 }

@@ -12,13 +12,19 @@ import {
   EndpointError,
   isEndpointFailure,
   isExecutionFailure,
+  isNotYet,
   isPruned,
+  isRateLimit,
+  isRefusal,
+  isTooLarge,
+  RefusedRequest,
+  statedMaximum,
 } from './failures.ts'
 
 const URL_WITH_KEYS = 'https://user:password1@rpc.example/v1/key-0123456789?token=abcdef'
 
-function answered(code: number, message: string): UnknownRpcError {
-  const error = { code, message }
+function answered(code: number, message: string, data?: unknown): UnknownRpcError {
+  const error = { code, message, data }
   return new UnknownRpcError(new RpcRequestError({ body: {}, error, url: URL_WITH_KEYS }))
 }
 
@@ -91,6 +97,8 @@ describe('a pruned state', () => {
     [-32000, 'state at block #5 is pruned'],
     [-32602, 'this request needs an archive node'],
     [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 0'],
+    [-32002, 'No state available for block 17878785 (0xab)'],
+    [-32000, 'state of block 0x5 not found'],
   ])('is recognized by the answer %i %s', (code, message) => {
     expect(isPruned(answered(code, message))).toBe(true)
   })
@@ -106,5 +114,134 @@ describe('a pruned state', () => {
   test('is not assumed for a lost connection', () => {
     expect(isPruned(new HttpRequestError({ url: URL_WITH_KEYS }))).toBe(false)
     expect(isPruned(new EndpointError('timeout'))).toBe(false)
+  })
+})
+
+describe('a block that a node does not have yet', () => {
+  test.each([
+    [-32000, 'cannot query unfinalized data'],
+    [-32000, 'requested to block 120 after last accepted block 119'],
+    [-32000, 'requested from block 120 after last accepted block 119'],
+    [-32000, 'header not found'],
+    [-32000, 'header for hash not found'],
+    [-32000, 'block not found: 0x78'],
+    [-32001, 'Block 120 could not be found'],
+    [-39001, 'Unknown block'],
+    [-32000, 'block range extends beyond current head block'],
+    [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 447'],
+  ])('is recognized by the answer %i %s', (code, message) => {
+    expect(isNotYet(answered(code, message))).toBe(true)
+    expect(isPruned(answered(code, message))).toBe(false)
+    expect(isTooLarge(answered(code, message))).toBe(false)
+  })
+
+  test.each([
+    [-32602, 'BlockOutOfRangeError: block height is 446 but requested was 0'],
+    [-32000, 'missing trie node 1234 (path ) state 0xab is not available'],
+    [-32601, 'the method eth_getBlockReceipts does not exist/is not available'],
+    [3, 'execution reverted: order not found'],
+    [-32007, '50/second request limit reached'],
+  ])('is not assumed for the answer %i %s', (code, message) => {
+    expect(isNotYet(answered(code, message))).toBe(false)
+  })
+})
+
+describe('too many requests', () => {
+  test.each([
+    [-32007, '50/second request limit reached - reduce calls per second or upgrade your account'],
+    [-32012, 'credits limited to 6000/sec'],
+    [-32005, 'daily request count exceeded, request rate limited'],
+    [-32005, 'project ID request rate exceeded'],
+    [-32029, 'Too Many Requests'],
+    [-32000, 'rate limit exceeded'],
+    [429, 'Your app has exceeded its compute units per second capacity'],
+    [-32097, 'limit exceeded'],
+  ])('are recognized by the answer %i %s', (code, message) => {
+    expect(isRateLimit(answered(code, message))).toBe(true)
+    expect(isRefusal(answered(code, message), false)).toBe(true)
+    expect(isTooLarge(answered(code, message))).toBe(false)
+  })
+
+  test('may be meant by a code that also means a result that is too large', () => {
+    expect(isRateLimit(answered(-32005, 'limit exceeded'))).toBe(true)
+    expect(isTooLarge(answered(-32005, 'limit exceeded'))).toBe(true)
+  })
+
+  test('are recognized by the status 429, whatever the body says', () => {
+    expect(isRateLimit(new RefusedRequest(429))).toBe(true)
+    expect(isTooLarge(new RefusedRequest(429))).toBe(false)
+  })
+
+  test.each([
+    [-32005, 'query returned more than 10000 results'],
+    [-32602, 'block range is too wide'],
+    [3, 'execution reverted: try again later'],
+    [-32000, 'header not found'],
+  ])('are not assumed for the answer %i %s', (code, message) => {
+    expect(isRateLimit(answered(code, message))).toBe(false)
+    expect(isRefusal(answered(code, message), false)).toBe(false)
+  })
+})
+
+describe('a refusal of one moment', () => {
+  test.each([
+    [-32603, 'Internal error'],
+    [-32000, 'the node is overloaded, try again'],
+    [-32000, 'service temporarily unavailable'],
+  ])('is recognized by the answer %i %s', (code, message) => {
+    expect(isRefusal(answered(code, message), false)).toBe(true)
+  })
+
+  test.each([
+    408, 425, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 530,
+  ])('is recognized by the status %i', (status) => {
+    expect(isRefusal(new RefusedRequest(status), false)).toBe(true)
+    expect(isRefusal(new HttpRequestError({ url: URL_WITH_KEYS, status }), false)).toBe(true)
+  })
+
+  test.each([401, 403, 404, 413])('is not assumed for the status %i', (status) => {
+    expect(isRefusal(new RefusedRequest(status), false)).toBe(false)
+  })
+})
+
+/** Answers of nodes that cap the blocks of a request for events, with the cap. */
+const CAPS: readonly [string, unknown, number, number | undefined][] = [
+  ['requested too many blocks from 1000 to 1999, maximum is set to 30', undefined, -32000, 30],
+  ['eth_getLogs is limited to a 5 range, upgrade from your plan', undefined, -32615, 5],
+  [
+    'You can make eth_getLogs requests with up to a 10 block range. Based on your parameters, this block range should work: [0x3e8, 0x3f1]',
+    undefined,
+    -32600,
+    10,
+  ],
+  ['GetLogs query must be smaller than size 100', undefined, -32000, 100],
+  ['exceed maximum block range: 500', undefined, -32000, 500],
+  ['eth_getLogs range is limited to 0 - 25 blocks', undefined, -32602, 25],
+  ['block range exceeds 0.1k', undefined, -32602, undefined],
+  ['ranges over 100 blocks are not supported on freetier', undefined, 35, 100],
+  ['Block range is too large', { max_block_range: 50, reason: 'at most 50 blocks' }, -32602, 50],
+  ['Invalid params', 'the block range must be less than 64', -32602, 64],
+  ['query returned more than 10000 results', undefined, -32005, undefined],
+  ['query timeout exceeded', undefined, -32000, undefined],
+]
+
+describe('a request of events that covers too many blocks', () => {
+  test.each(CAPS)('is recognized by the answer %s', (message, data, code, max) => {
+    const error = answered(code, message, data)
+    expect(isTooLarge(error)).toBe(true)
+    expect(statedMaximum(error, 1000)).toBe(max)
+  })
+
+  test('has no maximum if the number in the text is larger than the request', () => {
+    expect(
+      statedMaximum(answered(-32000, 'exceed maximum block range: 5000'), 1000),
+    ).toBeUndefined()
+  })
+
+  test.each([
+    [-32601, 'the method eth_getLogs does not exist/is not available'],
+    [-32000, 'no such project'],
+  ])('is not assumed for the answer %i %s', (code, message) => {
+    expect(isTooLarge(answered(code, message))).toBe(false)
   })
 })

@@ -7,15 +7,19 @@ import { readCall } from './calls.ts'
 import type { BlockRef, FeedName, FeedPrice, FeedReading } from './chain.ts'
 import { FTSO_V2_ABI } from './contracts.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
+import { isEndpointFailure } from './failures.ts'
 import { cryptoFeedId, type FeedEntry, type FeedList, feedName, findFeed } from './feed-names.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
 import { SECONDS_MAX } from './quantity.ts'
 import type { ContractAddresses } from './registry.ts'
+import type { SharedCalls } from './shared-calls.ts'
 
 /** Dependencies of reading prices. */
 export interface FeedSource {
   readonly endpoints: Endpoints
   readonly contracts: ContractAddresses
+  readonly multicallAddress: Address
+  readonly calls: SharedCalls
   readonly clock: Clock
   readonly log: Logger
 }
@@ -49,7 +53,8 @@ const APART_AT_ONCE = 4
  * Creates a reader of prices from FtsoV2, which it finds through the contract registry. Long because its
  * methods share the list of feeds and the set of failing feeds.
  */
-export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): Feeds {
+export function createFeeds(source: FeedSource): Feeds {
+  const { endpoints, contracts, clock, log } = source
   /** Feeds without a valid price, for which that was logged. */
   const silent = new Set<FeedName>()
   /**
@@ -57,7 +62,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
    * fail with them.
    */
   const apart = new Set<Hex>()
-  let cached: { readonly list: FeedList | undefined; readonly untilMs: number } | undefined
+  let cached: { readonly list: FeedList; readonly untilMs: number } | undefined
 
   async function read(client: RpcClient, name: FeedName): Promise<FeedPrice | undefined> {
     const address = await contracts.find(client, 'FtsoV2')
@@ -78,7 +83,9 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
       const address = await contracts.find(client, 'FtsoV2')
       return address && (await readList(client, address))
     }, signal)
-    cached = { list: freshList, untilMs: nowMs + (freshList === undefined ? 0 : LIST_KEPT_MS) }
+    // An empty answer never replaces a known list.
+    if (freshList === undefined || freshList.feeds.length === 0) return cached?.list ?? freshList
+    cached = { list: freshList, untilMs: nowMs + LIST_KEPT_MS }
     return freshList
   }
 
@@ -92,7 +99,7 @@ export function createFeeds({ endpoints, contracts, clock, log }: FeedSource): F
     if (address === undefined) return pricesById
     const isFresh = (price: FeedPrice) => block.at.getTime() - price.at.getTime() <= AGE_MAX_MS
     const together = ids.filter((id) => !apart.has(id))
-    const prices = await readFeeds(client, address, together, block.number)
+    const prices = await readFeeds(source, client, address, together, block.number)
     const areGood = prices?.every(isFresh) ?? false
     for (const [index, id] of together.entries()) {
       const price = prices?.[index]
@@ -167,8 +174,9 @@ async function readList(client: RpcClient, ftsoV2: Address): Promise<FeedList | 
   }
 }
 
-/** Reads several feeds in one request; undefined when a feed makes the request fail. */
+/** Reads several feeds in a request that balances share; undefined when a feed makes the request fail. */
 async function readFeeds(
+  { calls, multicallAddress }: Pick<FeedSource, 'calls' | 'multicallAddress'>,
   client: RpcClient,
   ftsoV2: Address,
   ids: readonly Hex[],
@@ -176,7 +184,16 @@ async function readFeeds(
 ): Promise<readonly FeedPrice[] | undefined> {
   if (ids.length === 0) return []
   const call = { abi: FTSO_V2_ABI, functionName: 'getFeedsById', args: [ids] } as const
-  const data = await readPayable(client, ftsoV2, encodeFunctionData(call), ids, block)
+  const callData = encodeFunctionData(call)
+  const options = { multicallAddress, block }
+  const [shared] = await calls
+    .read(client, [{ target: ftsoV2, callData }], options)
+    .catch((error: unknown) => {
+      if (isEndpointFailure(error)) return []
+      throw error
+    })
+  // The feeds may cost a fee, which calls of a batch cannot pay, and Multicall3 may be at fault.
+  const data = shared ?? (await readPayable(client, ftsoV2, callData, ids, block))
   if (data === undefined) return undefined
   const [values, decimals, timestamp] = decodeFunctionResult({ ...call, data })
   if (values.length !== ids.length || decimals.length !== ids.length) return undefined

@@ -3,7 +3,13 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
-import { type BlockRate, nextTipReadMs, UNKNOWN_RATE, updateRate } from './block-rate.ts'
+import {
+  type BlockRate,
+  blocksPerReading,
+  nextTipReadMs,
+  UNKNOWN_RATE,
+  updateRate,
+} from './block-rate.ts'
 import { confirmedBlockNumber } from './blocks.ts'
 import { Quantity } from './quantity.ts'
 
@@ -20,8 +26,10 @@ export interface Heads {
   follow(onHead: () => void): () => void
   /** Records the newest confirmed block of a reading. */
   read(confirmed: number): void
-  /** Time until the next reading without a head, at most `longestMs`. */
-  nextMs(longestMs: number): number
+  /** Time until the next reading without a head, in milliseconds. */
+  nextMs(): number
+  /** Whether this process follows the chain, so that the newest block is read again and again. */
+  isFollowed(): boolean
 }
 
 /** Settings of the heads. */
@@ -33,6 +41,8 @@ export interface HeadsOptions {
     /** HTTP headers of the connection, such as an API key. Never logged. */
     readonly headers: Readonly<Record<string, string>>
   }[]
+  /** Maximum time between two readings, in milliseconds. If it has several blocks, heads between do not cause readings. */
+  readonly longestMs: number
   /** Confirmations of the blocks that `read` gets. */
   readonly confirmations: number
   readonly log: Logger
@@ -91,6 +101,7 @@ const NewHead = z.object({
 /** Creates the heads; connects when they are followed. Long because all parts share the sockets' state. */
 export function createHeads({
   sockets: givenSockets,
+  longestMs,
   confirmations,
   log,
   meters,
@@ -149,10 +160,11 @@ export function createHeads({
     if (number === undefined || fault !== undefined || number <= socket.newest) return
     meters?.countHead(new URL(socket.url).host, 'heard')
     expectHead(socket, connection)
-    const isRead = rate.newest > 0 && confirmedBlockNumber(number, confirmations) <= rate.newest
+    const unread = confirmedBlockNumber(number, confirmations) - rate.newest
+    const isDue = rate.newest === 0 || unread >= blocksPerReading(rate, longestMs)
     socket.newest = number
     // An endpoint that is behind reports what was read already. Blocks that come faster than readings share one.
-    if (!isRead && socket.asked === 0) ask(socket)
+    if (isDue && socket.asked === 0) ask(socket)
   }
 
   /** Counts a message; returns whether there were too many. */
@@ -231,11 +243,12 @@ export function createHeads({
         }
       }
     },
+    isFollowed: () => wake !== undefined,
     read(confirmed) {
       rate = updateRate(rate, confirmed, performance.now())
       for (const socket of sockets) confirm(socket, confirmed)
     },
-    nextMs(longestMs) {
+    nextMs() {
       const nowMs = performance.now()
       const { periodMs = TRUSTED_MS_MAX } = rate
       const trustedMs = Math.min(periodMs * PERIODS_TRUSTED, TRUSTED_MS_MAX)

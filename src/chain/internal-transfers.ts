@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { type Address, Hash } from '#src/kernel/units.ts'
 import { readBalanceAt } from './balance-at.ts'
 import { type BalanceComparison, type BalanceSpan, OTHER_LOG_INDEX, type Payment } from './chain.ts'
-import type { Endpoints, RpcClient } from './endpoints.ts'
+import type { RpcClient } from './endpoints.ts'
 import { RpcTransaction } from './payments.ts'
 import { Quantity } from './quantity.ts'
 import type { SpanBlock } from './span-block.ts'
-import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
+import { BLOCKS_PER_STEP, readBlocks, type SpanSource } from './spans.ts'
 
 const Receipt = z.object({ status: Quantity, gasUsed: Quantity, effectiveGasPrice: Quantity })
 
@@ -31,7 +31,7 @@ interface Explained {
  * endpoint refuses to return a balance
  */
 export async function findInternalTransfers(
-  endpoints: Endpoints,
+  { endpoints, recent }: Pick<SpanSource, 'endpoints' | 'recent'>,
   holder: Address,
   span: BalanceSpan,
   signal?: AbortSignal,
@@ -43,7 +43,7 @@ export async function findInternalTransfers(
   for (let from = span.from; from <= span.to; from += BLOCKS_PER_STEP) {
     const to = Math.min(span.to, from + BLOCKS_PER_STEP - 1)
     const step = await endpoints.ask(async (client) => {
-      const blocks = await readBlocks(client, { from, to, withTransactions: true })
+      const blocks = await readBlocks(client, { from, to, withTransactions: true }, recent)
       const explained: Explained[] = []
       for (const block of blocks) {
         const explanation = await explain(client, holder, block)

@@ -2,7 +2,7 @@ import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { Address, Hash } from '#src/kernel/units.ts'
 import type { RpcClient } from './endpoints.ts'
-import { rpcErrorOf } from './failures.ts'
+import { EndpointTimeout, isTooLarge, statedMaximum } from './failures.ts'
 import { Quantity } from './quantity.ts'
 
 /** Bytes in the notation of JSON-RPC. */
@@ -33,7 +33,7 @@ export interface LogReader {
   /**
    * Events from `fromBlock` on, of as many blocks up to `toBlock` as one request may cover.
    *
-   * @throws viem's error of the request when the endpoint refuses even the smallest step
+   * @throws viem's error of the request when the endpoint refuses even one block
    */
   read(
     client: RpcClient,
@@ -45,21 +45,14 @@ export interface LogReader {
 
 /** Blocks of the first request, which many endpoints accept. */
 const STEP_MAX = 1000
-/**
- * Limit of the public endpoints of Flare.
- * @see coreth, `eth/filters/filter.go`
- */
-const STEP_MIN = 30
 /** Successful requests of one size before a request of twice the size is tried. */
 const ANSWERS_TO_GROW = 64
-/** Words in nodes' errors for a request that covers too much. */
-const TOO_MUCH = /too (many|large|wide)|range|limit|maximum|exceed|more than|timed? ?out/i
+/** The same, if the endpoint stated its maximum. */
+const ANSWERS_TO_EXCEED_MAX = 1024
 
 /** Step size of one endpoint. */
 interface Step {
   blocks: number
-  /** Maximum step that the endpoint stated. */
-  max: number
   answers: number
   /** Successful requests before the next try of a larger step; each failed try doubles the number. */
   patience: number
@@ -78,13 +71,7 @@ export function createLogReader(): LogReader {
     const url = client.transport.url ?? ''
     const knownStep = steps.get(url)
     if (knownStep !== undefined) return knownStep
-    const step = {
-      blocks: STEP_MAX,
-      max: STEP_MAX,
-      answers: 0,
-      patience: ANSWERS_TO_GROW,
-      isTry: false,
-    }
+    const step = { blocks: STEP_MAX, answers: 0, patience: ANSWERS_TO_GROW, isTry: false }
     steps.set(url, step)
     return step
   }
@@ -111,43 +98,33 @@ export function createLogReader(): LogReader {
 function grow(step: Step): void {
   step.answers += 1
   step.isTry = false
-  if (step.answers < step.patience || step.blocks >= step.max) return
-  step.blocks = Math.min(step.blocks * 2, step.max)
+  if (step.answers < step.patience || step.blocks >= STEP_MAX) return
+  step.blocks = Math.min(step.blocks * 2, STEP_MAX)
   step.answers = 0
   step.isTry = true
 }
 
 /**
- * Reduces the step after a refusal. Returns whether a smaller request should be sent: false if the error has another
- * cause, or the request covered at most `STEP_MIN` blocks and the endpoint names no smaller maximum.
+ * Reduces the step after a refusal, to the maximum that the endpoint states or to a half. Returns whether a smaller
+ * request should be sent: false if the error has another cause, or the request covered one block.
  */
 function shrink(step: Step, error: unknown, blocks: number): boolean {
-  const answer = rpcErrorOf(error)
-  if (answer === undefined || !TOO_MUCH.test(answer.details)) return false
-  const blocksMax = Number(/maximum is set to (\d+)/.exec(answer.details)?.[1] ?? Number.NaN)
-  if (blocksMax >= 1 && blocksMax < blocks) {
-    step.max = blocksMax
-    step.blocks = blocksMax
-  } else {
-    if (blocks <= STEP_MIN) return false
-    step.blocks = Math.max(STEP_MIN, Math.floor(blocks / 2))
-  }
+  const isLate = error instanceof EndpointTimeout
+  if (blocks === 1 || (!isLate && !isTooLarge(error))) return false
+  const statedMax = statedMaximum(error, blocks)
+  step.blocks = statedMax ?? Math.floor(blocks / 2)
   if (step.isTry) step.patience *= 2
+  if (statedMax !== undefined) step.patience = Math.max(step.patience, ANSWERS_TO_EXCEED_MAX)
   step.isTry = false
   step.answers = 0
-  return true
+  // The next read is smaller; this one has used its time.
+  return !isLate
 }
 
-/** Events of one block, by its hash, so that an endpoint without that block fails. */
-export function readLogsOfBlock(
-  client: RpcClient,
-  filter: LogFilter,
-  blockHash: Hash,
-): Promise<readonly Log[]> {
-  return readLogs(client, filter, { blockHash })
+interface Range {
+  readonly fromBlock: Hex
+  readonly toBlock: Hex
 }
-
-type Range = { readonly fromBlock: Hex; readonly toBlock: Hex } | { readonly blockHash: Hash }
 
 async function readLogs(
   client: RpcClient,

@@ -2,11 +2,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { findBalanceAt } from './balance-at.ts'
 import { balanceCall } from './balances.ts'
-import { requireBlock } from './blocks.ts'
 import type { BalanceQuery } from './chain.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
-import { isExecutionFailure, isPruned } from './failures.ts'
+import { isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
+import { readPastState } from './past-state.ts'
 
 /**
  * A balance in the smallest unit at the end of a block of the past: null where the token's contract
@@ -24,28 +24,24 @@ export async function findPastBalance(
   const { endpoints, multicallAddress } = source
   if (query.asset === 'FLR') return findBalanceAt(endpoints, query.address, block, signal)
   const call = balanceCall(query, multicallAddress)
-  const { answer, isSure } = await endpoints.askForMost(
-    async (client) => {
-      await requireBlock(client, block)
-      return readToken(client, call, { multicallAddress, block })
-    },
-    (units) => units !== undefined,
+  const { found, isSure } = await readPastState(
+    endpoints,
+    (client) => readToken(client, call, { multicallAddress, block }),
     signal,
   )
-  if (answer === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
-  return answer
+  if (found === undefined && !isSure) throw new AppError('upstream', 'dependency_unavailable')
+  return found
 }
 
 async function readToken(
   client: RpcClient,
   call: ReturnType<typeof balanceCall>,
   at: { readonly multicallAddress: Address; readonly block: number },
-): Promise<bigint | null | undefined> {
+): Promise<bigint | null> {
   try {
     const [data] = await readBatch(client, [call], at)
     return data === undefined ? null : (readWord(data) ?? null)
   } catch (error) {
-    if (isPruned(error)) return undefined
     if (isExecutionFailure(error)) return null
     throw error
   }

@@ -1,27 +1,19 @@
-import { z } from 'zod'
-import { type Address, Hash } from '#src/kernel/units.ts'
-import { readBlock, requireBlock } from './blocks.ts'
-import type { BlockRef, Payment, PaymentDestinations } from './chain.ts'
-import type { Endpoints, RpcClient } from './endpoints.ts'
-import { forEachConcurrently } from './for-each-concurrently.ts'
-import type { Log, LogFilter, LogReader } from './logs.ts'
+import { AppError } from '#src/kernel/errors.ts'
+import type { Address, Hash } from '#src/kernel/units.ts'
+import type { BlockRef, Payment, PaymentDestinations, PaymentTransactionStatus } from './chain.ts'
+import type { Endpoints } from './endpoints.ts'
+import { EndpointError } from './failures.ts'
+import type { Log, LogFilter } from './logs.ts'
 import {
-  blockReplacedError,
-  hasSucceeded,
   nativePayment,
   PAID_TOPIC,
   RpcTransaction,
+  readTransactionFacts,
   routerPayment,
 } from './payments.ts'
+import { proveReceipts } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
-import { blocksLackingEvents, readLogsFromAny } from './span-events.ts'
-import { BLOCKS_PER_STEP, readBlocks } from './spans.ts'
-
-/** Dependencies of a scan. */
-export interface ScanSource {
-  readonly endpoints: Endpoints
-  readonly logs: LogReader
-}
+import { isBlockUnreadable, readSpan, type SpanSource } from './spans.ts'
 
 /** A payment with the index of its transaction in the block. */
 interface Found {
@@ -29,157 +21,162 @@ interface Found {
   readonly transactionIndex: number
 }
 
-const Recipient = z.object({ to: z.string().nullish(), transactionIndex: z.string() })
-
-const HEADS_AT_ONCE = 6
+/** Blocks with their payments, as far as these can be proven. */
+interface ScannedBlocks {
+  readonly payments: readonly Payment[]
+  /** The first block whose payments cannot be proven; undefined if all are. */
+  readonly unproven: BlockRef | undefined
+}
 
 /**
  * Every payment of the blocks from `fromBlock` to `toBlock`, in the order of the chain.
  *
- * Events are read by `eth_getLogs`. Plain transfers emit no event, so whole blocks are read if `payTo` is
- * set, and otherwise only their headers. The bloom filter of a header shows when an endpoint may have
- * omitted an event: then all endpoints are asked for that block before it counts as having no event.
+ * A payment counts if the receipts of its block prove it. Where the bloom filter of a header announces a payment of
+ * the router, the receipts decide, whatever endpoints say about events. Plain transfers emit no event, so whole
+ * blocks are read if `payTo` is set, and otherwise only their headers.
  *
- * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has all of these blocks, or the payments of one
+ * cannot be proven
  */
 export async function scanPayments(
-  source: ScanSource,
+  source: SpanSource,
   { fromBlock, toBlock }: { readonly fromBlock: number; readonly toBlock: number },
   destinations: PaymentDestinations,
   signal?: AbortSignal,
 ): Promise<readonly Payment[]> {
-  const foundPayments: Found[] = []
+  const payments: Payment[] = []
   if (destinations.router === undefined && destinations.payTo === undefined) return []
   for (let from = fromBlock; from <= toBlock; ) {
-    const step = await source.endpoints.ask(
-      (client) => readStep(source, client, { from, to: toBlock }, destinations),
-      signal,
-    )
-    foundPayments.push(...step.found)
-    const doubtful =
-      step.doubtful ?? (await findDoubtful(source, { from, ...step }, destinations, signal))
-    for (const block of doubtful)
-      foundPayments.push(...(await ask(source, block, destinations, signal)))
+    const range = { from, to: toBlock }
+    let step = await scanStep(source, range, destinations, signal)
+    if (step.unproven !== undefined) {
+      // A block that is kept may have been replaced meanwhile.
+      source.recent.clear()
+      step = await scanStep(source, range, destinations, signal)
+    }
+    if (step.unproven !== undefined) throw unprovenError(step.unproven)
+    payments.push(...step.payments)
     from = step.upTo + 1
   }
-  return foundPayments.toSorted(byPlace).map(({ payment }) => payment)
+  return payments
 }
 
-interface Step {
-  readonly found: readonly Found[]
-  readonly logs: readonly Log[]
-  /**
-   * Blocks that may have a router payment though no endpoint returned one; undefined if no header was read.
-   */
-  readonly doubtful: readonly BlockRef[] | undefined
-  readonly upTo: number
+function unprovenError({ number }: BlockRef): AppError {
+  const cause = new EndpointError(`no endpoint proves the payments of block ${number}`)
+  return new AppError('upstream', 'dependency_unavailable', {}, { cause })
 }
 
-async function readStep(
-  source: ScanSource,
-  client: RpcClient,
-  { from, to }: { readonly from: number; readonly to: number },
+/**
+ * Whether no endpoint returns a block whose payments can be proven, though an endpoint responds and has later blocks.
+ *
+ * @throws AppError upstream `dependency_unavailable` when no endpoint responds
+ */
+export async function isUnproven(
+  source: SpanSource,
+  number: number,
   destinations: PaymentDestinations,
-): Promise<Step> {
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (await isBlockUnreadable(source.endpoints, number, signal)) return true
+  const { unproven } = await scanStep(source, { from: number, to: number }, destinations, signal)
+  return unproven !== undefined
+}
+
+/**
+ * State of a transaction and its payments. What one endpoint says of it only names the block, whose receipts prove
+ * the payments.
+ *
+ * @throws AppError upstream `dependency_unavailable` when no endpoint answers, or the payments cannot be proven
+ */
+export async function findTransactionPayments(
+  source: SpanSource,
+  txHash: Hash,
+  destinations: PaymentDestinations,
+  signal?: AbortSignal,
+): Promise<PaymentTransactionStatus> {
+  const facts = await source.endpoints.askUntil(
+    (client) => readTransactionFacts(client, txHash, destinations),
+    ({ status }) => status !== 'unknown',
+    signal,
+  )
+  if (facts.status !== 'mined' || facts.payments.length === 0) return facts
+  const { number, hash } = facts.block
+  const step = await scanStep(source, { from: number, to: number }, destinations, signal)
+  if (step.unproven !== undefined || step.hash !== hash) throw unprovenError(facts.block)
+  return { ...facts, payments: step.payments.filter((payment) => payment.txHash === txHash) }
+}
+
+async function scanStep(
+  source: SpanSource,
+  range: { readonly from: number; readonly to: number },
+  destinations: PaymentDestinations,
+  signal: AbortSignal | undefined,
+): Promise<ScannedBlocks & { readonly upTo: number; readonly hash: Hash | undefined }> {
   const { router, payTo } = destinations
-  const last = payTo === undefined ? to : Math.min(to, from + BLOCKS_PER_STEP - 1)
-  await requireBlock(client, last)
-  const { logs, upTo } =
-    router === undefined
-      ? { logs: [], upTo: last }
-      : await source.logs.read(client, paidBy(router), from, last)
-  if (payTo === undefined) {
-    const blocks = await readHeads(client, logs)
-    return { found: routed(logs, blocks, destinations), logs, doubtful: undefined, upTo }
+  const span = await readSpan(
+    source,
+    paidBy(router),
+    { ...range, withTransactions: payTo !== undefined, isEveryProven: true },
+    signal,
+  )
+  const unproven = span.blocks.find(({ isSure }) => !isSure)?.ref
+  const scanned = { upTo: span.upTo, hash: span.blocks[0]?.ref.hash }
+  if (unproven !== undefined) return { ...scanned, payments: [], unproven }
+  const blocks = new Map(span.blocks.map(({ ref }) => [ref.number, ref]))
+  const found = routed(span.logs, blocks, destinations)
+  for (const block of span.blocks) {
+    const transfers = await provenTransfers(source.endpoints, block, destinations, signal)
+    if (transfers === undefined) return { ...scanned, payments: [], unproven: block.ref }
+    found.push(...transfers)
   }
-  const blocks = await readBlocks(client, { from, to: upTo, withTransactions: true })
-  const refs = new Map(blocks.map(({ ref }) => [ref.number, ref]))
-  const native = await transfers(client, blocks, destinations)
-  const doubtful =
-    router === undefined
-      ? []
-      : blocksLackingEvents(blocks, logs, paidBy(router)).map(({ ref }) => ref)
-  return { found: [...routed(logs, refs, destinations), ...native], logs, doubtful, upTo }
+  const payments = found.toSorted(byPlace).map(({ payment }) => payment)
+  return { ...scanned, payments, unproven: undefined }
 }
 
-/** Finds the blocks that, by their headers, may have a router payment though no endpoint returned one. */
-async function findDoubtful(
-  { endpoints }: ScanSource,
-  span: { readonly from: number; readonly upTo: number; readonly logs: readonly Log[] },
-  { router }: PaymentDestinations,
-  signal: AbortSignal | undefined,
-): Promise<readonly BlockRef[]> {
-  const doubtful: BlockRef[] = []
-  if (router === undefined) return doubtful
-  for (let from = span.from; from <= span.upTo; from += BLOCKS_PER_STEP) {
-    const to = Math.min(span.upTo, from + BLOCKS_PER_STEP - 1)
-    const range = { from, to, withTransactions: false }
-    const blocks = await endpoints.ask((client) => readBlocks(client, range), signal)
-    for (const { ref } of blocksLackingEvents(blocks, span.logs, paidBy(router))) doubtful.push(ref)
-  }
-  return doubtful
-}
-
-/** The router's payments in a block, from the first endpoint that returns any. */
-async function ask(
-  { endpoints }: ScanSource,
-  block: BlockRef,
-  destinations: PaymentDestinations,
-  signal: AbortSignal | undefined,
-): Promise<readonly Found[]> {
-  const { router } = destinations
-  if (router === undefined) return []
-  const logs = await readLogsFromAny({ endpoints }, paidBy(router), block, signal)
-  return routed(logs, new Map([[block.number, block]]), destinations)
-}
-
-function paidBy(router: Address): LogFilter {
-  return { address: router, topics: [PAID_TOPIC] }
+function paidBy(router: Address | undefined): LogFilter {
+  return { address: router ?? [], topics: [PAID_TOPIC] }
 }
 
 function routed(
   logs: readonly Log[],
   blocks: ReadonlyMap<number, BlockRef>,
   destinations: PaymentDestinations,
-): readonly Found[] {
+): Found[] {
   return logs.flatMap((log) => {
     const block = blocks.get(Number(log.blockNumber))
-    if (block?.hash !== log.blockHash) throw blockReplacedError(log.blockNumber)
-    const payment = routerPayment(log, block, destinations)
+    const payment = block && routerPayment(log, block, destinations)
     return payment ? [{ payment, transactionIndex: Number(log.transactionIndex) }] : []
   })
 }
 
-async function transfers(
-  client: RpcClient,
-  blocks: readonly SpanBlock[],
+/** Plain transfers of a block that succeeded; undefined if its receipts cannot be proven. */
+async function provenTransfers(
+  endpoints: Endpoints,
+  block: SpanBlock,
   destinations: PaymentDestinations,
-): Promise<readonly Found[]> {
-  const foundPayments: Found[] = []
-  for (const { ref, transactions } of blocks) {
-    for (const answer of transactions) {
-      const { to, transactionIndex } = Recipient.parse(answer)
-      if (to?.toLowerCase() !== destinations.payTo?.toLowerCase()) continue
-      const payment = nativePayment(RpcTransaction.parse(answer), ref, destinations)
-      if (payment === undefined) continue
-      if (!(await hasSucceeded(client, z.decode(Hash, payment.txHash), ref))) continue
-      foundPayments.push({ payment, transactionIndex: Number(transactionIndex) })
-    }
+  signal: AbortSignal | undefined,
+): Promise<readonly Found[] | undefined> {
+  const { payTo } = destinations
+  if (payTo === undefined) return []
+  const transfers: Found[] = []
+  for (const [transactionIndex, raw] of block.transactions.entries()) {
+    if (!isSentTo(raw, payTo)) continue
+    const transaction = RpcTransaction.safeParse(raw)
+    if (!transaction.success) return undefined
+    const payment = nativePayment(transaction.data, block.ref, destinations)
+    if (payment !== undefined) transfers.push({ payment, transactionIndex })
   }
-  return foundPayments
+  if (transfers.length === 0) return []
+  const receipts = await proveReceipts(endpoints, block, signal)
+  if (typeof receipts !== 'object') return undefined
+  return transfers.filter(({ transactionIndex }) => receipts[transactionIndex]?.hasSucceeded)
 }
 
-async function readHeads(
-  client: RpcClient,
-  logs: readonly Log[],
-): Promise<ReadonlyMap<number, BlockRef>> {
-  const heads = new Map<number, BlockRef>()
-  const numbers = new Set(logs.map(({ blockNumber }) => Number(blockNumber)))
-  await forEachConcurrently([...numbers], HEADS_AT_ONCE, async (number) => {
-    const block = await readBlock(client, number)
-    if (block !== undefined) heads.set(number, block)
-  })
-  return heads
+/** Not by a schema, because a block has hundreds of transactions. */
+function isSentTo(transaction: unknown, address: Address): boolean {
+  if (typeof transaction !== 'object' || transaction === null) return false
+  if (!('to' in transaction) || typeof transaction.to !== 'string') return false
+  return transaction.to.toLowerCase() === address.toLowerCase()
 }
 
 function byPlace(a: Found, b: Found): number {

@@ -126,24 +126,8 @@ export function nativePayment(
   }
 }
 
-/**
- * Whether a transaction in a block succeeded.
- *
- * @param block the block in which the transaction was found
- * @throws EndpointError when the receipt names another block
- */
-export async function hasSucceeded(
-  client: RpcClient,
-  txHash: Hash,
-  block: BlockRef,
-): Promise<boolean> {
-  const { status, blockHash, blockNumber } = await readReceipt(client, txHash)
-  if (blockHash !== block.hash) throw blockReplacedError(blockNumber)
-  return status !== 0n
-}
-
 /** The error for an endpoint whose results come from two versions of one block. */
-export function blockReplacedError(blockNumber: bigint | number): EndpointError {
+function blockReplacedError(blockNumber: bigint | number): EndpointError {
   return new EndpointError(`block ${blockNumber} was replaced meanwhile`)
 }
 

@@ -23,6 +23,7 @@ export interface PChain {
 }
 
 const TIMEOUT_MS = 10_000
+const API_PATH = '/ext/bc/P'
 /** Epoch seconds, as text or as a number. */
 const Seconds = z.preprocess(
   (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
@@ -46,13 +47,30 @@ const Answer = z.object({
   }),
 })
 
+/** Address of the P-chain API of a node. Path and query of the given address may be a key, and stay. */
+function apiOf(url: string): URL {
+  const api = new URL(url)
+  const path = api.pathname.replace(/\/+$/, '')
+  api.pathname = path.endsWith(API_PATH) ? path : path + API_PATH
+  return api
+}
+
 /**
  * Creates a client of a node's P-chain API.
  *
- * @param url the node, without the path of the API
+ * @param url the node, with or without the path of the API
+ * @param headers of each request, such as a key
  */
-export function createPChain({ url, log }: { readonly url: string; readonly log: Logger }): PChain {
-  const api = `${url.replace(/\/$/, '')}/ext/bc/P`
+export function createPChain({
+  url,
+  headers = {},
+  log,
+}: {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly log: Logger
+}): PChain {
+  const api = apiOf(url)
   let isFailing = false
 
   return {
@@ -61,7 +79,9 @@ export function createPChain({ url, log }: { readonly url: string; readonly log:
       try {
         const response = await fetch(api, {
           method: 'POST',
-          headers: { 'content-type': 'application/json' },
+          headers: { ...headers, 'content-type': 'application/json' },
+          // Another host must not get the headers.
+          redirect: 'manual',
           body: JSON.stringify({
             jsonrpc: '2.0',
             id: 1,

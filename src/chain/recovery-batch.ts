@@ -1,5 +1,5 @@
 /** Signatures in one array of bytes, as threads hand them to each other. */
-import { KEY_BYTES, recoverKey, type SignedDigest } from './recover.ts'
+import { KEY_BYTES, type RecoveryCode, recoverKey, type SignedDigest } from './recover.ts'
 
 const SIGNATURE_BYTES = 64
 const DIGEST_BYTES = 32
@@ -22,16 +22,20 @@ export function packForRecovery(items: readonly SignedDigest[]): Uint8Array<Arra
   return packed
 }
 
-/** Recovers packed signatures. @returns their public keys one after another, zeros for invalid ones */
-export function recoverPacked(packed: Uint8Array): Uint8Array<ArrayBuffer> {
+/**
+ * Recovers packed signatures.
+ *
+ * @param recover for tests; by default the code of this process
+ * @returns their public keys one after another, zeros for invalid ones
+ */
+export function recoverPacked(packed: Uint8Array, recover?: RecoveryCode): Uint8Array<ArrayBuffer> {
   const keys = new Uint8Array((packed.length / ITEM_BYTES) * KEY_BYTES)
   for (let at = 0, to = 0; at < packed.length; at += ITEM_BYTES, to += KEY_BYTES) {
     const signature = packed.subarray(at + 1, at + 1 + SIGNATURE_BYTES)
     const digest = packed.subarray(at + 1 + SIGNATURE_BYTES, at + ITEM_BYTES)
     const into = keys.subarray(to, to + KEY_BYTES)
-    if (recoverKey({ signature, recovery: packed[at] ?? 0xff, digest }, into) === undefined) {
-      into.fill(0)
-    }
+    const signed = { signature, recovery: packed[at] ?? 0xff, digest }
+    if (recoverKey(signed, into, recover) === undefined) into.fill(0)
   }
   return keys
 }

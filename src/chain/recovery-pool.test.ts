@@ -74,6 +74,24 @@ describe('threads that recover signatures', () => {
     await pool.close()
   })
 
+  test('find the same keys with WebAssembly, within the memory of a thread', async () => {
+    const { log, count } = counting()
+    const moduleAt = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
+    const script = scriptOf(
+      'wasm',
+      `import { parentPort } from 'node:worker_threads'
+       import { loadWasm } from ${moduleAt('recover.ts')}
+       import { recoverPacked } from ${moduleAt('recovery-batch.ts')}
+       const wasm = await loadWasm()
+       parentPort.on('message', (packed) => parentPort.postMessage(recoverPacked(packed, wasm)))`,
+    )
+    const pool = createRecoveryPool({ log, hereMax: 0, script })
+    const items = signatures(600)
+    expect(await pool.recover(items)).toEqual(here(items))
+    expect(count()).toBe(0)
+    await pool.close()
+  })
+
   test('give each of many concurrent callers its own keys', async () => {
     const pool = createRecoveryPool({ log: silentLogger, hereMax: 0 })
     const all = signatures(300)

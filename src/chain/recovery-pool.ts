@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import type { Logger } from '#src/kernel/logger.ts'
-import type { SignedDigest } from './recover.ts'
+import { recoveryCode, type SignedDigest } from './recover.ts'
 import { packForRecovery, recoverPacked, unpackKeys } from './recovery-batch.ts'
 
 /** Recovers the public keys of signers in worker threads, so that the event loop stays free. */
@@ -198,4 +198,16 @@ export function createRecoveryPool({
       await Promise.all([...threads].map(({ worker }) => worker.terminate()))
     },
   }
+}
+
+/** Logs, once at the start, which code recovers keys in this process. */
+export function logRecoveryCode(log: Logger): void {
+  if (recoveryCode.name === 'native') {
+    log.info({ code: 'native' }, 'signatures are recovered by native code')
+    return
+  }
+  log.warn(
+    { code: 'wasm', problem: loggableError(recoveryCode.reason) },
+    'signatures are recovered by WebAssembly, at a third of the speed: no native code loads here',
+  )
 }

@@ -57,3 +57,43 @@ test('the registry can be read again after the clock was set back', () => {
   state.now -= 86_400_000
   expect(contracts.suspectMove()).toBe(true)
 })
+
+test('a registry is missing once every endpoint has none, which is logged once, until one has it', async () => {
+  const has = { first: false, second: false }
+  const clientOf = (name: keyof typeof has) => {
+    const client = createClient({
+      transport: custom({
+        request: async () =>
+          has[name]
+            ? encodeFunctionResult({
+                abi: CONTRACT_REGISTRY_ABI,
+                functionName: 'getAllContracts',
+                result: [['Submission'], [FIRST]],
+              })
+            : '0x',
+      }),
+    })
+    return { ...client, transport: { url: name } } as unknown as RpcClient
+  }
+  let now = Date.UTC(2026, 10, 20)
+  const errors: string[] = []
+  const contracts = createContractAddresses({
+    registry: CONTRACT_REGISTRY_ADDRESS,
+    endpointCount: 2,
+    clock: { now: () => new Date(now) },
+    log: { ...silentLogger, error: (_: unknown, message: string) => void errors.push(message) },
+  })
+  const find = (name: keyof typeof has) => {
+    now += 61_000
+    return contracts.find(clientOf(name), 'Submission')
+  }
+  await expect(find('first')).rejects.toThrow('the list of contracts is empty')
+  expect(contracts.isMissing()).toBe(false)
+  for (const name of ['second', 'first', 'second'] as const)
+    expect(await find(name)).toBeUndefined()
+  expect(contracts.isMissing()).toBe(true)
+  expect(errors).toEqual(['there are no contracts at the address of the registry'])
+  has.second = true
+  expect(await find('second')).toBe(FIRST)
+  expect(contracts.isMissing()).toBe(false)
+})

@@ -40,6 +40,8 @@ export interface ContractAddresses {
    * @returns whether the next lookup reads the registry
    */
   suspectMove(): boolean
+  /** Whether no endpoint has any contract in the registry, and none was ever known. */
+  isMissing(): boolean
 }
 
 /** Dependencies of looking up contracts. */
@@ -77,8 +79,9 @@ export function createContractAddresses({
   const furtherByName = new Map<string, ReadonlySet<Address>>()
   /** Names in the registry now; other names may be known, too. */
   let current: ReadonlySet<string> = new Set()
-  /** URLs of endpoints that returned an empty registry although a non-empty one is known. */
+  /** URLs of endpoints that returned an empty registry. */
   const emptyUrls = new Set<string>()
+  let isMissing = false
   let readUntilMs = 0
   let suspectedAtMs = Number.NEGATIVE_INFINITY
   /**
@@ -92,12 +95,14 @@ export function createContractAddresses({
     if (nowMs < readUntilMs) return
     storedRead = readStored()
     const listed = await readRegistry(client, registry)
-    if (listed.size === 0 && addressesByName.size > 0) {
+    if (listed.size === 0) {
       handleEmptyRegistry(client.transport.url ?? '')
       readUntilMs = nowMs + AFTER_EMPTY_MS
       return
     }
     emptyUrls.clear()
+    if (isMissing) log.info({ registry }, 'contracts are in the registry now')
+    isMissing = false
     current = new Set(listed.keys())
     for (const [name, address] of listed) {
       const before = addressesByName.get(name) ?? []
@@ -111,15 +116,19 @@ export function createContractAddresses({
 
   /**
    * Handles an empty registry, which never replaces known entries: the next endpoint is asked, and if all
-   * return an empty registry the known entries are used.
+   * return an empty registry the known entries are used. Without any, the address of the registry is wrong.
    */
   function handleEmptyRegistry(url: string): void {
     const isFirst = !emptyUrls.has(url)
     emptyUrls.add(url)
     if (isFirst && emptyUrls.size < endpointCount) {
-      throw new EndpointError('the list of contracts is empty, which was not so before')
+      throw new EndpointError('the list of contracts is empty')
     }
-    if (isFirst)
+    if (addressesByName.size === 0) {
+      if (!isMissing)
+        log.error({ registry }, 'there are no contracts at the address of the registry')
+      isMissing = true
+    } else if (isFirst)
       log.warn(
         { contracts: addressesByName.size },
         'list of contracts is empty: the known addresses are used',
@@ -167,6 +176,7 @@ export function createContractAddresses({
     expire: () => {
       readUntilMs = 0
     },
+    isMissing: () => isMissing,
     suspectMove: () => {
       const nowMs = clock.now().getTime()
       // A negative difference means that the clock was set back.

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import type { Clock } from '#src/kernel/clock.ts'
+import type { Logger } from '#src/kernel/logger.ts'
+import { checkHeader, unknownFieldsOf } from './block-header.ts'
 import { EndpointError } from './failures.ts'
 
 const Bytes = z
@@ -23,12 +26,59 @@ const RESULT_SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   eth_getTransactionReceipt: Item,
 }
 
+/** Methods whose result is a block. */
+const BLOCK_METHODS = ['eth_getBlockByHash', 'eth_getBlockByNumber']
+
+/** A request, as far as its result is checked against it. */
+interface Request {
+  readonly method: string
+  readonly params?: unknown
+}
+
 /**
- * Checks that a result has the shape that its method returns, before it is parsed.
+ * Creates the check of every result, before it is parsed: it must have the shape that its method returns, and a block
+ * must be the one that was asked for and believable.
  *
- * @throws EndpointError when the result is malformed: the endpoint is at fault, not the caller
+ * @returns function that throws EndpointError for other results: the endpoint is at fault, not the caller
  */
-export function checkResultShape(method: string, answer: unknown): void {
-  const fits = RESULT_SCHEMAS[method]?.safeParse(answer).success ?? answer !== undefined
-  if (!fits) throw new EndpointError('malformed response')
+export function createResultCheck({
+  clock,
+  log,
+}: {
+  readonly clock: Clock
+  readonly log: Logger
+}): (request: Request, answer: unknown) => void {
+  /** Combinations of fields of blocks whose hash could be computed. */
+  const provable = new Set<string>()
+  let isReported = false
+
+  function checkBlock(params: unknown, block: Readonly<Record<string, unknown>>): void {
+    const asked = Array.isArray(params) ? params[0] : undefined
+    const name = Number(block['number'])
+    const isNamed = typeof asked === 'string' && asked.startsWith('0x')
+    if (isNamed && asked !== block['hash'] && Number(asked) !== name) {
+      throw new EndpointError(`block ${name} instead of ${asked}`)
+    }
+    const fields = Object.keys(block).toSorted().join()
+    if (typeof block['hash'] !== 'string' || Number.isNaN(name)) {
+      throw new EndpointError('malformed response')
+    }
+    const proof = checkHeader(block, clock.now(), provable.has(fields))
+    if (proof === 'hash') provable.add(fields)
+    else if (!isReported) {
+      isReported = true
+      log.warn(
+        { block: name, fields: unknownFieldsOf(block) },
+        'blocks have fields that this version does not know, so their hash is not checked',
+      )
+    }
+  }
+
+  return ({ method, params }, answer) => {
+    const fits = RESULT_SCHEMAS[method]?.safeParse(answer).success ?? answer !== undefined
+    if (!fits) throw new EndpointError('malformed response')
+    if (BLOCK_METHODS.includes(method) && typeof answer === 'object' && answer !== null) {
+      checkBlock(params, { ...answer })
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { Hash } from '#src/kernel/units.ts'
-import type { BlockRef } from './chain.ts'
+import type { BlockRef } from './block-ref.ts'
 
 /** A block of a span. */
 export interface SpanBlock {

@@ -1,10 +1,8 @@
 import type { Hex } from 'viem'
-import { AppError } from '#src/kernel/errors.ts'
 import { mayContainEvent } from './bloom.ts'
-import type { BlockRef } from './chain.ts'
 import type { Endpoints } from './endpoints.ts'
-import { type Log, type LogFilter, readLogsOfBlock } from './logs.ts'
-import { readReceiptLogs } from './receipts.ts'
+import type { Log, LogFilter } from './logs.ts'
+import { proveReceipts } from './receipts.ts'
 import type { SpanBlock } from './span-block.ts'
 
 /** Results of endpoints about the events of some blocks. */
@@ -19,6 +17,14 @@ export interface SpanLogs {
   readonly logs: readonly Log[]
 }
 
+/** Events that need more than the answer of an endpoint. */
+export interface EventProof {
+  /** First topics of events that need a second endpoint's confirmation, or a proof. */
+  readonly rare?: readonly Hex[] | undefined
+  /** Whether every event needs a proof. */
+  readonly isEveryProven?: boolean | undefined
+}
+
 /**
  * Determines the events of blocks, and proves that none is missing as far as that is possible.
  *
@@ -26,16 +32,14 @@ export interface SpanLogs {
  * that were not returned, and, while only one endpoint answered, where it has an event listed in `rare`:
  * the bloom filter cannot reveal a missing second event. All receipts of the block are then read: the root
  * in its header proves them, whichever endpoint returned them. Without receipts, every event that any
- * endpoint returned counts; if two have a different event at the same index, or returned receipts do not
- * match the block, the block is uncertain.
- *
- * @param rare first topics that need a second endpoint's confirmation
+ * endpoint returned counts. The block is uncertain if two have a different event at the same index, if returned receipts
+ * do not match it, or if its filter indicates events that nobody returned: an empty list proves nothing.
  */
 export async function resolveEvents(
   endpoints: Endpoints,
   filter: LogFilter,
   { blocks, logsByEndpoint }: EndpointLogs,
-  rare: readonly Hex[],
+  { rare = [], isEveryProven = false }: EventProof,
   signal: AbortSignal | undefined,
 ): Promise<SpanLogs> {
   const logs = unite(logsByEndpoint)
@@ -50,17 +54,15 @@ export async function resolveEvents(
       const { number } = block.ref
       const knownLogs = logsOf.get(number) ?? []
       const isLone = logsByEndpoint.length === 1 && knownLogs.some(isRare)
-      if (!doubtful.has(number) && !differing.has(number) && !isLone)
+      const mustProve = isLone || (isEveryProven && knownLogs.length > 0)
+      if (!doubtful.has(number) && !differing.has(number) && !mustProve)
         return { block, logs: knownLogs }
       const proven = await proveEvents(endpoints, filter, block, signal)
       if (proven !== undefined) {
         return { block: { ...block, isSure: block.isSure && proven.isSure }, logs: proven.logs }
       }
-      const foundLogs = doubtful.has(number)
-        ? await readLogsFromAny({ endpoints }, filter, block.ref, signal)
-        : []
-      const isSure = block.isSure && !disputed.has(number)
-      return { block: { ...block, isSure }, logs: unite([knownLogs, foundLogs]) }
+      const isProven = !disputed.has(number) && !doubtful.has(number) && !isEveryProven
+      return { block: { ...block, isSure: block.isSure && isProven }, logs: knownLogs }
     }),
   )
   return {
@@ -76,27 +78,14 @@ export async function resolveEvents(
 async function proveEvents(
   endpoints: Endpoints,
   filter: LogFilter,
-  { ref, receiptsRoot }: SpanBlock,
+  block: SpanBlock,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly logs: readonly Log[]; readonly isSure: boolean } | undefined> {
-  let isRefuted = false
-  try {
-    const receiptProof = await endpoints.askUntil(
-      async (client) => {
-        const receiptLogs = await readReceiptLogs(client, ref, receiptsRoot)
-        if (receiptLogs?.proof === 'none') isRefuted = true
-        return receiptLogs
-      },
-      (answer) => answer?.proof === 'full',
-      signal,
-    )
-    if (receiptProof?.proof === 'full') {
-      return { logs: receiptProof.logs.filter((log) => isWanted(log, filter)), isSure: true }
-    }
-  } catch (error) {
-    if (!(error instanceof AppError) || error.kind !== 'upstream') throw error
-  }
-  return isRefuted ? { logs: [], isSure: false } : undefined
+  const receipts = await proveReceipts(endpoints, block, signal)
+  if (receipts === undefined) return undefined
+  if (receipts === 'refuted') return { logs: [], isSure: false }
+  const logs = receipts.flatMap((receipt) => receipt.logs)
+  return { logs: logs.filter((log) => isWanted(log, filter)), isSure: true }
 }
 
 function isWanted({ address, topics }: Log, filter: LogFilter): boolean {
@@ -175,18 +164,4 @@ export function blocksLackingEvents(
 
 function choicesOf(choice: Hex | readonly Hex[]): readonly Hex[] {
   return typeof choice === 'string' ? [choice] : choice
-}
-
-/** The events of one block, from the first endpoint that returns any. */
-export function readLogsFromAny(
-  { endpoints }: { readonly endpoints: Endpoints },
-  filter: LogFilter,
-  block: BlockRef,
-  signal: AbortSignal | undefined,
-): Promise<readonly Log[]> {
-  return endpoints.askUntil(
-    (client) => readLogsOfBlock(client, filter, block.hash),
-    (answer) => answer.length > 0,
-    signal,
-  )
 }

@@ -1,20 +1,25 @@
-import { type Hex, numberToHex } from 'viem'
-import { z } from 'zod'
 import { AppError } from '#src/kernel/errors.ts'
-import { Hash } from '#src/kernel/units.ts'
-import { readConfirmedBlock, requireBlock, toBlockRef } from './blocks.ts'
+import type { Hash } from '#src/kernel/units.ts'
+import { readNewestHeader, requireBlock } from './blocks.ts'
 import type { Endpoints, RpcClient } from './endpoints.ts'
 import { EndpointError, isEndpointFailure, isRefusal } from './failures.ts'
 import { forEachConcurrently } from './for-each-concurrently.ts'
-import { HexData, type Log, type LogFilter, type LogReader } from './logs.ts'
+import type { Log, LogFilter, LogReader } from './logs.ts'
+import { BlockError, type ReadBlock, readOne } from './read-block.ts'
+import type { RecentBlocks } from './recent-blocks.ts'
 import type { SpanBlock } from './span-block.ts'
-import { type EndpointLogs, resolveEvents } from './span-events.ts'
-import { transactionsRootOf } from './transactions-root.ts'
+import {
+  blocksLackingEvents,
+  type EndpointLogs,
+  type EventProof,
+  resolveEvents,
+} from './span-events.ts'
 
 /** Dependencies of reading a span. */
 export interface SpanSource {
   readonly endpoints: Endpoints
   readonly logs: LogReader
+  readonly recent: RecentBlocks
 }
 
 /** Consecutive blocks of the chain, with their events. */
@@ -30,11 +35,13 @@ export interface Span {
 export const BLOCKS_PER_STEP = 30
 /** Maximum number of blocks that are read at a time; bounds memory. */
 const BLOCKS_AT_ONCE = 120
+/**
+ * Size of a step at the newest blocks. There the events are requested after the blocks, and only if the bloom filter of
+ * a block shows that there may be one; in larger steps they are requested at the same time.
+ */
+const QUIET_BLOCKS_MAX = 16
 /** Maximum number of concurrent requests for blocks to one endpoint in one step. */
 const REQUESTS_AT_ONCE = 6
-
-/** An endpoint's block is not the chain's block at that height; the connection to the endpoint is fine. */
-class BlockError extends EndpointError {}
 
 /**
  * Whether no endpoint returns a block, though an endpoint responds and has later blocks. The block is
@@ -53,23 +60,12 @@ export async function isBlockUnreadable(
     } catch (error) {
       if (error instanceof BlockError) return false
       if (!isEndpointFailure(error) || isRefusal(error, true)) throw error
-      await readConfirmedBlock(client, 1)
+      await readNewestHeader(client, false)
       return false
     }
   }, signal)
   return answers.length > 0 && !answers.includes(true)
 }
-
-const Contents = z.object({
-  logsBloom: HexData,
-  parentHash: Hash,
-  transactions: z.array(z.unknown()),
-  transactionsRoot: Hash,
-  receiptsRoot: Hash,
-})
-
-/** Transactions root of a block without transactions. */
-const NO_TRANSACTIONS = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 /**
  * Reads the blocks from `from` on, up to `to` and limited by the size of a step, each with all its events.
@@ -90,16 +86,13 @@ export async function readSpan(
     /** Hash of the block before the first, if known: the span must follow that block. */
     readonly after?: Hash | undefined
     readonly withTransactions: boolean
-    /** First topics that need a second endpoint's confirmation. */
-    readonly rare?: readonly Hex[]
-  },
+  } & EventProof,
   signal?: AbortSignal,
 ): Promise<Span> {
   const parts =
     (await readApart(source, filter, range, signal)) ??
     (await readTogether(source, filter, range, signal))
-  const { rare = [] } = range
-  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, rare, signal)
+  const { blocks, logs } = await resolveEvents(source.endpoints, filter, parts, range, signal)
   return {
     blocks,
     logs: logs.toSorted(byPlace),
@@ -114,33 +107,32 @@ type Range = Parameters<typeof readSpan>[2]
  * unavailable.
  */
 async function readApart(
-  { endpoints, logs: reader }: SpanSource,
+  source: SpanSource,
   filter: LogFilter,
   { from, to, after, withTransactions }: Range,
   signal: AbortSignal | undefined,
 ): Promise<EndpointLogs | undefined> {
   const last = Math.min(to, from + BLOCKS_AT_ONCE - 1)
   const numbers = Array.from({ length: last - from + 1 }, (_, index) => from + index)
-  const [logsByEndpoint, found] = await Promise.all([
-    endpoints.askEach(async (client) => {
-      await requireBlock(client, last)
-      const logs: Log[] = []
-      for (let next = from; next <= last; ) {
-        const step = await reader.read(client, filter, next, last)
-        logs.push(...step.logs)
-        next = step.upTo + 1
-      }
-      return logs
-    }, signal),
-    Promise.all(
-      numbers.map((number) =>
-        readSurely(endpoints, number, withTransactions, signal).catch((error) => {
+  const reading = Promise.all(
+    numbers.map((number) =>
+      source.recent
+        .get(number, withTransactions, () =>
+          readSurely(source.endpoints, number, withTransactions, signal),
+        )
+        .catch((error) => {
           if (error instanceof AppError && error.kind === 'upstream') return undefined
           throw error
         }),
-      ),
     ),
-  ])
+  )
+  const logs =
+    numbers.length <= QUIET_BLOCKS_MAX
+      ? reading.then((found) =>
+          mayHaveEvents(found, filter) ? readLogs(source, filter, { from, last }, signal) : [[]],
+        )
+      : readLogs(source, filter, { from, last }, signal)
+  const [logsByEndpoint, found] = await Promise.all([logs, reading])
   const missing = found.indexOf(undefined)
   const read = found
     .slice(0, missing === -1 ? undefined : missing)
@@ -154,10 +146,38 @@ async function readApart(
     checkParents(read, after)
     checkPlaces(within.flat(), read)
   } catch (error) {
-    if (error instanceof EndpointError) return undefined
-    throw error
+    if (!(error instanceof EndpointError)) throw error
+    source.recent.clear()
+    return undefined
   }
   return { blocks: read, logsByEndpoint: within }
+}
+
+/** Whether a block that could not be read, or one whose bloom filter shows it, may have an event of the filter. */
+function mayHaveEvents(blocks: readonly (ReadBlock | undefined)[], filter: LogFilter): boolean {
+  const read = blocks.filter((block) => block !== undefined)
+  return read.length < blocks.length || blocksLackingEvents(read, [], filter).length > 0
+}
+
+/**
+ * The events of a range, from every healthy endpoint. An endpoint that is behind may return fewer of them: the bloom
+ * filters of the blocks show it.
+ */
+function readLogs(
+  { endpoints, logs: reader }: SpanSource,
+  filter: LogFilter,
+  { from, last }: { readonly from: number; readonly last: number },
+  signal: AbortSignal | undefined,
+): Promise<readonly (readonly Log[])[]> {
+  return endpoints.askEach(async (client) => {
+    const logs: Log[] = []
+    for (let next = from; next <= last; ) {
+      const step = await reader.read(client, filter, next, last)
+      logs.push(...step.logs)
+      next = step.upTo + 1
+    }
+    return logs
+  }, signal)
 }
 
 /** Reads all parts from one endpoint, because those of several do not fit, as when they are on different forks. */
@@ -169,7 +189,6 @@ async function readTogether(
 ): Promise<EndpointLogs> {
   const last = Math.min(to, from + BLOCKS_PER_STEP - 1)
   return endpoints.ask(async (client) => {
-    await requireBlock(client, last)
     const { logs, upTo } = await reader.read(client, filter, from, last)
     const blocks = await readBlocks(client, { from, to: upTo, withTransactions, after })
     checkPlaces(logs, blocks)
@@ -221,6 +240,8 @@ async function readSurely(
 /**
  * Reads every block of a range, whole or with hashes only, in order. Each block must be the parent of the
  * next.
+ *
+ * @param recent blocks that need no request; without it, all blocks are of this endpoint
  */
 export async function readBlocks(
   client: RpcClient,
@@ -230,63 +251,36 @@ export async function readBlocks(
     readonly withTransactions: boolean
     readonly after?: Hash | undefined
   },
+  recent?: RecentBlocks,
 ): Promise<readonly SpanBlock[]> {
   const { from, to, withTransactions } = range
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const collected: ReadBlock[] = []
   await forEachConcurrently(numbers, REQUESTS_AT_ONCE, async (number) => {
-    const block = await readOne(client, number, withTransactions)
+    const read = () => readOne(client, number, withTransactions)
+    const block = await (recent?.get(number, withTransactions, read) ?? read())
     if (block.proof === 'none') throw new EndpointError(`block ${number} lacks transactions`)
     collected.push(block)
   })
   const blocks = collected.toSorted((readBlock, other) => readBlock.ref.number - other.ref.number)
-  checkParents(blocks, range.after)
-  return blocks
-}
-
-interface ReadBlock extends SpanBlock {
-  readonly parentHash: Hash
-  /**
-   * Whether the root in its header proves that all transactions are present: `none` if it does not match,
-   * `unknown` if it cannot be computed.
-   */
-  readonly proof: 'full' | 'none' | 'unknown'
-}
-
-async function readOne(
-  client: RpcClient,
-  number: number,
-  withTransactions: boolean,
-): Promise<ReadBlock> {
-  const answer = await client.request({
-    method: 'eth_getBlockByNumber',
-    params: [numberToHex(number), withTransactions],
-  })
-  if (answer === null) throw new BlockError(`block ${number} is missing`)
-  const contents = Contents.parse(answer)
-  const { transactions, transactionsRoot } = contents
-  if ((transactions.length === 0) !== (transactionsRoot === NO_TRANSACTIONS)) {
-    throw new BlockError(`block ${number} has no list of transactions`)
+  try {
+    checkParents(blocks, range.after)
+  } catch (error) {
+    recent?.clear()
+    throw error
   }
-  const ref = toBlockRef(answer)
-  if (ref.number !== number) throw new BlockError(`block ${ref.number} instead of ${number}`)
-  const proof = withTransactions ? proofOf(transactions, transactionsRoot) : 'full'
-  return { ref, ...contents, proof, isSure: true }
-}
-
-function proofOf(transactions: readonly unknown[], root: Hash): ReadBlock['proof'] {
-  const computedRoot = transactionsRootOf(transactions)
-  if (computedRoot === undefined) return 'unknown'
-  return computedRoot === root ? 'full' : 'none'
+  return blocks
 }
 
 function checkParents(blocks: readonly ReadBlock[], after: Hash | undefined): void {
   let before = after
+  let atMs = Number.NEGATIVE_INFINITY
   for (const { ref, parentHash } of blocks) {
-    if (before !== undefined && parentHash !== before) {
+    if ((before !== undefined && parentHash !== before) || ref.at.getTime() < atMs) {
       throw new EndpointError(`block ${ref.number} does not follow the previous block`)
     }
     before = ref.hash
+    atMs = ref.at.getTime()
   }
 }
 

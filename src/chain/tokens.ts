@@ -1,25 +1,47 @@
+import { isDeepStrictEqual } from 'node:util'
 import { decodeFunctionResult, encodeFunctionData, type Hex, size } from 'viem'
+import { AppError } from '#src/kernel/errors.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import type { Address } from '#src/kernel/units.ts'
+import { type Address, ASSET_DECIMALS_MAX } from '#src/kernel/units.ts'
 import type { AssetInfo } from './chain.ts'
 import { TOKEN_ABI } from './contracts.ts'
-import type { RpcClient } from './endpoints.ts'
-import { isExecutionFailure } from './failures.ts'
+import type { Endpoints, RpcClient } from './endpoints.ts'
+import { EndpointError, isExecutionFailure } from './failures.ts'
 import { readBatch, readWord } from './multicall.ts'
 import { decodePaddedText } from './padded-text.ts'
 
 /** Maximum number of graphemes of a symbol. */
 export const SYMBOL_LENGTH_MAX = 16
 
-/** With more decimals, even the largest amount (2^256 - 1) is less than one whole unit. */
-const DECIMALS_MAX = 77n
+/**
+ * Symbol and decimals of a token contract, in which all endpoints must agree: amounts are stored by them.
+ *
+ * @returns undefined when there is no contract, or its symbol and decimals cannot be read
+ * @throws AppError upstream `dependency_unavailable`, also when endpoints contradict each other
+ */
+export async function findTokenInfo(
+  endpoints: Endpoints,
+  token: Address,
+  multicallAddress: Address,
+  signal: AbortSignal | undefined,
+): Promise<AssetInfo | undefined> {
+  const [first, ...others] = await endpoints.askEach(
+    async (client) => ({ info: await readTokenInfo(client, token, multicallAddress) }),
+    signal,
+  )
+  if (first !== undefined && others.every(({ info }) => isDeepStrictEqual(info, first.info))) {
+    return first.info
+  }
+  const cause = new EndpointError(`no agreement about the token ${token}`)
+  throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
+}
 
 /**
  * Reads symbol and decimals of a token contract.
  *
  * @returns undefined when there is no contract, or its symbol and decimals cannot be read
  */
-export async function readTokenInfo(
+async function readTokenInfo(
   client: RpcClient,
   token: Address,
   multicallAddress: Address,
@@ -45,7 +67,7 @@ export function decodeTokenInfo(
   const symbol = symbolData && decodeSymbol(symbolData)
   const decimals = decimalsData && readWord(decimalsData)
   if (symbol === undefined || symbol === '') return undefined
-  if (typeof decimals !== 'bigint' || decimals > DECIMALS_MAX) return undefined
+  if (typeof decimals !== 'bigint' || decimals > BigInt(ASSET_DECIMALS_MAX)) return undefined
   return { symbol, decimals: Number(decimals) }
 }
 

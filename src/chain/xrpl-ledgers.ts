@@ -25,6 +25,13 @@ const LedgersPage = z.object({
   marker: z.unknown().optional(),
 })
 type LedgersPage = z.output<typeof LedgersPage>
+const AccountState = z.object({
+  account_data: z.object({
+    PreviousTxnID: z.string().optional(),
+    PreviousTxnLgrSeq: z.int().optional(),
+  }),
+  validated: z.literal(true),
+})
 
 /**
  * Reads the range of a server's validated ledgers.
@@ -77,6 +84,31 @@ export async function readTransactions(
       return { transactions: inOrder(whole), upTo: last - 1 }
     }
   }
+}
+
+/**
+ * Checks a list of transactions against the state of the account at the last ledger, which names the account's last
+ * transaction: a list without it is incomplete, and a ledger that the server does not have cannot be asked.
+ *
+ * @throws AppError upstream `dependency_unavailable`, also when the last transaction is missing
+ */
+export async function requireLastTransaction(
+  rpc: XrplRpc,
+  account: string,
+  list: {
+    readonly from: number
+    readonly upTo: number
+    readonly transactions: readonly ValidatedTransaction[]
+  },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const parameters = { account, ledger_index: list.upTo }
+  const call = { method: 'account_info', parameters, schema: AccountState }
+  const state = await rpc.find(call, 'actNotFound', signal)
+  const { PreviousTxnID: last, PreviousTxnLgrSeq: index = 0 } = state?.account_data ?? {}
+  if (last === undefined || index < list.from) return
+  if (list.transactions.some(({ txHash }) => txHash === last.toUpperCase())) return
+  throw rpc.reportUnusable(`the server left out a transaction of ledger ${index}`)
 }
 
 function validatedOf(rpc: XrplRpc, { transactions }: LedgersPage): readonly ValidatedTransaction[] {

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { type Clock, systemClock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
+import { BLOCK_AHEAD_MS_MAX } from './block-header.ts'
 import type { BlockRef, Payment, PaymentTransactionStatus } from './chain.ts'
-import { readLedgerRange, readTransactions } from './xrpl-ledgers.ts'
+import { readLedgerRange, readTransactions, requireLastTransaction } from './xrpl-ledgers.ts'
 import { createXrplRpc, type XrplRpc } from './xrpl-rpc.ts'
 import {
   depositWithoutPayment,
@@ -50,6 +52,8 @@ export interface XrplOptions {
   /** The deposit address, a classic one (`r…`). */
   readonly address: string
   readonly log: Logger
+  /** Decides which ledgers are ahead; the machine's clock by default. */
+  readonly clock?: Clock
   /** Timeout of one call; 5000 by default. */
   readonly timeoutMs?: number
 }
@@ -60,9 +64,29 @@ const AccountInfo = z.object({
   validated: z.literal(true),
 })
 
-/** Creates a client of the XRP Ledger over JSON-RPC. It connects with the first call. */
-export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOptions): Xrpl {
+/**
+ * Creates a client of the XRP Ledger over JSON-RPC. It connects with the first call. Long because its methods share
+ * the reading of ledgers and payments.
+ */
+export function createXrpl({
+  url,
+  address,
+  log,
+  clock = systemClock,
+  timeoutMs = TIMEOUT_MS,
+}: XrplOptions): Xrpl {
   const rpc = createXrplRpc({ url, log, timeoutMs })
+
+  /** The ledger of a transaction. @throws AppError upstream, also when its time is ahead of the clock */
+  async function ledgerOf(
+    transaction: ValidatedTransaction,
+    signal: AbortSignal | undefined,
+  ): Promise<BlockRef> {
+    const ledger = transaction.block ?? (await readLedger(rpc, transaction, signal))
+    const aheadMs = ledger.at.getTime() - clock.now().getTime()
+    if (aheadMs <= BLOCK_AHEAD_MS_MAX) return ledger
+    throw rpc.reportUnusable(`ledger ${ledger.number} is ahead of the clock of this host`)
+  }
 
   /** Finds the payments of a transaction. A payment with an unknown amount is logged and left out. */
   async function paymentsOf(
@@ -73,9 +97,9 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       const toPayment = transactionFailureOf(transaction)
         ? undefined
         : depositWithoutPayment(transaction, address)
-      return toPayment === undefined ? [] : [toPayment(await ledgerOf(rpc, transaction, signal))]
+      return toPayment === undefined ? [] : [toPayment(await ledgerOf(transaction, signal))]
     }
-    const payment = toXrplPayment(transaction, await ledgerOf(rpc, transaction, signal))
+    const payment = toXrplPayment(transaction, await ledgerOf(transaction, signal))
     if (typeof payment !== 'string') return [payment]
     const { txHash, ledgerIndex } = transaction
     log.warn({ txHash, ledgerIndex, reason: payment }, 'xrp ledger payment ignored')
@@ -93,6 +117,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       }
       const range = { from, to: ledgers.newest }
       const { transactions, upTo } = await readTransactions(rpc, address, range, signal)
+      await requireLastTransaction(rpc, address, { from, upTo, transactions }, signal)
       const payments: Payment[] = []
       for (const transaction of transactions)
         payments.push(...(await paymentsOf(transaction, signal)))
@@ -106,7 +131,7 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
       const transaction = await rpc.find(call, 'txnNotFound', signal)
       if (transaction === undefined) return { status: 'unknown' }
       if (transaction === 'waiting') return { status: 'pending' }
-      const block = await ledgerOf(rpc, transaction, signal)
+      const block = await ledgerOf(transaction, signal)
       const reason = transactionFailureOf(transaction)
       if (reason !== undefined) return { status: 'reverted', block, reason, handle: null }
       return { status: 'mined', block, payments: await paymentsOf(transaction, signal) }
@@ -121,13 +146,12 @@ export function createXrpl({ url, address, log, timeoutMs = TIMEOUT_MS }: XrplOp
   }
 }
 
-/** The ledger of a transaction; requested if the transaction's response lacks it. */
-async function ledgerOf(
+/** Reads the ledger of a transaction whose response lacks it. */
+async function readLedger(
   rpc: XrplRpc,
-  { block, ledgerIndex }: ValidatedTransaction,
+  { ledgerIndex }: ValidatedTransaction,
   signal: AbortSignal | undefined,
 ): Promise<BlockRef> {
-  if (block !== undefined) return block
   const parameters = { ledger_index: ledgerIndex }
   const head = await rpc.ask({ method: 'ledger', parameters, schema: XrplLedgerHeader }, signal)
   return toBlockOfLedger(ledgerIndex, head)

@@ -20,7 +20,15 @@ export interface CardItem {
 export const TITLE_MAX = 300
 
 /** Fields of a transfer that a list of transfers shows: the other account, and the transaction. */
-const TRANSFER_FIELDS: readonly string[] = ['receiver', 'sender', 'tx']
+const TRANSFER_FIELDS: readonly string[] = [
+  'receiver',
+  'sender',
+  'tx',
+  'tx1',
+  'tx2',
+  'tx3',
+  'moreTx',
+]
 
 /** One of several alerts of a watch, with what has become of it. */
 export function groupItem(

@@ -53,6 +53,11 @@ export interface Receipt {
  */
 export class DeliveryError extends Error {
   readonly permanent: boolean
+  /**
+   * Whether one such answer of a permanent failure may be wrong, so that it counts only when an attempt hours later gets
+   * it again.
+   */
+  readonly needsRepetition: boolean
   /** Short stable code: `timeout`, `refused`, `blocked`, `gone`, `status_500` … */
   readonly reason: string
   readonly statusCode: number | undefined
@@ -71,6 +76,7 @@ export class DeliveryError extends Error {
     reason: string,
     options: {
       readonly permanent?: boolean
+      readonly needsRepetition?: boolean
       readonly statusCode?: number
       readonly retryAfterSeconds?: number
       readonly retryAfterIsMandatory?: boolean
@@ -83,6 +89,7 @@ export class DeliveryError extends Error {
     this.name = 'DeliveryError'
     this.reason = reason
     this.permanent = options.permanent ?? false
+    this.needsRepetition = options.needsRepetition ?? false
     this.statusCode = options.statusCode
     this.retryAfterSeconds = options.retryAfterSeconds
     this.retryAfterIsMandatory = options.retryAfterIsMandatory ?? false

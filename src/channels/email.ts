@@ -15,7 +15,7 @@ import { type ConfirmationRequest, confirmationMail } from './mail-confirmation.
 import { alertMail } from './mail-content.ts'
 import type { MailContent } from './mail-text.ts'
 import { MAIL_CONNECTIONS, type Mailer } from './mailer.ts'
-import { judgeSmtp } from './smtp-errors.ts'
+import { isRefusalOfUs, judgeSmtp } from './smtp-errors.ts'
 
 const TIMEOUT_MS = 30_000
 /** Maximum number of alerts of a group whose ids the e-mail's headers list. */
@@ -233,7 +233,13 @@ async function sendMail(
     })
   } catch (error) {
     mail.signal.throwIfAborted()
-    throw judgeSmtp(error)
+    const failure = judgeSmtp(error)
+    if (!isRefusalOfUs(failure) || mailer.refusesMany?.() !== true) throw failure
+    const { statusCode } = failure
+    throw new DeliveryError('mail_outage', {
+      isOurFault: true,
+      ...(statusCode !== undefined && { statusCode }),
+    })
   } finally {
     leave()
   }

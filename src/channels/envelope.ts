@@ -3,7 +3,7 @@ import { ButtonData } from '#src/actions/codec.ts'
 import type { SignalHelpSection } from '#src/i18n/signal-help.ts'
 import { SEVERITIES, type Severity } from '#src/kernel/display-values.ts'
 import { LOCALES, type Locale } from '#src/kernel/locale.ts'
-import { JsonObject } from '#src/kernel/units.ts'
+import { AssetDecimals, JsonObject } from '#src/kernel/units.ts'
 
 /** One labelled value of a message. `value` is formatted for the message's locale, without isolates. */
 export interface MessageField {
@@ -204,7 +204,7 @@ const StoredMessage = MessageShape.extend({
     .exactOptional(),
 })
 
-const StoredAmount = z.object({ units: z.string(), decimals: z.int(), symbol: z.string() })
+const StoredAmount = z.object({ units: z.string(), decimals: AssetDecimals, symbol: z.string() })
 
 /** `Envelope` as JSON. Messages of older envelopes lack `isRecovery` and `canRecover`. */
 export const StoredEnvelope = z.object({

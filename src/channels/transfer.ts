@@ -5,20 +5,20 @@ import { formatAmount } from '#src/i18n/format.ts'
 import { type TextValue, type Translate, translator, typed } from '#src/i18n/translate.ts'
 import { assetSymbol, titleOnChain } from '#src/kernel/chains.ts'
 import type { Locale } from '#src/kernel/locale.ts'
-import type { JsonObject } from '#src/kernel/units.ts'
+import { AssetDecimals, type JsonObject } from '#src/kernel/units.ts'
 import type { Cause, Envelope, MovedAmount } from './envelope.ts'
 import { cut, LABEL_MAX } from './wording.ts'
 
 const MOVED = 'wallet-balance.moved'
 /** Maximum number of transfers whose titles are written together. */
 const TITLED_MAX = 20
-const Digits = z.string().regex(/^\d+$/)
+const Digits = z.string().regex(/^\d{1,78}$/)
 
 const Move = z.object({
   asset: z.string(),
   symbol: z.string(),
-  decimals: z.int().nonnegative(),
-  changeAmount: z.string().regex(/^-?\d+$/),
+  decimals: AssetDecimals,
+  changeAmount: z.string().regex(/^-?\d{1,78}$/),
 })
 
 const Transfer = Move.extend({

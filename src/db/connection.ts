@@ -240,10 +240,17 @@ export async function waitForDatabase(
   }
 }
 
+/** Versions before it lack `idle_session_timeout`, which ends the locks of a dead process. */
+const MAJOR_MIN = 14
+
 async function tryOnce(sql: Sql): Promise<Error | undefined> {
   const session = openSession(sql, { onclose: () => undefined })
   try {
-    await session`select 1`
+    const [server] = await session<{ version: number }[]>`
+      select current_setting('server_version_num')::integer as version`
+    const major = Math.floor((server?.version ?? 0) / 10_000)
+    if (major < MAJOR_MIN)
+      throw new Error(`the database is PostgreSQL ${major}; ${MAJOR_MIN} or newer is needed`)
     return undefined
   } catch (error) {
     if (error instanceof Error && isConnectionFailure(error)) return error
@@ -253,9 +260,25 @@ async function tryOnce(sql: Sql): Promise<Error | undefined> {
   }
 }
 
-/** Sends a statement that reads nothing. @throws the error of a database that does not answer */
-export async function pingDatabase(sql: Sql): Promise<void> {
-  await sql`select 1`
+/** Name of the row of `lock_fences` that `writeToDatabase` writes. */
+const WRITE_CHECK = 'write check'
+
+/**
+ * Writes and commits a row, after a sort that needs some hundred kilobytes of disk: a row alone finds room in a table
+ * when the disk is full.
+ *
+ * @throws the error of a database that does not answer, or cannot be written
+ */
+export async function writeToDatabase(sql: Sql): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local work_mem = '64kB'`
+    await tx`
+      insert into lock_fences (name, number)
+      select ${WRITE_CHECK}, count(*) from (
+        select md5(n::text) as hash from generate_series(1, 3000) as n order by hash offset 0
+      ) as sorted
+      on conflict (name) do update set number = lock_fences.number + 1`
+  })
 }
 
 /** Whether a statement failed on a unique index or constraint, named `constraint` if given. */

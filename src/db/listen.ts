@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { pause } from '#src/kernel/pause.ts'
-import { connectionLostError, isConnectionFailure, openSession, runAtClose } from './session.ts'
+import { connectionLostError, isConnectionEnd, openSession, runAtClose } from './session.ts'
 
 type OnNotify = (payload: string) => void
 
@@ -49,7 +49,7 @@ async function subscribe(listener: Listener, channel: string): Promise<void> {
       await startListening(session, channel)
       return
     } catch (error) {
-      if (!isConnectionFailure(error)) throw error
+      if (!isConnectionEnd(error)) throw error
       await wait(RETRY_MS_MIN)
     }
   }

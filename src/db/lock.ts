@@ -7,7 +7,7 @@ import { pause } from '#src/kernel/pause.ts'
 import { type Db, transact } from './connection.ts'
 import {
   connectionLostError,
-  isConnectionFailure,
+  isConnectionEnd,
   openSession,
   postgresError,
   runAtClose,
@@ -183,7 +183,7 @@ async function tryLockIfReachable(sql: Sql, name: string): Promise<Lock | undefi
   try {
     return await tryLock(sql, name)
   } catch (error) {
-    if (isConnectionFailure(error)) return undefined
+    if (isConnectionEnd(error)) return undefined
     throw error
   }
 }

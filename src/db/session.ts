@@ -100,6 +100,11 @@ export function isConnectionFailure(error: unknown): boolean {
   return false
 }
 
+/** Whether the server has ended the connection, or refused to open it, whatever the reason. */
+export function isConnectionEnd(error: unknown): boolean {
+  return isConnectionFailure(error) || postgresError(error)?.severity === 'FATAL'
+}
+
 const attached = new WeakMap<Sql, Set<() => Promise<void>>>()
 
 /**

@@ -5,6 +5,8 @@ import type { AttemptResult, SendTaskResult } from './send-task.ts'
 /** Counts attempts of this process by result, for the operator. */
 export interface AttemptCounter {
   count(channel: ChannelKey, ended: SendTaskResult): void
+  /** Counts an attempt that is no delivery, such as that of a confirmation e-mail. */
+  countOutcome(channel: ChannelKey, outcome: AttemptOutcome): void
   /** Attempts since the process started. */
   read(): readonly {
     readonly channel: ChannelKey
@@ -25,7 +27,12 @@ type AttemptOutcome = (typeof OUTCOMES)[number]
  */
 export function createAttemptCounter(meters?: Pick<Meters, 'countSentAlert'>): AttemptCounter {
   const counts = new Map<string, number>()
+  const countOutcome = (channel: ChannelKey, outcome: AttemptOutcome) => {
+    const key = `${channel} ${outcome}`
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
   return {
+    countOutcome,
     count(channel, { attemptResult, task, isTest, at }) {
       const outcome = outcomeOf(attemptResult)
       if (outcome === undefined) return
@@ -34,8 +41,7 @@ export function createAttemptCounter(meters?: Pick<Meters, 'countSentAlert'>): A
           if (alertId !== null)
             meters?.countSentAlert(channel, (at.getTime() - createdAt.getTime()) / 1000)
       }
-      const key = `${channel} ${outcome}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
+      countOutcome(channel, outcome)
     },
     read: () =>
       CHANNEL_KEYS.flatMap((channel) =>

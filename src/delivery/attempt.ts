@@ -9,7 +9,7 @@ import type { SecretBox } from '#src/kernel/secret-box.ts'
 import type { DecryptedDestination, DecryptionResult } from '#src/recipients/destinations.ts'
 import { unsubscribeUrl } from '#src/recipients/mail-links.ts'
 import { logFieldsOfEach } from './log-lines.ts'
-import { canBeSentTo, UNREADABLE_REASON } from './rules.ts'
+import { canBeSentTo, isProvenBy, UNREADABLE_REASON } from './rules.ts'
 import type { AttemptResult, SendTask, SendTaskResult } from './send-task.ts'
 import { DecodedEnvelope } from './stored-envelope.ts'
 
@@ -54,7 +54,10 @@ export async function attemptTask(
     const readable = checkedDestination(deps, task, opened)
     return end(await sendOrChange(deps, task, readable, envelope, { signal, isShort }))
   } catch (error) {
-    if (error instanceof DeliveryError) return end({ kind: 'failed', error })
+    if (error instanceof DeliveryError) {
+      const isProven = isProvenBy(error, task.rows, deps.clock.now())
+      return end({ kind: 'failed', error: isProven ? error : unproven(error) })
+    }
     if (signal.aborted) return end({ kind: 'aborted' })
     const trace = loggableError(error)
     for (const about of logFieldsOfEach(task))
@@ -64,6 +67,11 @@ export async function attemptTask(
       error: new DeliveryError('internal', { isOurFault: true, cause: error }),
     })
   }
+}
+
+/** A permanent failure as one that is tried again. */
+function unproven({ reason, statusCode, cause }: DeliveryError): DeliveryError {
+  return new DeliveryError(reason, { ...(statusCode !== undefined && { statusCode }), cause })
 }
 
 /** @throws DeliveryError when the envelope is malformed */

@@ -18,6 +18,7 @@ export type ClaimedRow = Pick<
   | 'envelope'
   | 'attempts'
   | 'plannedAt'
+  | 'lastError'
   | 'createdAt'
   | 'kind'
   | 'recovery'
@@ -27,7 +28,7 @@ export type ClaimedRow = Pick<
 export const CLAIMED_COLUMNS =
   sql.raw(`d.wallet, d.alert_id as "alertId", d.recipient_id as "recipientId",
   d.lane as "partitionKey", d.order_key as "orderKey", d.envelope, d.attempts, d.planned_at as "plannedAt",
-  d.created_at as "createdAt", d.kind, d.recovery`)
+  d.last_error as "lastError", d.created_at as "createdAt", d.kind, d.recovery`)
 
 /**
  * Claims due deliveries for one attempt each; deliveries that another worker has claimed are missing. A

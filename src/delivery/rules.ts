@@ -97,10 +97,42 @@ export function waitSeconds(
   return step * (1 - JITTER + 2 * JITTER * random)
 }
 
+/**
+ * Number of the attempt that proves an answer which must be repeated: about two hours after the attempt before it.
+ */
+const PROVING_ATTEMPT = 5
+
+/**
+ * Whether a failure is what it says. One that may be wrong once must be the result of two attempts of a delivery in a
+ * row, hours apart.
+ */
+export function isProvenBy(
+  { needsRepetition, reason }: Pick<DeliveryError, 'needsRepetition' | 'reason'>,
+  rows: readonly {
+    /** Number of the attempt, from 1. */
+    readonly attempts: number
+    readonly lastError: string | null
+    /** Regular time of an attempt that is made early. */
+    readonly plannedAt: Date | null
+  }[],
+  now: Date,
+): boolean {
+  if (!needsRepetition) return true
+  return rows.some(
+    ({ attempts, lastError, plannedAt }) =>
+      attempts >= PROVING_ATTEMPT &&
+      lastError === reason &&
+      (plannedAt === null || plannedAt <= now),
+  )
+}
+
 /** Reasons of a channel for a missing response. */
 const NO_ANSWER = new Set(['timeout', 'unknown_host', 'refused', 'reset', 'unreachable'])
-/** Faults of this service that another attempt does not resolve. */
-const OWN_FAULTS = new Set(['internal', UNREADABLE_REASON])
+/**
+ * Faults of this service that an end of an outage does not resolve. A mail server that refuses this service for one
+ * mailbox may go on so while others take its e-mails; if it refuses many, the reason is `mail_outage`.
+ */
+const OWN_FAULTS = new Set(['internal', UNREADABLE_REASON, 'mail_refused', 'mail_postponed'])
 
 /** Whether a failed attempt may be due to an outage of the whole channel. */
 export function isUnanswered(error: DeliveryError): boolean {

@@ -1,4 +1,5 @@
 import type { Chain } from '#src/chain/chain.ts'
+import { createEpochPolicyReader } from './reader/policy-of-epoch.ts'
 import { createRoundReader, type RoundReader } from './reader/round-reader.ts'
 import { createSigningProtocol, type SigningProtocol } from './reader/signing-protocol.ts'
 
@@ -12,9 +13,10 @@ export interface FspChain extends Chain {
 
 /** Adds the readers of the protocol to a chain. */
 export function withFsp(chain: Chain): FspChain {
+  const ofEpoch = createEpochPolicyReader(chain.access)
   return {
     ...chain,
-    protocol: createSigningProtocol(chain.access),
-    rounds: createRoundReader(chain.access),
+    protocol: createSigningProtocol(chain.access, ofEpoch),
+    rounds: createRoundReader(chain.access, ofEpoch),
   }
 }

@@ -105,6 +105,6 @@ export const fspProgress = pgTable('fsp_progress', {
   resumeFrom: integer('resume_from').notNull(),
   /** State carried from round to round, encoded by `indexer/carried-state.ts`. */
   state: jsonb('state').notNull().$type<unknown>(),
-  /** Time since which reading has failed; null while reading works. */
+  /** Unused; the next release drops it. */
   failingSince: timestamp('failing_since', { withTimezone: true }),
 })

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-import { findProblems, type HealthCheck } from '#src/kernel/health.ts'
+import { findProblems, type HealthCheck, readFigures } from '#src/kernel/health.ts'
 import { closePromptly } from './closing.ts'
 
 /** A metric for the operator, read on request. */
@@ -23,7 +23,7 @@ export interface LabelledValue {
  * Health and metrics for the operator, on a separate port.
  *
  * `/livez`: the event loop runs. `/readyz`: every problem, with 503 if a vital dependency has one and 200
- * otherwise. `/metrics`: Prometheus.
+ * otherwise, and figures. `/metrics`: Prometheus.
  */
 export function createInternalServer(
   checks: readonly HealthCheck[],
@@ -39,12 +39,12 @@ export function createInternalServer(
   for (const reading of readings) expose(registry, reading)
   server.get('/livez', async () => ({ status: 'ok' }))
   server.get('/readyz', async (_request, reply) => {
-    const failing = await findProblems(checks)
+    const [failing, figures] = await Promise.all([findProblems(checks), readFigures(checks)])
     const isDown = failing.some(({ isVital }) => isVital)
     reply.code(isDown ? 503 : 200)
     const statusWhenUp = failing.length > 0 ? 'degraded' : 'ok'
     const problems = failing.map(({ name, problem }) => ({ name, problem }))
-    return { status: isDown ? 'down' : statusWhenUp, problems }
+    return { status: isDown ? 'down' : statusWhenUp, problems, figures }
   })
   server.get('/metrics', async (_request, reply) => {
     reply.type(registry.contentType)

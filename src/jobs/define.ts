@@ -1,5 +1,6 @@
 import type { Heads } from '#src/chain/heads.ts'
 import type { MailDeps } from '#src/channels/email.ts'
+import type { MailServer } from '#src/channels/mailer.ts'
 import type { SyncedClock } from '#src/db/clock.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Fence } from '#src/db/lock.ts'
@@ -9,6 +10,7 @@ import type { SendingState } from '#src/delivery/sending-state.ts'
 import type { HealthCheck } from '#src/kernel/health.ts'
 import type { Role } from '#src/kernel/role.ts'
 import type { App } from '#src/operations/define.ts'
+import type { TypePauses } from '#src/watches/observe/type-pauses.ts'
 import type { HeartbeatMonitor } from './heartbeat.ts'
 
 /** Periodic work of the bot. Its functions do nothing before getMe has succeeded. */
@@ -37,6 +39,8 @@ export interface JobApp extends App {
   readonly heads: Heads
   /** Mail transport for mails other than alerts. */
   readonly mail: MailDeps
+  /** The mail server; undefined if e-mail is not configured. */
+  readonly mailServer: MailServer | undefined
   /** Counter of attempts to send. */
   readonly attemptCounter: AttemptCounter
   /** State of deliveries between runs. */
@@ -51,6 +55,8 @@ export interface JobApp extends App {
   readonly bot?: BotWork
   /** Slices of targets that this process observes and judges. */
   readonly slices: Slices
+  /** Pauses of watch types that fail. */
+  readonly typePauses: TypePauses
   /** Clock of the deliveries: the database's, or that of a test. */
   readonly deliveryClock: SyncedClock
   /** Milliseconds by which this host's clock is ahead of the database's, negative if it is behind. */

@@ -1,3 +1,4 @@
+import { checkMailServer } from './check-mail-server.ts'
 import { countFigures } from './count-figures.ts'
 import type { Job } from './define.ts'
 import { deliverByOne, deliverDue } from './deliver-due.ts'
@@ -12,6 +13,7 @@ import { observeWatches } from './observe-watches.ts'
 import { pollValidators } from './poll-validators.ts'
 import { proveLedger } from './prove-ledger.ts'
 import { prune } from './prune.ts'
+import { putBackPositions } from './put-back-positions.ts'
 import { raiseCanaryAlert } from './raise-canary.ts'
 import { readTip } from './read-tip.ts'
 import { remindExpiring } from './remind-expiring.ts'
@@ -38,6 +40,7 @@ export const REGISTRY: readonly Job[] = [
   holdSlices,
   renewSlices,
   readTip,
+  putBackPositions,
   observeWatches,
   settleDeposits,
   followSubmissions,
@@ -52,6 +55,7 @@ export const REGISTRY: readonly Job[] = [
   sendPictures,
   returnCharges,
   sendConfirmations,
+  checkMailServer,
   notifyConnectOutcomes,
   showLiveMessages,
   showBacktests,

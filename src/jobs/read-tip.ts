@@ -10,7 +10,7 @@ export const readTip: Job = {
   // holds it, this job does not run, no block is published, and processes of this release observe nothing.
   lock: 'job observe-watches',
   wakeBy: ({ heads }, wake) => heads.follow(wake),
-  everyMs: ({ heads, evaluationIntervalMs }) => heads.nextMs(evaluationIntervalMs),
+  everyMs: ({ heads }) => heads.nextMs(),
   run: async (app, signal, _notified, fence) => {
     const { number } = await publishTipAndOutages(
       { ...app, fence, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { listen } from '#src/db/listen.ts'
 import { type Fence, type Lock, tryLock, whileHolding } from '#src/db/lock.ts'
+import { backoffMs } from '#src/kernel/backoff.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { loggableError } from '#src/kernel/loggable-error.ts'
 import { pause } from '#src/kernel/pause.ts'
@@ -19,8 +20,6 @@ export interface RunningJobs {
  * Maximum number of payloads that are kept for the next run; if there are more, the run checks everything.
  */
 const PAYLOADS_MAX = 5000
-/** Maximum wait after consecutive failures. */
-const BACKOFF_MS_MAX = 30_000
 const NO_WAKE_UPS: JobWakeUps = { payloads: new Set(), mayHaveMissed: false }
 
 /**
@@ -120,8 +119,7 @@ async function loop(
       report(app, job, error, failures)
     }
     const everyMs = job.everyMs(app)
-    const pauseMsMax = job.pauseMsMax ?? BACKOFF_MS_MAX
-    const restMs = failures === 0 ? everyMs : Math.min(2 ** failures * 250, pauseMsMax)
+    const restMs = failures === 0 ? everyMs : backoffMs(failures, job.pauseMsMax)
     await waker.sleep(restMs, signal)
     const earlyMs = startedAt + (job.gapMs ?? 0) - performance.now()
     if (earlyMs > 0) await pause(earlyMs, signal)

@@ -19,12 +19,6 @@ export function earliest(...instants: Instants): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times))
 }
 
-/** The latest of these instants; null if there is none. */
-export function latest(...instants: Instants): Date | null {
-  const times = timesOf(instants)
-  return times.length === 0 ? null : new Date(Math.max(...times))
-}
-
 function timesOf(instants: Instants): number[] {
   return instants.flatMap((instant) => instant?.getTime() ?? [])
 }

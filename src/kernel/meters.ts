@@ -6,8 +6,11 @@ const SENT_SECONDS = [0.5, 1, 2, 5, 10, 30, 60, 300, 1800]
 const JOB_SECONDS = [0.01, 0.1, 0.5, 1, 5, 15, 60, 300]
 const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5]
 
-/** Result of a request to an endpoint. `refused`: the endpoint is busy or limits requests, and may accept it later. */
-export type RpcOutcome = 'answered' | 'refused' | 'failed'
+/**
+ * Result of a request to an endpoint. `not_yet`: the node does not have the block yet; `limited`: there were too many
+ * requests; `refused`: the endpoint is busy. Each of these may be answered a moment later.
+ */
+export type RpcOutcome = 'answered' | 'not_yet' | 'limited' | 'refused' | 'failed'
 
 /** The newest confirmed block that was read. */
 export interface ChainHead {
@@ -47,6 +50,12 @@ export interface Meters {
   countSentAlert(channel: string, seconds: number): void
   /** Counts a response 429 of Telegram. */
   countTelegramLimit(): void
+  /** Counts updates of Telegram that were received and stored. */
+  countTelegramUpdates(updates: number): void
+  /** Stores when Telegram last answered a request for updates. */
+  setTelegramAnswer(at: Date): void
+  /** Returns when Telegram last answered, or the start of the bot; undefined if the bot does not run in this process. */
+  telegramAnswer(): Date | undefined
 }
 
 /** Creates meters whose counts are 0. */
@@ -81,7 +90,6 @@ export function createMeters(): Meters {
     'endpoint',
     'outcome',
   )
-  const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
   let head: ChainHead | undefined
   return {
     registry,
@@ -101,7 +109,7 @@ export function createMeters(): Meters {
     countPoolWait: (pool, seconds) => waits.observe({ pool }, seconds),
     countJobRun,
     countSentAlert: (channel, seconds) => sentSeconds.observe({ channel }, Math.max(0, seconds)),
-    countTelegramLimit: () => limited.inc(),
+    ...metersOfTelegram(counter),
   }
 }
 
@@ -112,6 +120,28 @@ type MakeHistogram = <L extends string>(
   buckets: number[],
   ...labels: L[]
 ) => Histogram<L>
+
+function metersOfTelegram(
+  counter: MakeCounter,
+): Pick<
+  Meters,
+  'countTelegramLimit' | 'countTelegramUpdates' | 'setTelegramAnswer' | 'telegramAnswer'
+> {
+  const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
+  const updates = counter(
+    'watchdog_telegram_updates_total',
+    'Updates of Telegram that this process received and stored.',
+  )
+  let answeredAt: Date | undefined
+  return {
+    countTelegramLimit: () => limited.inc(),
+    countTelegramUpdates: (count) => updates.inc(count),
+    setTelegramAnswer(at) {
+      answeredAt = at
+    },
+    telegramAnswer: () => answeredAt,
+  }
+}
 
 function metersOfCalls(counter: MakeCounter, histogram: MakeHistogram) {
   return {

@@ -55,6 +55,11 @@ export const Units = z.codec(z.string().regex(/^(0|[1-9]\d{0,77})$/), z.bigint()
 })
 export type Units = z.output<typeof Units>
 
+/** Maximum number of decimals of an asset: with more, even the largest amount (2^256 - 1) is less than one whole unit. */
+export const ASSET_DECIMALS_MAX = 77
+/** Number of decimals of an asset. It is bounded, because an amount with a million of them takes minutes to format. */
+export const AssetDecimals = z.int().min(0).max(ASSET_DECIMALS_MAX)
+
 /** First and last millisecond of the accepted years, 1970 to 9999. */
 const INSTANT_MS_MIN = 0
 export const INSTANT_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59, 999)

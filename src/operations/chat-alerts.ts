@@ -21,7 +21,14 @@ const PERSON_LENGTH_MAX = 64
 
 const LIMIT_MAX = 50
 
-const Reader = z.strictObject({ locale: z.enum(LOCALES), timezone: TimeZone })
+/** Whether a group reads the answer, where nothing speaks of credits. */
+const IsGroup = z.boolean().optional()
+
+const Reader = z.strictObject({
+  locale: z.enum(LOCALES),
+  timezone: TimeZone,
+  isGroup: IsGroup,
+})
 
 const Cursor = z.string().max(24).optional()
 
@@ -33,6 +40,7 @@ const AlertLineFilter = z.strictObject({
   severity: z.enum(SEVERITIES).optional(),
   watchId: Id.optional(),
   hours: z.int().positive().optional(),
+  isGroup: IsGroup,
 })
 
 /** A page of the wallet's alerts in the chat's language, without recoveries. */
@@ -62,6 +70,14 @@ export const countOlderAlerts = defineChatOperation({
   scope: 'read',
   body: AlertLineFilter,
   handle: ({ app, caller, body }) => lines.countOlderAlerts(app, caller, body),
+})
+
+/** Deletes the alerts that `countOlderAlerts` counts. */
+export const deleteOlderAlerts = defineChatOperation({
+  id: 'deleteOlderAlerts',
+  scope: 'write',
+  body: AlertLineFilter,
+  handle: ({ app, caller, body }) => lines.deleteOlderAlerts(app, caller, body),
 })
 
 /** Active alerts that are muted until they recover. */

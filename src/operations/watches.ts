@@ -4,10 +4,11 @@ import { deleteWatchAndCloseAlerts } from '#src/alerts/deletions.ts'
 import type { Caller } from '#src/kernel/caller.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import { IdParam, pageQueryFields, pageSchema } from '#src/kernel/pagination.ts'
+import { readNotified } from '#src/recipients/notified.ts'
 import * as recipients from '#src/recipients/service.ts'
 import { getSettings } from '#src/recipients/settings.ts'
 import * as watches from '#src/watches/manage/service.ts'
-import { NewWatch, Watch, WatchChanges } from '#src/watches/model.ts'
+import { NewWatch, type UnaddressedWatch, Watch, WatchChanges } from '#src/watches/model.ts'
 import { type AnyOperation, type App, defineOperation } from './define.ts'
 import { tagOfVersion, versionsOf } from './etag.ts'
 import { summarizeWatchDeletion } from './summaries.ts'
@@ -23,7 +24,10 @@ export const listWatches = defineOperation({
   status: 200,
   query: z.strictObject(pageQueryFields),
   output: WatchList,
-  handle: ({ app, caller, query }) => watches.listWatches(app, caller, query),
+  handle: async ({ app, caller, query }) => {
+    const page = await watches.listWatches(app, caller, query)
+    return { ...page, data: page.data.map(await readNotified(app, caller)) }
+  },
 })
 
 export const createWatch = defineOperation({
@@ -44,7 +48,7 @@ export const createWatch = defineOperation({
   },
   handle: async ({ app, caller, body }, checked) => {
     await requireOwnRecipients(app, caller, body)
-    return watches.createWatch(app, caller, body, checked)
+    return await complete(app, caller, await watches.createWatch(app, caller, body, checked))
   },
 })
 
@@ -92,7 +96,8 @@ export const getWatch = defineOperation({
   params: IdParam,
   output: Watch,
   etag: watchTag,
-  handle: ({ app, caller, params }) => watches.getWatch(app, caller, params.id),
+  handle: async ({ app, caller, params }) =>
+    await complete(app, caller, await watches.getWatch(app, caller, params.id)),
 })
 
 export const updateWatch = defineOperation({
@@ -110,7 +115,12 @@ export const updateWatch = defineOperation({
   handle: async ({ app, caller, params, body, ifMatch }) => {
     await requireOwnRecipients(app, caller, body)
     const ifVersions = versionsOf(ifMatch)
-    return watches.updateWatch(app, caller, { id: params.id, changes: body, ifVersions })
+    const changed = await watches.updateWatch(app, caller, {
+      id: params.id,
+      changes: body,
+      ifVersions,
+    })
+    return await complete(app, caller, changed)
   },
 })
 
@@ -126,9 +136,16 @@ export const deleteWatch = defineOperation({
   handle: ({ app, caller, params }) => deleteWatchAndCloseAlerts(app, caller, params.id),
 })
 
-/** Tag of the row's version, of the watch's health and of the time of its last evaluation. */
-function watchTag({ version, health, lastEvaluatedAt }: Watch): string {
-  return tagOfVersion(version, health, lastEvaluatedAt?.getTime().toString(36) ?? '')
+/** Tag of the row's version, of the watch's health, of the time of its last evaluation, and of its recipients. */
+function watchTag({ version, health, lastEvaluatedAt, notifies }: Watch): string {
+  const evaluated = lastEvaluatedAt?.getTime().toString(36) ?? ''
+  return tagOfVersion(version, health, evaluated, notifies.join('-'))
+}
+
+/** A watch with the recipients that its alerts reach. */
+async function complete(app: App, caller: Caller, watch: UnaddressedWatch): Promise<Watch> {
+  const addNotified = await readNotified(app, caller)
+  return addNotified(watch)
 }
 
 /**

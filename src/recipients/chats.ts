@@ -5,6 +5,7 @@ import { TelegramDestination } from '#src/channels/telegram.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { Clock } from '#src/kernel/clock.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import { MINUTE_MS } from '#src/kernel/durations.ts'
 import { LABEL_LENGTH_MAX } from '#src/kernel/label.ts'
 import type { Locale } from '#src/kernel/locale.ts'
@@ -153,6 +154,8 @@ export interface ChatLink {
   readonly name: string
   readonly status: RecipientStatus
   readonly statusReason: string | null
+  /** Minimum severity of the alerts that the chat gets. */
+  readonly minSeverity: Severity
   readonly locale: Locale
   readonly timezone: string
   /** The Telegram account that confirmed the link. */
@@ -191,6 +194,7 @@ function toChatLink(deps: { readonly box: SecretBox }, row: store.RecipientRow):
     name: row.name ?? '',
     status: row.status,
     statusReason: row.statusReason,
+    minSeverity: row.minSeverity,
     locale: row.locale,
     timezone: row.timezone,
     linkedBy: row.linkedBy,

@@ -6,7 +6,7 @@
  */
 import { DeliveryError } from '#src/channels/define.ts'
 import { type MailDeps, sendConfirmation } from '#src/channels/email.ts'
-import { REGISTRY as CHANNELS } from '#src/channels/index.ts'
+import { REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { type Db, transact } from '#src/db/connection.ts'
 import { isSharedFailure } from '#src/db/isolate.ts'
 import { claimDueRows, reschedule } from '#src/db/queue.ts'
@@ -140,6 +140,10 @@ interface SendDeps {
   readonly quarantine: Quarantine
   readonly publicUrl: string
   readonly mail: MailDeps
+  /** Counts attempts to send, for the operator. */
+  readonly attemptCounter?: {
+    countOutcome(channel: ChannelKey, outcome: 'delivered' | 'temporary' | 'permanent'): void
+  }
 }
 
 /**
@@ -200,28 +204,35 @@ async function sendOne(
     const { wallet, locale, timezone } = row
     const request = { address, wallet, url, askedAt, expiresAt, locale, timezone }
     await sendConfirmation(deps.mail, request, stop)
-    await mails.markConfirmationSent(deps.db, mail.id, deps.clock.now())
   } catch (error) {
     if (stop.aborted) return
     if (!(error instanceof DeliveryError)) throw error
-    await notSent(deps, mail, error)
+    return await notSent(deps, mail, error, row)
   }
+  deps.attemptCounter?.countOutcome(row.channel, 'delivered')
+  const sentAt = deps.clock.now()
+  await mails.markConfirmationSent(deps.db, mail.id, sentAt)
+  if (row.statusReason !== null) await store.saveUnconfirmable(deps.db, row.id, null, sentAt)
 }
 
 /**
- * Records a failed e-mail: a permanent refusal ends it and stores the reason; other failures are retried.
+ * Records a failed e-mail with its reason, and plans the next attempt. A permanent refusal ends the e-mail, when an
+ * earlier attempt got the same if it may be wrong.
+ *
+ * @param row `statusReason`: reason of the attempt before
  */
 async function notSent(
   deps: SendDeps,
   mail: mails.ConfirmationMail,
   error: DeliveryError,
+  { channel, statusReason }: Pick<store.RecipientRow, 'channel' | 'statusReason'>,
 ): Promise<void> {
   const now = deps.clock.now()
-  const again = error.permanent ? undefined : retryConfirmationAt(mail.attempts, mail.dueAt, now)
+  const isFinal = error.permanent && (!error.needsRepetition || statusReason === error.reason)
+  const again = isFinal ? undefined : retryConfirmationAt(mail.attempts, mail.dueAt, now)
+  deps.attemptCounter?.countOutcome(channel, isFinal ? 'permanent' : 'temporary')
   await reschedule(deps.db, mails.UNSENT_CONFIRMATIONS, mail, again ?? null)
-  if (again === undefined) {
-    await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
-  }
+  await store.saveUnconfirmable(deps.db, mail.recipientId, error.reason, now)
   const { recipientId, attempts } = mail
   deps.log.warn({ recipientId, attempts, reason: error.reason }, 'confirmation mail was not sent')
 }

@@ -217,7 +217,7 @@ export async function claimConnectCode(
   const codeRow = await codes.findCode(deps.db, hash)
   const now = deps.clock.now()
   if (codeRow === undefined || codeRow.expiresAt <= now) throw notValid()
-  if (codeRow.usedAt !== null) return repeated(codeRow, message)
+  if (codeRow.usedAt !== null) return await repeated(codeRow, message)
   return await signIn(deps, { message, signature }, async (tx, { wallet, scopes }) => {
     const row = await codes.spendCode(tx, hash, { now, wallet })
     if (row === undefined) throw notValid()
@@ -239,8 +239,11 @@ export async function claimConnectCode(
 }
 
 /** The result of the claim that used the code up, if this call repeats that claim. */
-function repeated({ wallet, title }: codes.ConnectCodeRow, message: string): ConnectResult {
-  if (wallet === null || readMessage(message)?.wallet !== wallet) throw notValid()
+async function repeated(
+  { wallet, title }: codes.ConnectCodeRow,
+  message: string,
+): Promise<ConnectResult> {
+  if (wallet === null || (await readMessage(message))?.wallet !== wallet) throw notValid()
   return { wallet, title }
 }
 

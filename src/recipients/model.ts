@@ -104,6 +104,7 @@ export const NewRecipient = z
     ...z.strictObject(changeable).partial().shape,
     name: changeable.name,
     channel: z.enum(CHANNEL_KEYS),
+    default: z.boolean().optional().meta({ description: 'operations:field.newRecipientDefault' }),
   })
   .meta({ id: 'NewRecipient' })
 export type NewRecipient = z.output<typeof NewRecipient>

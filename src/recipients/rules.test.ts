@@ -7,6 +7,7 @@ import {
   chooseRecipients,
   linkScopes,
   nextConfirmationAt,
+  notifiedRecipients,
   type RecipientCandidate,
   retryConfirmationAt,
   type StatusFields,
@@ -266,5 +267,39 @@ describe('rights of a linked chat', () => {
   })
   test('never exceed the rights of the creator of the link', () => {
     expect(linkScopes(['read', 'write'], ['spend'])).toEqual({ ok: false, missing: 'spend' })
+  })
+})
+
+describe('the recipients that a watch names as notified', () => {
+  const watch = {
+    type: 'wallet-balance',
+    recipientIds: null,
+    minSeverity: 'info',
+    severity: 'warning',
+  } as const
+  const ids = (
+    over: Partial<RecipientCandidate>,
+    about: object = {},
+    least: 'critical' | null = null,
+  ) =>
+    notifiedRecipients(
+      [{ ...candidate({ byDefault: true, ...over }), minSeverityOfPeople: least }],
+      { ...watch, ...about },
+    )
+
+  test.each(['pending', 'disabled', 'blocked'] as const)('are not those that are %s', (status) => {
+    expect(ids({})).toEqual([1])
+    expect(ids({ status })).toEqual([])
+  })
+  test('are none if the watch sends higher severities only', () => {
+    expect(ids({}, { minSeverity: 'critical' })).toEqual([])
+  })
+  test('are no groups where the watch is about credits', () => {
+    expect(ids({ isGroup: true })).toEqual([1])
+    expect(ids({ isGroup: true }, { type: 'credits-balance' })).toEqual([])
+  })
+  test('are programs, but not people, below the severity of the wallet’s settings', () => {
+    expect(ids({ channel: 'webhook' }, {}, 'critical')).toEqual([1])
+    expect(ids({ channel: 'email' }, {}, 'critical')).toEqual([])
   })
 })

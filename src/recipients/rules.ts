@@ -3,6 +3,7 @@ import { SCOPES, type Scope } from '#src/kernel/caller.ts'
 import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Address } from '#src/kernel/units.ts'
+import { findWatchType } from '#src/watches/types/index.ts'
 import {
   CONFIRMATION_GAP_MINUTES,
   CONFIRMATIONS_OF_WALLET_PER_DAY,
@@ -34,13 +35,57 @@ export interface NotificationRequest {
  * channels and defaults. Recipients with a higher minimum severity are left out. Recipients that are off
  * are chosen, too: the message is retained for them.
  */
-export function chooseRecipients(
-  candidates: readonly RecipientCandidate[],
+export function chooseRecipients<Candidate extends RecipientCandidate>(
+  candidates: readonly Candidate[],
   { recipientIds, severity }: Pick<NotificationRequest, 'recipientIds' | 'severity'>,
-): readonly RecipientCandidate[] {
+): readonly Candidate[] {
   const named = recipientIds ? candidates.filter(({ id }) => recipientIds.includes(id)) : []
   const chosen = named.length > 0 ? named : candidates.filter(({ byDefault }) => byDefault)
   return chosen.filter(({ minSeverity }) => isAtLeast(severity, minSeverity))
+}
+
+/** Whether a recipient gets alerts of a watch type. Groups get no alerts about the wallet's own credits. */
+export function getsAlertsOf(
+  type: string | null,
+  { isGroup }: Pick<RecipientCandidate, 'isGroup'>,
+): boolean {
+  return !isGroup || type === null || findWatchType(type)?.reads !== 'ledger'
+}
+
+/** Whether the wallet's minimum severity, which is for people, lets an alert pass to a channel. */
+export function passesSettings(
+  { channel }: Pick<RecipientCandidate, 'channel'>,
+  severity: Severity,
+  minSeverityOfPeople: Severity,
+): boolean {
+  return CHANNELS[channel].isProgrammatic || isAtLeast(severity, minSeverityOfPeople)
+}
+
+/**
+ * Ids of the recipients that an alert of a watch reaches. Mutes, quiet hours and digests only delay it; recipients that
+ * are off or unconfirmed do not get it.
+ *
+ * @param watch `severity`: of the alert
+ */
+export function notifiedRecipients(
+  candidates: readonly (RecipientCandidate & { readonly minSeverityOfPeople: Severity | null })[],
+  watch: {
+    readonly type: string
+    readonly recipientIds: readonly number[] | null
+    readonly minSeverity: Severity
+    readonly severity: Severity
+  },
+): number[] {
+  const { type, severity, minSeverity } = watch
+  if (!isAtLeast(severity, minSeverity)) return []
+  return chooseRecipients(candidates, watch)
+    .filter(
+      (recipient) =>
+        recipient.status === 'active' &&
+        getsAlertsOf(type, recipient) &&
+        passesSettings(recipient, severity, recipient.minSeverityOfPeople ?? 'info'),
+    )
+    .map(({ id }) => id)
 }
 
 /** Status fields of a recipient. */

@@ -135,7 +135,9 @@ export function listAllRecipients(
 
 /**
  * Creates a recipient from a typed destination. A mailbox gets only the confirmation e-mail until its
- * reader agrees. Only this response contains a webhook's signing secret.
+ * reader agrees. Only this response contains a webhook's signing secret. Unless the input says otherwise, it is a
+ * default recipient if the wallet's defaults and own channels are all off, unconfirmed or missing: alerts of watches that
+ * name no recipient would otherwise reach nobody.
  *
  * @throws AppError invalid `validation_failed`; conflict `use_telegram_link`, `recipient_limit_reached`;
  * upstream `channel_unavailable`
@@ -162,7 +164,7 @@ export async function createRecipient(
       timezone: input.timezone ?? settings.timezone,
       status: CHANNELS[key].needsConsent ? 'pending' : 'active',
       minSeverity: input.minSeverity ?? 'info',
-      isDefault: input.default ?? false,
+      isDefault: input.default ?? !(await store.hasActiveDefault(tx, caller.wallet)),
       createdAt: now,
       updatedAt: now,
     })

@@ -1,12 +1,14 @@
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import { CHANNEL_KEYS, REGISTRY as CHANNELS, type ChannelKey } from '#src/channels/index.ts'
 import { valueArray } from '#src/db/arrays.ts'
+import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { SealedColumn } from '#src/db/reseal.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { Locale } from '#src/kernel/locale.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { RecipientCandidate } from './rules.ts'
-import { recipients } from './tables.ts'
+import { notificationSettings, recipients } from './tables.ts'
 
 /** A stored recipient, with its destination sealed. */
 export type RecipientRow = typeof recipients.$inferSelect
@@ -194,16 +196,21 @@ export async function updateOwnChannels(
     .where(and(eq(recipients.wallet, wallet), eq(recipients.own, true)))
 }
 
-/** Stores why no confirmation e-mail can be sent to a mailbox. */
+/**
+ * Stores why the last attempt to send the confirmation e-mail of a mailbox failed.
+ *
+ * @param statusReason null if it did not fail
+ */
 export async function saveUnconfirmable(
   db: Db,
   id: number,
-  statusReason: string,
+  statusReason: string | null,
   at: Date,
 ): Promise<void> {
+  const failed = statusReason === null ? {} : { lastFailureAt: at, updatedAt: at }
   await db
     .update(recipients)
-    .set({ statusReason, lastFailureAt: at, updatedAt: at })
+    .set({ statusReason, ...failed })
     .where(and(eq(recipients.id, id), eq(recipients.status, 'pending')))
 }
 
@@ -214,28 +221,76 @@ export async function deleteRow(db: Db, id: number): Promise<void> {
 /** A candidate with its wallet. */
 export type WalletCandidate = RecipientCandidate & { readonly wallet: Address }
 
+const candidateColumns = {
+  id: recipients.id,
+  wallet: recipients.wallet,
+  channel: recipients.channel,
+  partitionKey: recipients.partitionKey,
+  locale: recipients.locale,
+  timezone: recipients.timezone,
+  isGroup: sql<boolean>`coalesce(${recipients.chatId} < 0, false)`,
+  mutedUntil: recipients.mutedUntil,
+  status: recipients.status,
+  minSeverity: recipients.minSeverity,
+  byDefault: sql<boolean>`${recipients.own} or ${recipients.isDefault}`,
+}
+
+const isOfWallet = (wallets: readonly Address[]) =>
+  sql`${recipients.wallet} = any(${valueArray(wallets, 'text')})`
+
 /** Every recipient of these wallets, with the data that `chooseRecipients` needs; by id. */
 export async function listCandidates(
   db: Db,
   wallets: readonly Address[],
 ): Promise<WalletCandidate[]> {
   return db
-    .select({
-      id: recipients.id,
-      wallet: recipients.wallet,
-      channel: recipients.channel,
-      partitionKey: recipients.partitionKey,
-      locale: recipients.locale,
-      timezone: recipients.timezone,
-      isGroup: sql<boolean>`coalesce(${recipients.chatId} < 0, false)`,
-      mutedUntil: recipients.mutedUntil,
-      status: recipients.status,
-      minSeverity: recipients.minSeverity,
-      byDefault: sql<boolean>`${recipients.own} or ${recipients.isDefault}`,
-    })
+    .select(candidateColumns)
     .from(recipients)
-    .where(sql`${recipients.wallet} = any(${valueArray(wallets, 'text')})`)
+    .where(isOfWallet(wallets))
     .orderBy(asc(recipients.id))
+}
+
+/** A candidate, with the minimum severity that the wallet's settings have for people; null without settings. */
+export type SettledCandidate = WalletCandidate & { readonly minSeverityOfPeople: Severity | null }
+
+/** The recipients of a wallet, by id. */
+interface Addressees {
+  readonly candidates: readonly SettledCandidate[]
+}
+
+const findAddresseesOfWallet = batchedRead(
+  (wallet: Address) => wallet,
+  async (db, wallets): Promise<ReadonlyMap<string, Addressees>> => {
+    const rows = await db
+      .select({
+        ...candidateColumns,
+        minSeverityOfPeople: sql<Severity | null>`${notificationSettings.settings} ->> 'minSeverity'`,
+      })
+      .from(recipients)
+      .leftJoin(notificationSettings, eq(notificationSettings.wallet, recipients.wallet))
+      .where(isOfWallet(wallets))
+      .orderBy(asc(recipients.id))
+    const byWallet = Map.groupBy(rows, ({ wallet }) => wallet)
+    return new Map([...byWallet].map(([wallet, candidates]) => [wallet, { candidates }]))
+  },
+)
+
+/** Every recipient of a wallet, by id, with what decides whether an alert reaches it. Concurrent calls share a statement. */
+export async function listSettledCandidates(
+  db: Db,
+  wallet: Address,
+): Promise<readonly SettledCandidate[]> {
+  return (await findAddresseesOfWallet(db, wallet))?.candidates ?? []
+}
+
+/** Whether an active recipient of the wallet is a default, or its own channel. */
+export async function hasActiveDefault(db: Db, wallet: Address): Promise<boolean> {
+  const isDefault = or(eq(recipients.own, true), eq(recipients.isDefault, true))
+  const row = await findOne(
+    db,
+    and(eq(recipients.wallet, wallet), eq(recipients.status, 'active'), isDefault),
+  )
+  return row !== undefined
 }
 
 /** A recipient, locked until the transaction ends. */

@@ -155,7 +155,10 @@ export function floodWaitMs(error: unknown): number | undefined {
   return (error.parameters.retry_after ?? 1) * 1000
 }
 
-/** Whether the bot's token is invalid, so that only another token helps. */
+/**
+ * Whether Telegram refuses the bot's token. It may be revoked; but Telegram was also seen to refuse a valid one for some
+ * time.
+ */
 export function isTokenRefused(error: unknown): boolean {
   return isRefused(error, 401, 404)
 }
@@ -165,9 +168,12 @@ export function isConflict(error: unknown): boolean {
   return isRefused(error, 409)
 }
 
-/** Whether Telegram is unreachable, fails (5xx) or requests a pause, so that the same call may work later. */
+/**
+ * Whether Telegram is unreachable, fails (5xx), requests a pause or refuses the token, so that the same call may work
+ * later.
+ */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof HttpError) return true
+  if (error instanceof HttpError || isTokenRefused(error)) return true
   return error instanceof GrammyError && (error.error_code >= 500 || error.error_code === 429)
 }
 
@@ -182,6 +188,13 @@ export function settledAs(error: unknown): 'unchanged' | 'gone' | undefined {
   const verdict = verdictOf(error)
   if (verdict.kind !== 'settled') return undefined
   return verdict.gone ? 'gone' : 'unchanged'
+}
+
+/** An error in a few words for the operator, without the URL of the call, which contains the token. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof GrammyError) return `${error.method}: ${error.description}`
+  if (!(error instanceof HttpError)) return 'internal error'
+  return finalFailureOf(verdictOf(error)).reason
 }
 
 /** An error in one line for a log, with its stack if it is a bug. */

@@ -97,11 +97,12 @@ export interface Prefilter<Settings = unknown, Observation = unknown, Summary = 
   isQuiet(summary: Summary, observation: Observation): boolean
 }
 
-/** Progress of the data that a type needs. */
+/** Data that another reader stores, and that a type needs. */
 export interface Watermark {
-  readonly block: number
-  /** Time since which reading has failed; null while reading works. */
-  readonly failingSince: Date | null
+  /** Interval in seconds at which `block` moves while the reader works. */
+  readonly everySeconds: number
+  /** Block up to which the data is stored; no later block is observed. undefined if there is no data yet. */
+  block(sources: ObservationSources): Promise<number | undefined>
 }
 
 /** A kind of watch that observes the chain, at every tick. */
@@ -125,11 +126,8 @@ export interface ChainWatchType<
   readonly evidence: 'state' | 'history'
   /** For `history`: maximum number of blocks of one batch; further batches follow until the tip. */
   readonly blocksPerBatch?: number
-  /**
-   * Block up to which the type's data is stored by another reader; no later block is observed. undefined if
-   * there is no data yet.
-   */
-  watermark?(sources: ObservationSources): Promise<Watermark | undefined>
+  /** The stored data from which the type is observed; omitted if the type reads the chain itself. */
+  readonly watermark?: Watermark
   /**
    * Settings that decide what is observed, such as the window of a feed's moves. Watches that differ in
    * them have separate targets.

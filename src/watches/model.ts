@@ -111,6 +111,8 @@ export const SignalState = z
 export type SignalState = z.output<typeof SignalState>
 
 const WATCH_STATUSES = ['active', 'paused', 'suspended'] as const
+/** `nobody_is_notified`: `notifies` is empty, so that alerts of the watch are recorded and sent to nobody. */
+const WATCH_WARNINGS = ['nobody_is_notified'] as const
 
 /** A watch as callers see it. */
 export const Watch = z
@@ -122,6 +124,10 @@ export const Watch = z
     settings: z.unknown().meta({ description: 'operations:field.byType' }),
     signals: z.array(SignalSetting),
     recipientIds: z.array(Id).nullable().meta({ description: 'operations:field.watchRecipients' }),
+    notifies: z.array(Id).meta({ description: 'operations:field.watchNotifies' }),
+    warnings: z.array(z.enum(WATCH_WARNINGS)).meta({
+      description: 'operations:field.watchWarnings',
+    }),
     minSeverity: MinSeverity,
     cooldownSeconds: CooldownSeconds.meta({ description: 'operations:field.cooldown' }),
     escalateAfterMinutes: EscalateAfterMinutes.nullable().meta({
@@ -140,6 +146,9 @@ export const Watch = z
   })
   .meta({ id: 'Watch' })
 export type Watch = z.output<typeof Watch>
+
+/** A watch without what depends on the wallet's recipients, which are another room's. */
+export type UnaddressedWatch = Omit<Watch, 'notifies' | 'warnings'>
 
 /** A watch as an evaluation needs it, with the settings as stored, which the watch type's schema decodes. */
 export interface EvaluatedWatch {

@@ -33,16 +33,15 @@ export async function readLiveProvider(
     extra: new Map(),
     block,
   }
-  const { registration, providers } = await chain.rounds.states(query, signal)
-  const state = providers.get(identity)
+  const system = await chain.rounds.states(query, signal)
+  const state = system?.providers.get(identity)
   const member = currentPolicy?.providers.find(({ voter }) => voter === identity)
   const { firstRoundAtSeconds, roundSeconds } = policies.clock
   return {
     provider: identity,
     rewardEpoch: currentEpoch,
     addresses: member ?? state?.addresses ?? null,
-    isRegistered: state?.isRegistered ?? null,
-    isRegisteredNext: registration === null ? null : (state?.isRegisteredNext ?? null),
+    isRegisteredNext: system?.registration ? (state?.isRegisteredNext ?? null) : null,
     registrationOpensAt: new Date(
       (expectedEpochStart(policies.clock, currentEpoch + 1) -
         policies.schedule.preparationSeconds) *
@@ -69,7 +68,6 @@ export interface LiveProviderFields {
   readonly weight: number | null
   readonly balances: { role: string; address: Address; balanceWei: bigint }[]
   readonly rewardEpoch: number
-  readonly isRegistered: boolean | null
   readonly isRegisteredNext: boolean | null
   readonly isMember: boolean | null
   readonly registrationOpensAt: Date

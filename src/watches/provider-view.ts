@@ -162,8 +162,8 @@ export async function getPastProvider(
 /**
  * A provider as pages, chats and programs see it: its last rounds and current state. Also works for a
  * provider that is not registered. If the chain does not answer, the view contains stored data only. It is stale if the
- * chain does not answer, if the newest stored round is older than five minutes, or if rounds cannot be stored now.
- * Unknown values are null.
+ * chain does not answer, if the newest stored round is older than five minutes, or if no round was stored yet. Unknown
+ * values are null.
  */
 export async function getProviderView(
   deps: Deps,
@@ -181,11 +181,9 @@ export async function getProviderView(
     provider,
     Math.max(query.rounds, CONDITION_WINDOW_ROUNDS),
   )
-  const progress = await facts.rounds.progress()
   const view = viewOf(provider, { rounds, shown: query.rounds, live })
-  // Without a stored round there is no age to judge.
-  const isOld = view.asOf !== null && clock.now().getTime() - view.asOf.getTime() > STALE_MS
-  return { ...view, stale: isOld || answer === undefined || progress?.failingSince != null }
+  const isOld = view.asOf === null || clock.now().getTime() - view.asOf.getTime() > STALE_MS
+  return { ...view, stale: isOld || answer === undefined }
 }
 
 /** The view of a provider's rounds, newest first, with what was read from the chain. */
@@ -209,7 +207,7 @@ function viewOf(
     provider,
     addresses: live?.addresses ?? last?.addresses ?? null,
     rewardEpoch: live?.rewardEpoch ?? last?.rewardEpoch ?? null,
-    registered: live?.isRegistered ?? wasMember,
+    registered: live?.isMember ?? wasMember,
     registeredNext: live?.isRegisteredNext ?? null,
     registrationOpensAt: live?.registrationOpensAt ?? null,
     inPolicy: live?.isMember ?? wasMember,

@@ -5,7 +5,10 @@ import { SLICES } from '#src/db/slices.ts'
 import { observationCursors, sliceCursors } from './tables.ts'
 
 /** Progress of a type in some of its slices. */
-export type SliceCursor = Omit<typeof sliceCursors.$inferSelect, 'slice' | 'observedAt'> & {
+export type SliceCursor = Pick<
+  typeof sliceCursors.$inferSelect,
+  'type' | 'blockNumber' | 'blockAt'
+> & {
   readonly slices: readonly number[]
 }
 
@@ -14,38 +17,32 @@ export async function listSliceCursors(
   db: Db,
   slices: readonly number[],
 ): Promise<readonly SliceCursor[]> {
-  const { type, slice, blockNumber, blockAt, failingSince, checkedAt } = sliceCursors
+  const { type, slice, blockNumber, blockAt } = sliceCursors
   return await db
     .select({
       type,
       blockNumber,
       blockAt,
-      failingSince,
-      checkedAt,
       slices: sql<number[]>`array_agg(${slice} order by ${slice})`,
     })
     .from(sliceCursors)
     .where(sql`${slice} = any(${sql.param([...slices])}::smallint[])`)
-    .groupBy(type, blockNumber, blockAt, failingSince, checkedAt)
+    .groupBy(type, blockNumber, blockAt)
     .orderBy(sql`min(${slice})`)
 }
 
-/** New progress of a type in some slices. Without a block, only `failingSince` and `checkedAt` change. */
+/** New progress of a type in some slices. */
 export interface ObservedSlices {
   readonly type: string
   readonly slices: readonly number[]
-  readonly block?: {
-    readonly blockNumber: number
-    readonly blockAt: Date
-    readonly observedAt: Date
-  }
-  readonly failingSince: Date | null
-  readonly checkedAt: Date | null
+  readonly blockNumber: number
+  readonly blockAt: Date
+  readonly observedAt: Date
 }
 
 /**
  * Writes the progress of slices; each slice of a type once. Also updates the rows of the types: the block of a type is
- * the lowest block of its slices, and it is failing while one of its slices is.
+ * the lowest block of its slices.
  */
 export async function saveSliceCursors(tx: Db, seen: readonly ObservedSlices[]): Promise<void> {
   const types = [...new Set(seen.map(({ type }) => type))].toSorted()
@@ -63,19 +60,14 @@ export async function saveSliceCursors(tx: Db, seen: readonly ObservedSlices[]):
 }
 
 async function writeSlices(tx: Db, seen: readonly ObservedSlices[]): Promise<void> {
-  const rows = seen.map(({ block, ...cursor }) => ({ ...cursor, ...block }))
   await tx.execute(sql`
-    insert into slice_cursors as c (type, slice, block_number, block_at, observed_at, failing_since, checked_at)
-    select r.type, s.slice, r."blockNumber", r."blockAt", r."observedAt", r."failingSince", r."checkedAt"
-    from json_to_recordset(${JSON.stringify(rows)}::json) as r(type text, slices smallint[],
-        "blockNumber" int, "blockAt" timestamptz, "observedAt" timestamptz, "failingSince" timestamptz,
-        "checkedAt" timestamptz)
+    insert into slice_cursors (type, slice, block_number, block_at, observed_at)
+    select r.type, s.slice, r."blockNumber", r."blockAt", r."observedAt"
+    from json_to_recordset(${JSON.stringify(seen)}::json) as r(type text, slices smallint[],
+        "blockNumber" int, "blockAt" timestamptz, "observedAt" timestamptz)
       cross join unnest(r.slices) as s(slice)
-    on conflict (type, slice) do update set
-      block_number = coalesce(excluded.block_number, c.block_number),
-      block_at = coalesce(excluded.block_at, c.block_at),
-      observed_at = coalesce(excluded.observed_at, c.observed_at),
-      failing_since = excluded.failing_since, checked_at = excluded.checked_at`)
+    on conflict (type, slice) do update set block_number = excluded.block_number,
+      block_at = excluded.block_at, observed_at = excluded.observed_at`)
 }
 
 /** Locks the rows of types until the transaction ends. @returns how many there are */
@@ -94,22 +86,20 @@ async function lockCursors(tx: Db, types: readonly string[]): Promise<number> {
 async function updateCursors(tx: Db, types: readonly string[]): Promise<void> {
   await tx.execute(sql`
     update observation_cursors c set block_number = n.block_number, block_at = n.block_at,
-      observed_at = n.observed_at, failing_since = n.failing_since, checked_at = n.checked_at
+      observed_at = n.observed_at
     from (
       select o.type,
-        case when s.seen then greatest(o.block_number, s.block_number) else o.block_number end as block_number,
-        case when s.seen then greatest(o.block_at, s.block_at) else o.block_at end as block_at,
-        case when s.seen then greatest(o.observed_at, s.observed_at) else o.observed_at end as observed_at,
-        s.failing_since, s.checked_at
+        greatest(o.block_number, s.block_number) as block_number,
+        greatest(o.block_at, s.block_at) as block_at,
+        greatest(o.observed_at, s.observed_at) as observed_at
       from observation_cursors o join (
         select type, min(block_number) as block_number, min(block_at) as block_at,
-          min(observed_at) as observed_at, min(failing_since) as failing_since,
-          max(checked_at) as checked_at, count(block_number) = ${SLICES} as seen
+          min(observed_at) as observed_at
         from slice_cursors where type = any(${sql.param([...types])}::text[])
-        group by type having count(*) = ${SLICES}
+        group by type having count(block_number) = ${SLICES}
       ) s on s.type = o.type
     ) n
     where c.type = n.type
-      and (c.block_number, c.block_at, c.observed_at, c.failing_since, c.checked_at) is distinct from
-        (n.block_number, n.block_at, n.observed_at, n.failing_since, n.checked_at)`)
+      and (c.block_number, c.block_at, c.observed_at) is distinct from
+        (n.block_number, n.block_at, n.observed_at)`)
 }

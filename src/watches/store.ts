@@ -3,7 +3,7 @@ import { batchedRead } from '#src/db/batched-read.ts'
 import type { Db } from '#src/db/connection.ts'
 import type { Address } from '#src/kernel/units.ts'
 import { isJudged } from './state-store.ts'
-import { signalStates, targets, watches } from './tables.ts'
+import { signalStates, TIP_CURSOR, targets, watches } from './tables.ts'
 
 /** Value of the column `signal` of a state that belongs to no signal: that of a chain outage. */
 export const OUTAGE_STATE_KEY = ''
@@ -34,7 +34,11 @@ export interface WatchRow extends Record<string, unknown> {
   readonly observedAt: Date | null
   /** Block time of the newest observation of this type. */
   readonly lookedAt: Date | null
-  readonly noDataSince: Date | null
+  /**
+   * The earliest of the times since which its target could not be read, its type has had no current data, and nobody has
+   * read the chain; the last is a moment ago while all is well.
+   */
+  readonly noDataSince: Date
   /** The last observation, encoded. */
   readonly observation: unknown
   readonly states: unknown
@@ -49,13 +53,15 @@ const selectWatch = sql`
     w.escalate_to as "escalateTo", w.status as wanted,
     case when w.suspended_at is null then w.status else 'suspended' end as status, w.muted_until as "mutedUntil", w.version,
     w.created_at as "createdAt", w.updated_at as "updatedAt", t.observed_at as "observedAt", t.observation,
-    c.block_at as "lookedAt", coalesce(t.no_data_since, c.failing_since) as "noDataSince",
+    c.block_at as "lookedAt",
+    least(t.no_data_since, c.failing_since, coalesce(tip.checked_at, w.created_at)) as "noDataSince",
     coalesce((select jsonb_agg(jsonb_build_object('id', s.signal, 'state', s.phase,
       'since', s.since, 'streak', s.streak, 'severity', s.severity,
       'lastEvidenceAt', s.last_evidence_at))
       from signal_states s where s.watch_id = w.id), '[]'::jsonb) as states
   from watches w join targets t on t.id = w.target_id
-    left join observation_cursors c on c.type = w.type`
+    left join observation_cursors c on c.type = w.type
+    left join observation_cursors tip on tip.type = ${sql.raw(`'${TIP_CURSOR}'`)}`
 
 /** A watch by its wallet and id. */
 type WatchKey = Pick<typeof watches.$inferSelect, 'wallet' | 'id'>

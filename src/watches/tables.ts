@@ -57,6 +57,7 @@ export const targets = pgTable(
     index('targets_stale').on(table.type, table.id).where(sql`stale`),
     index('targets_unwatched').on(table.id).where(sql`watch_count = 0`),
     index('targets_slice').on(table.type, sliceOfKey, table.id),
+    index('targets_no_data').on(table.type, table.id).where(sql`no_data_since is not null`),
   ],
 )
 
@@ -119,12 +120,19 @@ export const signalStates = pgTable(
     lastEvidenceAt: timestamp('last_evidence_at', { withTimezone: true }).notNull(),
     lastFiredAt: timestamp('last_fired_at', { withTimezone: true }),
   },
-  (table) => [primaryKey({ columns: [table.watchId, table.signal] })],
+  (table) => [
+    primaryKey({ columns: [table.watchId, table.signal] }),
+    index('signal_states_outage').on(table.watchId).where(sql`signal = ''`),
+  ],
 )
+
+/** Name of the row of `observation_cursors`, and of `published_blocks`, that is about the tip of the chain. */
+export const TIP_CURSOR = 'chain'
 
 /**
  * Progress of observation by watch type. One row per type, so that a tick at which nothing changed writes no row of a
- * target. The row `chain` is about the tip of the chain.
+ * target. The row `chain` is about the tip of the chain. The blocks of types are written with those of their slices;
+ * failures only by the one process that reads the tip.
  */
 export const observationCursors = pgTable('observation_cursors', {
   type: text('type').primaryKey(),
@@ -132,14 +140,14 @@ export const observationCursors = pgTable('observation_cursors', {
   blockAt: timestamp('block_at', { withTimezone: true }),
   /** Time of the last successful observation, by the service's clock. */
   observedAt: timestamp('observed_at', { withTimezone: true }),
-  /** Time since which the chain gave no answer, or no new block; null while the chain works. */
+  /**
+   * In the row `chain`: time since which the chain gave no answer, or no new block. In others: time since which the
+   * watches of the type have had no current data. null while all is well.
+   */
   failingSince: timestamp('failing_since', { withTimezone: true }),
   /** Time of the last check if it failed, otherwise null. In the row `chain`: time of the last check. */
   checkedAt: timestamp('checked_at', { withTimezone: true }),
-  /**
-   * Severity of the outage that is being notified; null if there is no outage, or its recovery is being
-   * notified.
-   */
+  /** Unused; the next release drops it. */
   outageSeverity: text('alarm'),
   /** Severity of the outage that all watches were notified of. */
   outageNotified: text('alarm_told'),
@@ -157,6 +165,7 @@ export const sliceCursors = pgTable(
     blockNumber: integer('block_number'),
     blockAt: timestamp('block_at', { withTimezone: true }),
     observedAt: timestamp('observed_at', { withTimezone: true }),
+    /** Unused; the next release drops these two. */
     failingSince: timestamp('failing_since', { withTimezone: true }),
     checkedAt: timestamp('checked_at', { withTimezone: true }),
   },

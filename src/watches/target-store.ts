@@ -4,7 +4,7 @@ import { valueArray } from '#src/db/arrays.ts'
 import type { Db } from '#src/db/connection.ts'
 import { deleteBatch } from '#src/db/delete-batch.ts'
 import { type Address, Hash } from '#src/kernel/units.ts'
-import { observationCursors, publishedBlocks, sliceOfKey, targets } from './tables.ts'
+import { observationCursors, publishedBlocks, sliceOfKey, TIP_CURSOR, targets } from './tables.ts'
 
 /** The columns of a target that observation needs; the observation is encoded. */
 export interface TargetRow {
@@ -195,8 +195,6 @@ export type ObservationCursor = typeof observationCursors.$inferSelect
 
 /** Channel that is notified when a newer block was published. */
 const BLOCKS_CHANNEL = 'blocks'
-/** Name of the cursor of the chain's tip. */
-export const TIP_CURSOR = 'chain'
 
 /** Progress of a type; undefined before its first observation. */
 export async function findObservationCursor(

@@ -41,7 +41,7 @@ const tokensOf = async (wallet: Address) => (await listTokens(deps, callerOf(wal
 
 beforeAll(async () => {
   database = await freshDatabase()
-  devnet = await startDevnet()
+  devnet = await startDevnet({ startsAt: testClock().now() })
   await devnet.client.setCode({ address: WALLET, bytecode: walletCode(alice.account.address) })
 })
 afterAll(async () => {
@@ -67,7 +67,7 @@ describe('a challenge', () => {
     const challenge = await createChallenge(deps, input)
     expect(challenge.wallet).toBe(alice.account.address)
     expect(challenge.issuedAt).toEqual(clock.now())
-    expect(readMessage(challenge.message)).toEqual({
+    expect(await readMessage(challenge.message)).toEqual({
       publicUrl: 'https://watch.example',
       wallet: alice.account.address,
       scopes: ['read', 'write', 'spend'],
@@ -179,7 +179,7 @@ describe('an exchange', () => {
 
   test('refuses a message of the same form that the service did not issue', async () => {
     const issuedAt = clock.now()
-    const message = writeMessage({
+    const message = await writeMessage({
       publicUrl: deps.publicUrl,
       wallet: alice.account.address,
       scopes: ['read', 'write', 'spend'],

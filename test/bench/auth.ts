@@ -90,7 +90,7 @@ async function fillChallenges(databaseUrl: string): Promise<readonly SignedMessa
       const nonce = generatePrivateKey().slice(2, 34)
       const fields = { wallet: account.address, scopes: ['read'] as const, nonce }
       const publicUrl = 'http://127.0.0.1:8080'
-      const message = writeMessage({ ...fields, publicUrl, issuedAt, expiresAt })
+      const message = await writeMessage({ ...fields, publicUrl, issuedAt, expiresAt })
       const signature = await account.signMessage({ message })
       return { nonce, address: account.address, message, signature }
     }),

@@ -10,10 +10,11 @@ import {
   numberToHex,
 } from 'viem'
 import { listenOnLoopback } from '#sandbox/loopback.ts'
+import { headerHash } from '#src/chain/block-header.ts'
 import { transactionsRootOf } from '#src/chain/transactions-root.ts'
 import { PROTOCOL_EVENTS_ABI } from '#src/fsp/reader/provider-abi.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
-import { BLOCK_SECONDS, catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
+import { catchupBlocks, LATENCY_MS, PROTOCOL_CONTRACTS } from './catchup-chain.ts'
 
 /**
  * A JSON-RPC endpoint over the blocks of `catchup`, which answers after a fixed delay. It prints its address when
@@ -31,6 +32,8 @@ interface Answers {
 
 const counts: Record<string, number> = {}
 const receiptOf = new Map<string, string>()
+/** Hash of the block before. */
+let parentHash = numberToHex(0, { size: 32 })
 const answers = new Map(catchupBlocks().map((block) => [block.number, answersOf(block)]))
 const tip = numberToHex(Math.max(...answers.keys()))
 
@@ -76,7 +79,7 @@ function answerTo(method: string, params: readonly unknown[]): string {
 }
 
 function answersOf(block: ProtocolBlock): Answers {
-  const { number, at, ref } = block
+  const { number, at } = block
   const sent = [
     ...block.submissions.map(({ from, input }) => ({
       from,
@@ -94,11 +97,10 @@ function answersOf(block: ProtocolBlock): Answers {
       to: numberToHex(index + 77, { size: 20 }),
     })),
   ]
-  const transactions = sent.map((transaction, index) => ({
+  const unplaced = sent.map((transaction, index) => ({
     ...transaction,
     type: '0x0',
     hash: keccak256(numberToHex(number * 1000 + index)),
-    blockHash: ref.hash,
     blockNumber: numberToHex(number),
     transactionIndex: numberToHex(index),
     nonce: numberToHex(number),
@@ -109,19 +111,36 @@ function answersOf(block: ProtocolBlock): Answers {
     r: numberToHex(2n ** 255n + BigInt(index)),
     s: numberToHex(2n ** 254n + BigInt(index)),
   }))
-  const head = {
+  const word = numberToHex(1, { size: 32 })
+  const unhashed = {
     number: numberToHex(number),
-    hash: ref.hash,
-    parentHash: numberToHex(number - BLOCK_SECONDS, { size: 32 }),
+    parentHash,
+    sha3Uncles: word,
+    miner: numberToHex(1, { size: 20 }),
+    stateRoot: word,
+    difficulty: '0x1',
+    gasLimit: '0xe4e1c0',
+    gasUsed: '0x2c5572',
+    extraData: `0x${'00'.repeat(80)}`,
+    mixHash: word,
+    nonce: '0x0000000000000000',
+    extDataHash: word,
+    baseFeePerGas: '0x5d21dba00',
+    extDataGasUsed: '0x0',
+    blockGasCost: '0x0',
     timestamp: numberToHex(at),
     logsBloom: `0x${'0'.repeat(512)}`,
     receiptsRoot: numberToHex(1, { size: 32 }),
-    transactionsRoot: transactionsRootOf(transactions),
-    transactions,
+    transactionsRoot: transactionsRootOf(unplaced),
   }
+  const hash = headerHash(unhashed)
+  if (hash === undefined) throw new Error('a header lacks a field')
+  const transactions = unplaced.map((transaction) => ({ ...transaction, blockHash: hash }))
+  const head = { ...unhashed, hash, transactions }
+  parentHash = hash
   const receipts = transactions.map(({ hash }) => ({
     transactionHash: hash,
-    blockHash: ref.hash,
+    blockHash: head.hash,
     status: '0x1',
     gasUsed: '0x186a0',
   }))

@@ -1,12 +1,14 @@
 import { loadavg } from 'node:os'
 import { Pool } from 'undici'
 import { numberToHex } from 'viem'
-import type { BlockRef } from '#src/chain/chain.ts'
+import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { createEndpoints } from '#src/chain/endpoints.ts'
 import { createLogReader } from '#src/chain/logs.ts'
+import { createRecentBlocks } from '#src/chain/recent-blocks.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
 import { createRoundFacts } from '#src/fsp/indexer/round-facts.ts'
+import { createEpochPolicyReader } from '#src/fsp/reader/policy-of-epoch.ts'
 import { createRoundReader } from '#src/fsp/reader/round-reader.ts'
 import { systemClock } from '#src/kernel/clock.ts'
 import { DAY_SECONDS } from '#src/kernel/durations.ts'
@@ -124,7 +126,7 @@ async function readHour(databaseUrl: string, url: string) {
 function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChain {
   const source = { rpcUrls, chainId: 14, log: silentLogger, clock: systemClock, timeoutMs: 5000 }
   const all = new Map<string, Address>(Object.entries(PROTOCOL_CONTRACTS))
-  const reader = createRoundReader({
+  const access: ChainAccess = {
     endpoints: createEndpoints(source),
     contracts: {
       find: async (_client, name) => all.get(name),
@@ -133,10 +135,13 @@ function chainAt(rpcUrls: readonly string[], refs: readonly BlockRef[]): FspChai
       seen: () => new Map(),
       expire: () => undefined,
       suspectMove: () => false,
+      isMissing: () => false,
     },
     logs: createLogReader(),
+    recent: createRecentBlocks(),
     multicallAddress: ZERO_ADDRESS,
-  })
+  }
+  const reader = createRoundReader(access, createEpochPolicyReader(access))
   const chain = {
     blockAt: async (number: number) => refs.find((ref) => ref.number === number),
     rounds: {

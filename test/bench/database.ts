@@ -34,7 +34,7 @@ export async function withDatabase<T>(
     }
     const { sql, close } = connect(embedded.url)
     if (countsStatements) await sql`create extension pg_stat_statements`
-    await migrate(sql, new URL('../../migrations', import.meta.url).pathname)
+    await migrate(sql, join(import.meta.dirname, '../../migrations'))
     await close()
     return await work(embedded.url)
   } finally {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Connection } from '#src/db/connection.ts'
 import { enqueue, type NewDelivery, newDeliveryId } from '#src/delivery/service.ts'
@@ -56,7 +57,7 @@ export async function benchRate(scene: DeliveryScene): Promise<Measurement> {
 
 /** Posts per second of undici alone. */
 async function floorOf({ url, receiverPid }: DeliveryScene): Promise<number> {
-  const script = new URL('./delivery-floor.ts', import.meta.url).pathname
+  const script = join(import.meta.dirname, 'delivery-floor.ts')
   const sides = { receiver: () => cpuMsOf(receiverPid), bench: ownCpuMs }
   const { result, cores } = await measureCores(sides, async () => {
     const floor = spawn(process.execPath, [script, url, `${DELIVERIES}`, `${AT_A_TIME}`], {

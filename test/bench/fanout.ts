@@ -98,6 +98,7 @@ function createWorld({ db }: Connection) {
   // Stand-in for the chain; everything behind it is the service's own code.
   const chain = {
     confirmedBlock: async () => block(),
+    readNewestBlock: async () => block(),
     feedPrices: async (feeds: readonly string[]) =>
       feeds.map((name) => ({
         id: '0x01464c522f55534400000000000000000000000000',

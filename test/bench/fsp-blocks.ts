@@ -5,7 +5,8 @@ import { FDC_PROTOCOL, FTSO_PROTOCOL } from '#src/fsp/protocol/framing.ts'
 import { commitHash } from '#src/fsp/protocol/ftso.ts'
 import { policyOfRound } from '#src/fsp/protocol/policy.ts'
 import { digestsOf } from '#src/fsp/protocol/signatures.ts'
-import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
+import { sortitionWeightOf } from '#src/fsp/protocol/silence.ts'
+import type { LoadedPolicy } from '#src/fsp/reader/policy-of-epoch.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 
 /** Blocks of voting rounds with up to a hundred providers, as the reader gives them. */
@@ -34,7 +35,6 @@ export function benchPolicy(
     rewardEpoch,
     startRound,
     weightSum: 655 * members.length,
-    weightSumWithKeys: 655 * members.length,
     fixedAt: null,
     providers: members.map((n) => ({
       voter: addressOf(1000 + n),
@@ -42,6 +42,7 @@ export function benchPolicy(
       submitSignatures: addressOf(3000 + n),
       signingPolicy: SIGNERS[n] ?? addressOf(0),
       weight: 655,
+      sortitionWeight: sortitionWeightOf(655, 655 * members.length),
     })),
   }
 }

@@ -3,7 +3,7 @@ import { createPublicationReader } from '#src/chain/publication-reader.ts'
 import type { RecoveryPool } from '#src/chain/recovery-pool.ts'
 import { connect } from '#src/db/connection.ts'
 import type { FspChain } from '#src/fsp/chain.ts'
-import type { LoadedPolicy } from '#src/fsp/reader/policies.ts'
+import type { LoadedPolicy } from '#src/fsp/reader/policy-of-epoch.ts'
 import type { ProtocolBlock } from '#src/fsp/reader/round-blocks.ts'
 import type { RoundReader } from '#src/fsp/reader/round-reader.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
@@ -90,16 +90,12 @@ export function startReplay(
       },
     }
   }
+  const settings = { sampleSize: 1.5, feedCount: null, submissionWindow: null }
   const rounds: RoundReader = {
     policies: async () => known(),
     contracts: () => ({}),
-    states: async () => ({
-      registration: null,
-      sampleSize: 1.5,
-      feedCount: null,
-      submissionWindow: null,
-      providers: new Map(),
-    }),
+    states: async () => ({ registration: null, ...settings, providers: new Map() }),
+    newestSettings: async () => settings,
     span: async ({ from }) => ({
       blocks: blocks.filter(({ number }) => number >= from),
       upTo: tip().number,
@@ -107,6 +103,7 @@ export function startReplay(
   }
   const chain = {
     confirmedBlock: async () => tip(),
+    readNewestBlock: async () => tip(),
     blockAt: async (number: number) => ({ ...tip(), number }),
     rounds,
   } as unknown as FspChain

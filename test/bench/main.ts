@@ -3,6 +3,7 @@ import { benchBacklog } from './backlog.ts'
 import { benchBlockToMessage } from './block-to-message.ts'
 import { benchCatchup } from './catchup.ts'
 import { benchDelivery } from './delivery.ts'
+import { benchEndpoint, isEndpointArgument } from './endpoint.ts'
 import { benchFanout } from './fanout.ts'
 import { benchFsp } from './fsp.ts'
 import { benchMetering } from './metering.ts'
@@ -15,7 +16,10 @@ import { benchSandbox } from './sandbox.ts'
 import { benchScale } from './scale.ts'
 import { benchStart } from './start.ts'
 
-/** Every benchmark by name: `npm run bench -- <name>`; all of them without a name. */
+/**
+ * Every benchmark by name: `npm run bench -- <name>`; all of them without a name. `endpoint` takes kinds of endpoints
+ * and `--minutes=4` besides.
+ */
 const BENCHES = {
   rest: benchRest,
   auth: benchAuth,
@@ -32,6 +36,7 @@ const BENCHES = {
   rows: benchRows,
   scale: benchScale,
   sandbox: benchSandbox,
+  endpoint: benchEndpoint,
 }
 
 /** Prints measurements; a benchmark of several parts calls it as each part ends. */
@@ -39,8 +44,10 @@ function show(measurements: readonly Measurement[]): void {
   process.stdout.write(`${report(measurements)}\n`)
 }
 
-const names = process.argv.slice(2)
-const unknown = names.filter((name) => !(name in BENCHES))
+const args = process.argv.slice(2)
+const names = args.filter((arg) => arg in BENCHES)
+const more = args.filter((arg) => !(arg in BENCHES))
+const unknown = more.filter((arg) => !names.includes('endpoint') || !isEndpointArgument(arg))
 if (unknown.length > 0) {
   process.stderr.write(
     `no such benchmark: ${unknown.join(', ')}. There are: ${Object.keys(BENCHES)}\n`,
@@ -49,6 +56,6 @@ if (unknown.length > 0) {
 } else {
   for (const [name, run] of Object.entries(BENCHES)) {
     if (names.length > 0 && !names.includes(name)) continue
-    show(await run(show))
+    show(await run(show, more))
   }
 }

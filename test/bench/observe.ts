@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
@@ -148,7 +149,7 @@ interface Cost {
 }
 
 async function startSubject(...args: readonly string[]) {
-  const script = new URL('./observe-subject.ts', import.meta.url).pathname
+  const script = join(import.meta.dirname, 'observe-subject.ts')
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -14,7 +14,7 @@ const HOURS = 24
 const HOUR_SECONDS = 3600
 const CHAIN_MIB_MAX = 500
 const PROCESS_MIB_MAX = 300
-const ROOT = new URL('../../', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../../')
 /** The command of `npm run sandbox`: a setting of the environment, then the program and its arguments. */
 const [SETTING = '', , ...START] = packageJson.scripts.sandbox.split(' ')
 

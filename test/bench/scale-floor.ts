@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { cpuMsOf, databaseCpuMs } from './scale-cpu.ts'
 import type { CpuCost, FixedCosts } from './scale-units.ts'
@@ -44,7 +45,7 @@ export async function measureFixedWork(
 }
 
 async function startWorker(databaseUrl: string): Promise<Worker> {
-  const script = new URL('./scale-floor-work.ts', import.meta.url).pathname
+  const script = join(import.meta.dirname, 'scale-floor-work.ts')
   const child = spawn(process.execPath, [script, databaseUrl], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 /** A server of a benchmark, in a process of its own. */
@@ -11,7 +12,7 @@ export interface BenchServer {
 
 /** Starts a script of this folder as a server. The script prints its address when it listens. */
 export async function startServer(name: string, ...args: readonly string[]): Promise<BenchServer> {
-  const script = new URL(name, import.meta.url).pathname
+  const script = join(import.meta.dirname, name)
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

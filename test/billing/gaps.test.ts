@@ -29,7 +29,6 @@ let alice: Client
 let countedBefore = 0
 
 beforeAll(async () => {
-  // Separate processes use the machine's clock.
   world = await payWorld({}, testClock(new Date()))
 })
 beforeEach(async () => {
@@ -263,7 +262,10 @@ function startProgram(databasePort: number) {
   url.port = String(databasePort)
   const { router, serviceToken: token, payTo } = world.contracts
   const usdMicros = TOKEN_USD_MICROS.toString()
-  const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, router, token, payTo, usdMicros }
+  // The clock of these tests follows the chain's, which they move.
+  const aheadMs = Math.max(0, world.clock.now().getTime() - Date.now())
+  const addresses = { router, token, payTo }
+  const setUp = { databaseUrl: url.href, rpcUrl: world.rpc.url, ...addresses, usdMicros, aheadMs }
   const { path, env } = builtProgram('pay-and-wait')
   return spawn(process.execPath, [path, JSON.stringify(setUp)], {
     env,

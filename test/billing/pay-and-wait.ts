@@ -22,6 +22,8 @@ interface SetUp {
   /** Receives plain transfers; undefined: plain transfers are not configured. */
   readonly payTo?: string
   readonly usdMicros: string
+  /** How far the clock is ahead of the machine's, as that of the chain; 0 by default. */
+  readonly aheadMs?: number
 }
 
 /** The payment to confirm; empty: search for payments. */
@@ -34,8 +36,9 @@ interface Order {
 const setUp: SetUp = JSON.parse(process.argv[2] ?? '')
 const { db } = connect(setUp.databaseUrl, { max: 1 })
 const log = silentLogger
-const clock = systemClock
-const chain = createChain({ rpcUrls: [setUp.rpcUrl], chainId: 14, log })
+const { aheadMs = 0 } = setUp
+const clock = { now: () => new Date(systemClock.now().getTime() + aheadMs) }
+const chain = createChain({ rpcUrls: [setUp.rpcUrl], chainId: 14, log, clock })
 const payments = {
   router: storedAddress(setUp.router),
   nativePayTo: setUp.payTo === undefined ? undefined : storedAddress(setUp.payTo),

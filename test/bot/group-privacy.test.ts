@@ -5,6 +5,7 @@ import { REGISTRY } from '#bot/features/index.ts'
 import { packed } from '#src/actions/codec.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
+import { listAlerts } from '#src/operations/alerts.ts'
 import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { createWatch } from '#src/operations/watches.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
@@ -86,9 +87,10 @@ test('a watch of credits, and an alert of it, are said to be private', async () 
   await group.say(`/watches ${credits}`)
   expect(group.last().text).toBe(PRIVATE)
   expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`w${credits}`) }]])
+  const { data } = await world.as('alice', listAlerts, { query: { watchId: String(credits) } })
+  const alertId = data[0]?.id
   await group.say('/alerts')
-  expect(group.last().text).toContain('Credits')
-  const [, alertId] = /start=a(\d+)/.exec(JSON.stringify(group.last().entities)) ?? []
+  expect(group.last().text).not.toContain('Own')
   await group.say(`/alerts ${alertId}`)
   expect(group.last().text).toBe(PRIVATE)
   expect(group.last().keyboard).toMatchObject([[{ url: linkTo(`a${alertId}`) }]])

@@ -137,7 +137,7 @@ describe('a group the bot joins', () => {
     ])
     expect(group.last().text).toContain('\u2068Node crew\u2069 is linked to 0xf39F…2266')
     expect(group.last().text).toContain('Managed by: \u2068Bo\u2069\n')
-    expect(group.labels()[0]).toContain('Watches')
+    expect(group.labels()[1]).toContain('Watches')
   })
 
   test('answers only commands addressed to it', async () => {
@@ -328,7 +328,7 @@ describe('in a linked group', () => {
     expect(await stands()).toEqual(['active'])
     expect(group.last().text).toContain('This chat receives alerts again.')
     expect(group.last().text).toContain('is linked to 0xf39F…2266')
-    expect(group.labels()[0]).toContain('Watches')
+    expect(group.labels()[1]).toContain('Watches')
   })
 
   test('alerts resume in the topic where a person who linked the wallet sends /here', async () => {

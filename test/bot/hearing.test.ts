@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeChat } from '#bot/core/store.ts'
 import {
   FOLLOW_UPS,
   followUpsOf,
@@ -9,6 +10,8 @@ import { followUp } from '#bot/features/recipients/follow-ups.ts'
 import { type Receiver, startReceiver } from '#sandbox/receiver.ts'
 import { packed } from '#src/actions/codec.ts'
 import { claimDueRows } from '#src/db/queue.ts'
+import { translator } from '#src/i18n/translate.ts'
+import { LOCALES } from '#src/kernel/locale.ts'
 import { configureChannel } from '#src/operations/channels.ts'
 import { deleteRecipient, listRecipients, updateRecipient } from '#src/operations/recipients.ts'
 import { getWatch, updateWatch } from '#src/operations/watches.ts'
@@ -16,6 +19,7 @@ import { LINK_MINUTES } from '#src/recipients/model.ts'
 import { claimTelegramLink } from '#src/recipients/telegram-link.ts'
 import { createApi } from '#src/telegram/api.ts'
 import { type BotWorld, botWorld, type TestChat } from '../support/bot.ts'
+import { dataOf } from '../support/buttons.ts'
 import { runningClock } from '../support/clock.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
 
@@ -236,7 +240,7 @@ describe('a linked chat', () => {
     await group.press('Link this chat')
     const [button] = group.last().keyboard[0] ?? []
     expect(group.last().text).toContain(
-      'At first, warnings and critical alerts of watches without recipients of their own come here. ' +
+      'Warnings and critical alerts are sent here, infos such as incoming payments are not. ' +
         'The owner can change that in the private chat with the bot.',
     )
     const crew = await recipientOf(await recipientIdOf('Crew'))
@@ -249,6 +253,31 @@ describe('a linked chat', () => {
     expect(ann.labels().flat()).toContain('Warning or higher')
     await group.say(`/start@${BOT_NAME} ${payload}`)
     expect(group.last().text).not.toContain('Which alerts')
+    const change = (minSeverity: string) =>
+      world.as('alice', updateRecipient, {
+        params: { id: String(crew?.id) },
+        body: { minSeverity },
+      })
+    await change('critical')
+    await group.say(`/start@${BOT_NAME}`)
+    expect(group.last().text).toContain('Only critical alerts are sent here.')
+    await change('info')
+    await group.say(`/start@${BOT_NAME}`)
+    expect(group.last().text).not.toContain('are sent here')
+    await change('warning')
+  })
+
+  test.each(
+    LOCALES,
+  )('that is a group of a wallet without watches says in %s which alerts it gets', async (locale) => {
+    const { id } = world.telegram.group({ title: 'New', members: [ann.id], admins: [ann.id] })
+    const group = world.chat(id, ann.id)
+    const t = translator(locale)
+    await group.say(`/start@${BOT_NAME} ${await world.groupCode('bob')}`)
+    await changeChat(world.app.db, id, { locale }, world.app.clock.now())
+    await group.press(dataOf(group.last()).find((data) => data.includes('link.yes')) ?? '')
+    expect(group.last().text).toContain(t('bot:group.from.warning'))
+    expect(group.labels()[0]).toEqual([t('bot:button.hear')])
   })
 
   test('turns the message with its link into the question, for the one who made the link', async () => {
@@ -295,7 +324,6 @@ describe('a linked chat', () => {
     await group.say(`/start@${BOT_NAME} ${code}`)
     await group.press('Link this chat')
     expect(group.last().text).toContain('This chat is already linked.')
-    expect(group.last().text).not.toContain('At first')
     expect(group.labels()[0]).toEqual(['Choose alerts…'])
     const shown = ann.all().find((message) => message.id === card.id)?.text
     expect(shown).toContain(`Which alerts should ${iso('Crew 3')} get?`)

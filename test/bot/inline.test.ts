@@ -2,13 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
 import { shortAddress } from '#src/i18n/format.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
+import { testClock } from '../support/clock.ts'
 
 let world: BotWorld
 let devnet: DevnetWithContracts
 let ann: TestChat
 
 beforeAll(async () => {
-  devnet = await startDevnet({ contracts: true })
+  devnet = await startDevnet({ contracts: true, startsAt: testClock().now() })
   world = await botWorld({
     FLARE_RPC_URLS: devnet.rpcUrl,
     FLARE_CONTRACT_REGISTRY: devnet.contracts.registry,

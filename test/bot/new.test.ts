@@ -7,6 +7,7 @@ import { createSubscription } from '#src/operations/subscriptions.ts'
 import { deleteWatch, listWatches } from '#src/operations/watches.ts'
 import { watchStart } from '#src/telegram/links.ts'
 import { type BotWorld, botWorld, type TestChat, walletOf } from '../support/bot.ts'
+import { testClock } from '../support/clock.ts'
 
 let world: BotWorld
 let devnet: DevnetWithContracts
@@ -18,7 +19,7 @@ const NO_TOKEN = '0x1D80c49BbBCd1C0911346656B529DF9E5c2F783d'
 const iso = (label: string) => `\u2068${label}\u2069`
 
 beforeAll(async () => {
-  devnet = await startDevnet({ contracts: true })
+  devnet = await startDevnet({ contracts: true, startsAt: testClock().now() })
   const { registry, wflr, fxrp } = devnet.contracts
   world = await botWorld({
     FLARE_RPC_URLS: devnet.rpcUrl,

@@ -508,6 +508,11 @@ describe('a mailbox', () => {
     await isDefault(false)
     await chat.say(`/start r${id}`)
     expect(chat.last().text).toContain('No watch uses this recipient.')
+    // The list marks it, and does not mark a default before the first watch.
+    await chat.say('/recipients')
+    expect(chat.last().text).toMatch(/✓ .*This chat.*default$/m)
+    while (!chat.last().text.includes('Night <b>shift')) await chat.press('›')
+    expect(chat.last().text).toMatch(/⚪ .*Night <b>shift.* · gets no alerts$/m)
   })
 
   test('says before its deletion how many watches use only the defaults', async () => {

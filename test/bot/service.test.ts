@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { ALLOWED_UPDATES } from '#bot/core/poller.ts'
+import { ALLOWED_UPDATES, fetchUpdates } from '#bot/core/poller.ts'
 import { type BotService, createBotService } from '#bot/core/service.ts'
 import { BOT_PARTS } from '#bot/parts.ts'
 import { startTelegramApi, type TelegramApi } from '#sandbox/telegram-api.ts'
@@ -8,6 +8,7 @@ import { translate } from '#src/i18n/translate.ts'
 import { LOCALES } from '#src/kernel/locale.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { App } from '#src/operations/define.ts'
+import { createApi } from '#src/telegram/api.ts'
 import { menuNames } from '../support/bot.ts'
 import { BOT_NAME, BOT_TOKEN, serviceOnly } from '../support/harness.ts'
 import { ownPace } from '../support/pace.ts'
@@ -141,24 +142,83 @@ describe('long polling', () => {
     expect(await hello()).toContain('How it works')
   }, 40_000)
 
-  test('with a wrong token logs one error and stops', async () => {
-    const service = create({ token: '4712:AAanother-token-that-telegram-does-not-know' })
+  test('reports a wrong token as one, and starts as soon as Telegram accepts it', async () => {
+    const times = 3
+    telegram.failNext({ method: 'getMe', times }, { error_code: 401, description: 'Unauthorized' })
+    const service = create()
     await service.start()
-    expect(await service.introduce()).toBe(false)
-    expect(logged).toEqual([{ level: 'error', message: 'telegram refuses the bot token' }])
+    await expect
+      .poll(() => service.problem())
+      .toBe('Telegram refuses the bot token: getMe: Unauthorized')
     expect(service.username()).toBeUndefined()
+    expect(await hello()).toContain('How it works')
+    expect(service.problem()).toBeUndefined()
+    expect(logged.filter(({ level }) => level === 'error')).toEqual([
+      { level: 'error', message: 'telegram refuses the bot token' },
+    ])
+  }, 40_000)
+
+  test.each([
+    [401, 'Unauthorized'],
+    [404, 'Not Found'],
+    [403, 'Forbidden'],
+    [400, 'Bad Request'],
+  ])(
+    'goes on after Telegram refused it with %i for a while',
+    async (code, description) => {
+      const service = create()
+      await service.start()
+      await hello()
+      const refusal = { error_code: code, description }
+      telegram.failNext({ method: 'getUpdates', times: 3 }, refusal)
+      const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+      // The first update ends the open request, whose successors are refused.
+      telegram.send(id, '/help')
+      await expect.poll(() => service.problem()).toContain(`getUpdates: ${description}`)
+      telegram.send(id, '/help')
+      expect(await hello()).toContain('How it works')
+      await expect.poll(() => service.problem()).toBeUndefined()
+    },
+    40_000,
+  )
+
+  test('stores what it can read of an answer, and refuses one that is no list', async () => {
+    const api = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, 1)
+    let result: unknown = {}
+    api.config.use(async () => ({ ok: true, result: result as never }))
+    const fetch = () =>
+      fetchUpdates(app, api, { offset: 5, waitSeconds: 0 }, new AbortController().signal)
+    await expect(fetch()).rejects.toThrow('no list')
+    result = [{ no: 'update' }, { update_id: 900 }, null]
+    expect(await fetch()).toBe(901)
+    const stored = await only.sql`select from telegram_updates where update_id = 900`
+    expect(stored).toHaveLength(1)
+    expect(wasLogged('updates cannot be read')).toBe(true)
   })
 
-  test('ends when the token is revoked while it runs', async () => {
-    await create().start()
+  test('reports another program with the same token, and the end of it', async () => {
+    const service = create()
+    await service.start()
     await hello()
-    telegram.failNext({ method: 'getUpdates' }, { error_code: 401, description: 'Unauthorized' })
-    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
-    telegram.send(id, '/help')
-    telegram.send(id, '/help')
+    const other = createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, 60)
+    const taken = other.getUpdates({ timeout: 1 })
     await expect
-      .poll(() => wasLogged('telegram refuses the bot token'), { timeout: 10_000 })
-      .toBe(true)
+      .poll(() => service.problem())
+      .toBe('another program receives updates with the same bot token')
+    await taken
+    only.clock.advance(31)
+    expect(await hello()).toContain('How it works')
+    expect(service.problem()).toBeUndefined()
+  }, 40_000)
+
+  test('reports when no request for updates is answered for long', async () => {
+    const service = create()
+    await service.start()
+    await hello()
+    only.clock.advance(91)
+    expect(service.problem()).toMatch(/^no answer to a request for updates for \d+ s$/)
+    await hello()
+    expect(service.problem()).toBeUndefined()
   })
 
   test('makes no call before it is started', async () => {
@@ -182,6 +242,16 @@ describe('an update that fails', () => {
     )
     expect(edited.text).toContain('Language of this chat')
   })
+
+  test('because Telegram refuses the token for a while is answered later', async () => {
+    await create().start()
+    const refusal = { error_code: 401, description: 'Unauthorized' }
+    telegram.failNext({ method: 'sendMessage', times: 5 }, refusal)
+    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    telegram.send(id, '/help')
+    const answer = await asTimePasses(telegram.waitFor(() => telegram.lastMessage(id), 30_000))
+    expect(answer.text).toContain('How it works')
+  }, 40_000)
 
   test('each time is answered with an error, a reference and a button to retry', async () => {
     await create().start()
@@ -242,6 +312,38 @@ describe('the webhook', () => {
       allowed_updates: [...ALLOWED_UPDATES],
     })
   })
+
+  test('reports why Telegram cannot deliver updates, and the end of it', async () => {
+    const target = fastify()
+    let status = 503
+    target.post('/telegram/webhook', (_request, reply) => reply.code(status).send())
+    const publicUrl = await target.listen({ host: '127.0.0.1', port: 0 })
+    const service = create({ webhookSecret: secret, publicUrl })
+    await service.start()
+    await telegram.waitFor(
+      () => telegram.lastCall('setWebhook')?.payload['url'] === `${publicUrl}/telegram/webhook`,
+    )
+    telegram.send(telegram.person({ firstName: 'Ann', languageCode: 'en' }).id, '/help')
+    only.clock.set(new Date())
+    await expect
+      .poll(() => service.problem(), { timeout: 60_000 })
+      .toContain('Wrong response from the webhook: 503')
+    status = 200
+    await expect.poll(() => service.problem(), { timeout: 60_000 }).toBeUndefined()
+    await target.close()
+  }, 150_000)
+
+  test('sets its webhook again after another program deleted it', async () => {
+    const service = create({ webhookSecret: secret, publicUrl: url })
+    await service.start()
+    await hello()
+    await createApi({ token: BOT_TOKEN, apiRoot: telegram.url }, 60).deleteWebhook()
+    await expect.poll(() => service.problem(), { timeout: 60_000 }).toContain('another program')
+    expect(wasLogged('webhook was changed by another program; it is set again')).toBe(true)
+    const { id } = telegram.person({ firstName: 'Ann', languageCode: 'en' })
+    telegram.send(id, '/help')
+    await telegram.waitFor(() => telegram.lastMessage(id), 60_000)
+  }, 150_000)
 
   test('refuses every update without the secret', async () => {
     const before = await countUpdates()

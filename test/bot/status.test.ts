@@ -5,7 +5,8 @@ import { createRecipient, updateRecipient } from '#src/operations/recipients.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import { API_TIMEOUT_SECONDS, createApi } from '#src/telegram/api.ts'
 import { saveStates } from '#src/watches/state-store.ts'
-import { saveObservationCursor, TIP_CURSOR } from '#src/watches/target-store.ts'
+import { TIP_CURSOR } from '#src/watches/tables.ts'
+import { saveObservationCursor } from '#src/watches/target-store.ts'
 import { type BotWorld, botWorld, LIVE_CHECKS, type TestChat, walletOf } from '../support/bot.ts'
 import { alertsIn } from '../support/bot-alerts.ts'
 import { BOT_NAME, BOT_TOKEN } from '../support/harness.ts'
@@ -21,9 +22,13 @@ afterAll(() => world.close())
 
 const lastText = (chat: TestChat) => chat.last().text.replace(/\s+/g, ' ')
 
-/** Updates live messages once, some seconds later; by default more than the minute between two updates. */
+/**
+ * Updates live messages once, some seconds later; by default more than the minute between two updates. The chain was read
+ * meanwhile.
+ */
 async function updateAfter(seconds = 61): Promise<void> {
   world.clock.advance(seconds)
+  await recordTip(2)
   const api = createApi({ token: BOT_TOKEN, apiRoot: world.telegram.url }, API_TIMEOUT_SECONDS)
   await updateLiveMessages({ app: world.app, api, username: BOT_NAME, checks: LIVE_CHECKS })
 }

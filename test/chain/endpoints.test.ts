@@ -2,9 +2,11 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
+import { createClient, http, numberToHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type Devnet, startDevnet } from '#sandbox/devnet.ts'
+import { headerHash } from '#src/chain/block-header.ts'
 import type { Chain } from '#src/chain/chain.ts'
 import { createChain } from '#src/chain/client.ts'
 import { AppError } from '#src/kernel/errors.ts'
@@ -31,13 +33,19 @@ const log: Logger = {
 const loggedAt = (level: string) => lines.filter((line) => line.level === level)
 
 function chainOf(...rpcUrls: readonly string[]): Chain {
-  return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300 })
+  return createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000 })
 }
 
+/** A block as the chain's node returns it. */
+const blockAt = (number: number): Promise<unknown> =>
+  createClient({ transport: http(devnet.rpcUrl) }).request({
+    method: 'eth_getBlockByNumber',
+    params: [numberToHex(number), false],
+  })
 const tip = async () => Number(await devnet.client.getBlockNumber())
 
 beforeAll(async () => {
-  devnet = await startDevnet()
+  devnet = await startDevnet({ startsAt: new Date(AT) })
   await devnet.mine(10)
 })
 afterAll(() => devnet.close())
@@ -55,19 +63,14 @@ const failures: readonly [string, (proxy: RpcProxy) => unknown, string][] = [
   ['answers too late', (proxy) => proxy.delay(60_000), 'timeout'],
   ['answers 502', (proxy) => proxy.failNext(99, { status: 502 }), 'http 502'],
   [
-    'wants fewer requests',
-    (proxy) => proxy.failNext(99, { code: -32005, message: 'rate limited' }),
-    'rpc -32005: rate limited',
-  ],
-  [
     'answers nonsense',
-    (proxy) => proxy.rewrite('eth_blockNumber', () => ({ not: 'a number' })),
+    (proxy) => proxy.rewrite('eth_getBlockByNumber', () => ({ not: 'a block' })),
     'malformed response',
   ],
   [
-    'does not have the block it counted',
+    'has no newest block',
     (proxy) => proxy.rewrite('eth_getBlockByNumber', () => null),
-    'block 9 is missing',
+    'the newest block is missing',
   ],
 ]
 
@@ -91,7 +94,7 @@ describe('with a second endpoint', () => {
     const chain = chainOf(primary.url, secondary.url)
     await chain.confirmedBlock(1)
     await chain.confirmedBlock(1)
-    expect(primary.count('eth_blockNumber')).toBe(2)
+    expect(primary.count('eth_getBlockByNumber')).toBe(2)
     expect(secondary.counts()).toEqual({})
   })
 
@@ -105,12 +108,12 @@ describe('with a second endpoint', () => {
     await devnet.mine(1)
     await chain.confirmedBlock(1)
     expect(primary.counts()).toEqual({})
-    expect(secondary.count('eth_blockNumber')).toBe(2)
+    expect(secondary.count('eth_getBlockByNumber')).toBe(2)
 
     nowMs = AT + 30_000
     await chain.confirmedBlock(1)
-    expect(primary.count('eth_blockNumber')).toBe(1)
-    expect(secondary.count('eth_blockNumber')).toBe(2)
+    expect(primary.count('eth_getBlockByNumber')).toBe(1)
+    expect(secondary.count('eth_getBlockByNumber')).toBe(2)
     expect(loggedAt('info')).toEqual([
       {
         level: 'info',
@@ -129,12 +132,90 @@ describe('with a second endpoint', () => {
     expect((await chain.confirmedBlock(1)).number).toBe(await tip())
   })
 
-  test('tip and block are read from the same endpoint, also when the tips differ', async () => {
-    // The first endpoint reports a block that it does not have; the second reports a lower one that
-    // it has.
-    primary.rewrite('eth_blockNumber', () => '0xffff')
-    secondary.rewrite('eth_blockNumber', () => '0x8')
+  test('a confirmed block is an ancestor of the newest one, also if an endpoint is behind', async () => {
+    const behind = await blockAt(8)
+    secondary.rewrite('eth_getBlockByNumber', (block, params) =>
+      JSON.stringify(params).includes('latest') ? behind : block,
+    )
+    await primary.down()
     expect((await chainOf(primary.url, secondary.url).confirmedBlock(2)).number).toBe(7)
+  })
+})
+
+describe('a node that does not have a block yet', () => {
+  test.each([
+    ['coreth', { code: -32000, message: 'cannot query unfinalized data' }],
+    ['geth', { code: -32000, message: 'header not found' }],
+  ])('is asked again a moment later, without a rest or a warning (%s)', async (_, error) => {
+    const chain = chainOf(primary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.failNext(3, error, 'eth_getBlockByNumber')
+    expect((await chain.blockAt(number))?.number).toBe(number)
+    expect(lines).toEqual([])
+  })
+
+  test('may answer null for it', async () => {
+    const chain = chainOf(primary.url)
+    const { number } = await chain.confirmedBlock(1)
+    let nulls = 2
+    primary.rewrite('eth_getBlockByNumber', (block) => (nulls-- > 0 ? null : block))
+    expect((await chain.blockAt(number))?.number).toBe(number)
+    expect(lines).toEqual([])
+  })
+
+  test('is left for another endpoint that has the block', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.failNext(99, { code: -32000, message: 'cannot query unfinalized data' })
+    expect((await chain.blockAt(number))?.number).toBe(number)
+    expect(lines).toEqual([])
+  })
+})
+
+describe('an endpoint that limits requests', () => {
+  test.each([
+    ['a status, whatever its body says', { status: 429 }],
+    ['a code', { code: -32007, message: '50/second request limit reached' }],
+    ['words', { code: -32005, message: 'daily request count exceeded, request rate limited' }],
+  ])('by %s is asked again after a pause, and does not rest', async (_, fault) => {
+    primary.failNext(1, fault)
+    expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
+    expect(loggedAt('warn')).toEqual([])
+    expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint limits requests' }])
+  })
+
+  test.each([520, 522, 524, 503])('or is busy with %i is asked again', async (status) => {
+    primary.failNext(2, { status })
+    expect((await chainOf(primary.url).confirmedBlock(1)).number).toBe(await tip())
+    expect(lines).toEqual([])
+  })
+})
+
+describe('the newest block', () => {
+  test('is read once for all callers of a moment', async () => {
+    const chain = createChain({
+      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 1000 },
+      sharedHeadMs: () => 60_000,
+    })
+    const blocks = await Promise.all([1, 2, 1].map((depth) => chain.confirmedBlock(depth)))
+    const { number } = await chain.confirmedBlock(1)
+    expect(blocks.map((block) => block.number - number)).toEqual([0, -1, 0])
+    // The newest block, and the one before it.
+    expect(primary.counts()).toEqual({ eth_chainId: 1, eth_getBlockByNumber: 2 })
+  })
+
+  test('is read again for the caller that decides how often, and the others share what it read', async () => {
+    const chain = createChain({
+      ...{ rpcUrls: [primary.url], chainId: 14, log, clock, timeoutMs: 1000 },
+      sharedHeadMs: () => 60_000,
+    })
+    await chain.confirmedBlock(2)
+    await devnet.mine(1)
+    const { number } = await chain.readNewestBlock(2)
+    primary.resetCounts()
+    expect((await chain.confirmedBlock(2)).number).toBe(number)
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    expect(primary.counts()).toEqual({})
   })
 })
 
@@ -190,7 +271,10 @@ describe('an endpoint of another chain', () => {
       {
         level: 'error',
         message: 'rpc endpoint serves another chain',
-        fields: { endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
+        fields: {
+          ...{ endpoint: 0, origin: primary.url, chainId: '1', expectedChainId: 14 },
+          askedAgainAfterSeconds: 60,
+        },
       },
     ])
   })
@@ -219,7 +303,7 @@ describe('an endpoint of another chain', () => {
     await chain.confirmedBlock(1)
     await devnet.mine(1)
     await chain.confirmedBlock(1)
-    expect(primary.count('eth_blockNumber')).toBeGreaterThan(0)
+    expect(primary.count('eth_getBlockByNumber')).toBeGreaterThan(0)
   })
 
   test('is not used when it is the only endpoint', async () => {
@@ -228,6 +312,16 @@ describe('an endpoint of another chain', () => {
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
     expect(primary.counts()).toEqual({ eth_chainId: 1 })
+  })
+
+  test('is asked again a minute later, because one answer may have been wrong', async () => {
+    primary.rewrite('eth_chainId', () => '0x1')
+    const chain = chainOf(primary.url)
+    await expect(chain.confirmedBlock(1)).rejects.toThrow('dependency_unavailable')
+    await primary.up()
+    nowMs = AT + 60_000
+    expect((await chain.confirmedBlock(1)).number).toBe(await tip())
+    expect(loggedAt('info')).toMatchObject([{ message: 'rpc endpoint serves the right chain' }])
   })
 
   test('is checked once per endpoint', async () => {
@@ -289,19 +383,21 @@ async function startDripping(): Promise<{ url: string; close(): Promise<void> }>
   }
 }
 
-describe('the newest block', () => {
+describe('the newest block of two endpoints', () => {
   test('comes from the endpoint that is ahead', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
-    primary.rewrite('eth_blockNumber', () => `0x${(number - 3).toString(16)}`)
+    const behind = await blockAt(number - 3)
+    primary.rewrite('eth_getBlockByNumber', () => behind)
     expect((await chain.confirmedBlock(1)).number).toBe(number)
-    expect(secondary.count('eth_blockNumber')).toBe(1)
+    expect(secondary.count('eth_getBlockByNumber')).toBe(1)
   })
 
   test('comes from another endpoint if one does not advance', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
-    primary.rewrite('eth_blockNumber', () => `0x${number.toString(16)}`)
+    const unchanged = await blockAt(number)
+    primary.rewrite('eth_getBlockByNumber', () => unchanged)
     await devnet.mine(4)
     expect((await chain.confirmedBlock(1)).number).toBe(number)
     nowMs = AT + 10_000
@@ -311,10 +407,52 @@ describe('the newest block', () => {
   test('is not a block that only one endpoint claims to have', async () => {
     const chain = chainOf(primary.url, secondary.url)
     const { number } = await chain.confirmedBlock(1)
-    primary.rewrite('eth_blockNumber', () => '0xffffff')
+    primary.rewrite('eth_getBlockByNumber', (block) => ({ ...Object(block), number: '0xffffff' }))
     await devnet.mine(1)
     expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
     expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+  })
+})
+
+describe('the newest block, while an endpoint gives its blocks a hash of their own', () => {
+  const lies: readonly (readonly [string, (block: object) => object])[] = [
+    ['is before its parent', (block) => ({ ...block, timestamp: '0x1' })],
+    ['has another parent', (block) => ({ ...block, parentHash: `0x${'ab'.repeat(32)}` })],
+  ]
+
+  test.each(lies)('is that of another endpoint if it %s', async (_, change) => {
+    const chain = chainOf(primary.url, secondary.url)
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_getBlockByNumber', (block) => {
+      if (block === null || Number(Object(block).number) <= number) return block
+      const changed = change(Object(block))
+      return { ...changed, hash: headerHash({ ...changed }) }
+    })
+    await devnet.mine(1)
+    const { hash } = await devnet.client.getBlock({ blockNumber: BigInt(number + 1) })
+    expect(await chain.confirmedBlock(1)).toMatchObject({ number: number + 1, hash })
+    expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
+  })
+
+  test('is not one far ahead, and a block that was replaced meanwhile is believed', async () => {
+    const chain = chainOf(primary.url, secondary.url)
+    let known: unknown
+    primary.rewrite('eth_getBlockByNumber', (block) => {
+      known = block
+      return block
+    })
+    const { number } = await chain.confirmedBlock(1)
+    primary.rewrite('eth_getBlockByNumber', (block, params) => {
+      const far = { ...Object(known), number: '0xffffff' }
+      const isNewest = JSON.stringify(params).includes('latest')
+      return isNewest ? { ...far, hash: headerHash(far) } : block
+    })
+    await devnet.mine(1)
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 1)
+    await primary.up()
+    await devnet.reorg(1)
+    await devnet.mine(1)
+    expect((await chain.confirmedBlock(1)).number).toBe(number + 2)
   })
 })
 
@@ -322,16 +460,16 @@ describe('the chain for requests of anonymous callers', () => {
   test('refuses requests above its limit at once, and leaves the watcher’s chain alone', async () => {
     const rpcUrls = [primary.url, secondary.url]
     const limits = { runningMax: 1, waitingMax: 1 }
-    const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 300, limits })
+    const requests = createChain({ rpcUrls, chainId: 14, log, clock, timeoutMs: 1000, limits })
     const watcher = chainOf(...rpcUrls)
-    primary.failNext(99, { status: 429 })
-    const asked = [requests.confirmedBlock(1), requests.confirmedBlock(1)]
-    await expect(requests.confirmedBlock(1)).rejects.toMatchObject({
+    await primary.down()
+    const asked = [requests.blockAt(1), requests.blockAt(1)]
+    await expect(requests.blockAt(1)).rejects.toMatchObject({
       kind: 'upstream',
       details: { retryAfterSeconds: expect.any(Number) },
     })
     await Promise.all(asked)
-    expect(loggedAt('warn')).toHaveLength(1)
+    expect(loggedAt('warn')).toMatchObject([{ fields: { endpoint: 0 } }])
     await primary.up()
     await secondary.down()
     // Only the first endpoint is left; for the watcher it never failed, so it does not rest.
@@ -359,7 +497,7 @@ describe('settings of one endpoint', () => {
     const chain = createChain({
       rpcUrls: [urlOf(keyed), urlOf(plain), primary.url],
       rpcHeaders: [{ 'x-api-key': 'geheim-4711' }],
-      ...{ chainId: 14, log, clock, timeoutMs: 300 },
+      ...{ chainId: 14, log, clock, timeoutMs: 1000 },
     })
     expect((await chain.confirmedBlock(2)).number).toBeGreaterThan(0)
     expect(new Set(keys)).toEqual(new Set(['geheim-4711']))

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { toFunctionSelector } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RpcProxy, startRpcProxy } from '#sandbox/devnet/rpc-proxy.ts'
 import { type DevnetWithContracts, startDevnet } from '#sandbox/devnet.ts'
@@ -15,14 +16,16 @@ let devnet: DevnetWithContracts
 let primary: RpcProxy
 let secondary: RpcProxy
 let nowMs: number
+
+const AT = new Date('2026-11-20T15:00:00Z')
 const clock = { now: () => new Date(nowMs) }
 
 beforeAll(async () => {
-  devnet = await startDevnet({ contracts: true })
+  devnet = await startDevnet({ contracts: true, startsAt: AT })
 })
 afterAll(() => devnet.close())
 beforeEach(async () => {
-  nowMs = new Date('2026-11-20T15:00:00Z').getTime()
+  nowMs = AT.getTime()
   primary = await startRpcProxy(devnet.rpcUrl)
   secondary = await startRpcProxy(devnet.rpcUrl)
 })
@@ -99,6 +102,60 @@ describe('the list of contracts', () => {
     secondary.resetCounts()
     expect(await find()).toBe(before)
     expect(secondary.count('eth_call')).toBe(1)
+  })
+})
+
+describe('the first answer of an endpoint', () => {
+  test('that lists no contracts is not believed while another endpoint lists some', async () => {
+    const { registry } = devnet.contracts
+    const names = createContractAddresses({
+      registry,
+      endpointCount: 2,
+      clock,
+      log: silentLogger,
+    })
+    const endpoints = createEndpoints({
+      rpcUrls: [primary.url, secondary.url],
+      chainId: 14,
+      log: silentLogger,
+      clock,
+      timeoutMs: 2000,
+    })
+    primary.rewrite('eth_call', () => '0x')
+    const find = () => endpoints.ask((client) => names.find(client, 'FtsoV2'), undefined)
+    expect(await find()).toBeDefined()
+  })
+
+  test('about the decimals of a token is not believed while another endpoint says otherwise', async () => {
+    const { fxrp } = devnet.contracts
+    const rpcUrls = [primary.url, secondary.url]
+    const chain = createChain({ rpcUrls, chainId: 14, log: silentLogger, clock })
+    const decimals = (number: number) => number.toString(16).padStart(64, '0')
+    const changed = (word: string) => (word === decimals(6) ? decimals(18) : word)
+    primary.rewrite(
+      'eth_call',
+      (data) => `0x${String(data).slice(2).replaceAll(/.{64}/g, changed)}`,
+    )
+    await expect(chain.assetInfo(fxrp)).rejects.toMatchObject({ code: 'dependency_unavailable' })
+    await primary.up()
+    expect(await chain.assetInfo(fxrp)).toMatchObject({ decimals: 6 })
+  })
+
+  test('that lists no feeds replaces no known list', async () => {
+    const rpcUrls = [primary.url]
+    const { registry: contractRegistry } = devnet.contracts
+    const chain = createChain({ rpcUrls, chainId: 14, log: silentLogger, clock, contractRegistry })
+    const list = await chain.feedList()
+    expect(list?.feeds.length).toBeGreaterThan(0)
+    nowMs += 9 * 60_000
+    await chain.feedList()
+    nowMs += 2 * 60_000
+    const empty = `0x${'20'.padStart(64, '0')}${'0'.repeat(64)}`
+    const asked = toFunctionSelector('function getSupportedFeedIds()').slice(2)
+    primary.rewrite('eth_call', (data, params) =>
+      JSON.stringify(params).includes(asked) ? empty : data,
+    )
+    expect(await chain.feedList()).toEqual(list)
   })
 })
 

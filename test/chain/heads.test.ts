@@ -57,7 +57,7 @@ function follow(urls: readonly string[], options: Partial<Parameters<typeof crea
   const log = { ...silentLogger, warn: (fields: unknown) => state.warnings.push(fields) }
   const heads = createHeads({
     sockets: urls.map((url, endpoint) => ({ endpoint, url, headers: { 'x-api-key': 'secret' } })),
-    confirmations: 2,
+    ...{ confirmations: 2, longestMs: 2000 },
     log,
     pausesMs: { min: 1, max: 8 },
     ...options,
@@ -133,7 +133,7 @@ describe('new heads', () => {
       heads.read(Math.max(number - 1, 0))
     }
     expect(node.connections).toHaveLength(1)
-    expect(heads.nextMs(2000)).toBe(2000)
+    expect(heads.nextMs()).toBe(2000)
   })
 
   test('of a hundred blocks during one poll keep the connection open, and share the poll', async () => {

@@ -13,7 +13,7 @@ const alice = PEOPLE.alice.account.address
 const bob = PEOPLE.bob.account.address
 const carol = PEOPLE.carol.account.address
 const FLR = 10n ** 18n
-const UNKNOWN = { transactionHash: null, counterparty: null }
+const UNKNOWN = { transactionHash: null, counterparty: null, transactions: [] }
 
 let devnet: DevnetWithContracts
 let proxy: RpcProxy
@@ -64,8 +64,16 @@ test('for one transfer of coins both accounts get the transaction and the counte
     hash = (await devnet.transfer(alice, bob, 500n * FLR)).hash
   })
   expect(found).toEqual([
-    { transactionHash: hash, counterparty: bob },
-    { transactionHash: hash, counterparty: alice },
+    {
+      transactionHash: hash,
+      counterparty: bob,
+      transactions: [{ hash, units: -500n * FLR, counterparty: bob }],
+    },
+    {
+      transactionHash: hash,
+      counterparty: alice,
+      transactions: [{ hash, units: 500n * FLR, counterparty: alice }],
+    },
   ])
 })
 
@@ -76,30 +84,56 @@ test('for one transfer of a token both accounts get the transaction and the coun
     hash = await send(alice, bob, 20n * FLR)
   })
   expect(found).toEqual([
-    { transactionHash: hash, counterparty: bob },
-    { transactionHash: hash, counterparty: alice },
+    { transactionHash: hash, counterparty: bob, transactions: [expect.objectContaining({ hash })] },
+    {
+      transactionHash: hash,
+      counterparty: alice,
+      transactions: [expect.objectContaining({ hash })],
+    },
   ])
 })
 
-test('for several transfers to one account only the counterparty is returned', async () => {
+test('for several transfers to one account the counterparty and the list of transactions are returned', async () => {
+  const hashes: string[] = []
   const found = await behind([alice], 'FLR', async () => {
-    await devnet.transfer(alice, bob, FLR)
-    await devnet.transfer(alice, bob, FLR)
+    hashes.push((await devnet.transfer(alice, bob, FLR)).hash)
+    hashes.push((await devnet.transfer(alice, bob, 2n * FLR)).hash)
   })
-  expect(found).toEqual([{ transactionHash: null, counterparty: bob }])
+  const transactions = hashes.map((hash, index) => ({
+    hash,
+    units: -BigInt(index + 1) * FLR,
+    counterparty: bob,
+  }))
+  expect(found).toEqual([{ transactionHash: null, counterparty: bob, transactions }])
 })
 
-test('for transfers to several accounts neither transaction nor counterparty is returned', async () => {
+test('for transfers of both directions with several accounts only the list is returned, in order', async () => {
+  await send(alice, bob, 10n * FLR)
+  const hashes: string[] = []
   const found = await behind([alice], token, async () => {
-    await send(alice, bob, FLR)
-    await send(alice, carol, FLR)
+    hashes.push(await send(alice, bob, 3n * FLR))
+    hashes.push(await send(bob, alice, FLR))
+    hashes.push(await send(alice, carol, 2n * FLR))
   })
-  expect(found).toEqual([UNKNOWN])
+  const [first, second, third] = hashes
+  expect(found).toEqual([
+    {
+      transactionHash: null,
+      counterparty: null,
+      transactions: [
+        { hash: first, units: -3n * FLR, counterparty: bob },
+        { hash: second, units: FLR, counterparty: bob },
+        { hash: third, units: -2n * FLR, counterparty: carol },
+      ],
+    },
+  ])
 })
 
 test('for a minted token the transaction is returned and no counterparty', async () => {
   const found = await behind([bob], token, () => devnet.contracts.mint(token, bob, FLR))
-  expect(found).toEqual([{ transactionHash: expect.stringMatching(/^0x/), counterparty: null }])
+  const hash = expect.stringMatching(/^0x/)
+  const transactions = [{ hash, units: FLR, counterparty: null }]
+  expect(found).toEqual([{ transactionHash: hash, counterparty: null, transactions }])
 })
 
 test('for coins that no transaction of the account explains nothing is returned', async () => {

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { createPChain } from '#src/chain/pchain.ts'
-import { silentLogger } from '#src/kernel/logger.ts'
+import { type Logger, silentLogger } from '#src/kernel/logger.ts'
 import { listing } from '../../examples/evidence/p-chain.ts'
 import type { Protocol } from '../../examples/evidence/protocol.ts'
 
@@ -67,20 +67,28 @@ const IN_NUMBERS = {
 let close = async () => {}
 afterEach(() => close())
 
+/** Serves until the result is disposed. */
+async function listen(answer: RequestListener) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const end = () => new Promise<void>((resolve) => server.close(() => resolve()))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, [Symbol.asyncDispose]: end }
+}
+
 /** A node that answers each method with this; it remembers what it was asked. */
 async function node(results: Readonly<Record<string, unknown>>) {
   const asked: unknown[] = []
-  const server = createServer(async (request, response) => {
+  const server = await listen(async (request, response) => {
     const call = JSON.parse(await text(request))
-    asked.push({ path: request.url, ...call })
+    asked.push({ path: request.url, key: request.headers['x-api-key'], ...call })
     const found = results[call.method]
     const result = typeof found === 'function' ? found(call.params) : found
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  close = () => new Promise((resolve) => server.close(() => resolve()))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  close = () => server[Symbol.asyncDispose]()
+  return { url: server.url, asked }
 }
 
 async function validatorsFrom(validators: unknown, nodeIds = [NODE]) {
@@ -97,6 +105,51 @@ test('the nodes are asked for by name', async () => {
       params: { nodeIDs: [NODE, OTHER] },
     },
   ])
+})
+
+test.each([
+  ['', '/ext/bc/P'],
+  ['/', '/ext/bc/P'],
+  ['/ext/bc/P', '/ext/bc/P'],
+  ['/ext/bc/P/', '/ext/bc/P'],
+  ['?x-apikey=K', '/ext/bc/P?x-apikey=K'],
+  ['/?x-apikey=K', '/ext/bc/P?x-apikey=K'],
+  ['/?x-apikey=ab%2F+/', '/ext/bc/P?x-apikey=ab%2F+/'],
+  ['/ext/bc/P?x-apikey=K&y=/', '/ext/bc/P?x-apikey=K&y=/'],
+  ['/key', '/key/ext/bc/P'],
+  ['/key//', '/key/ext/bc/P'],
+  ['/key/ext/bc/P?x-apikey=K', '/key/ext/bc/P?x-apikey=K'],
+])('a node at its address with "%s" is asked at %s', async (suffix, path) => {
+  const { url, asked } = await node({ 'platform.getCurrentValidators': { validators: [RECENT] } })
+  const pChain = createPChain({ url: url + suffix, log: silentLogger })
+  expect((await pChain.validators([NODE]))?.size).toBe(1)
+  expect(asked).toMatchObject([{ path }])
+})
+
+test('the headers of the settings are sent, to no other host', async () => {
+  const headers = { 'x-api-key': 'K' }
+  const { url, asked } = await node({ 'platform.getCurrentValidators': { validators: [RECENT] } })
+  await createPChain({ url, headers, log: silentLogger }).validators([NODE])
+  expect(asked).toMatchObject([{ key: 'K' }])
+  await using redirecting = await listen((_, response) => {
+    response.writeHead(308, { location: `${url}/ext/bc/P` }).end()
+  })
+  const pChain = createPChain({ url: redirecting.url, headers, log: silentLogger })
+  expect(await pChain.validators([NODE])).toBeUndefined()
+  expect(asked).toHaveLength(1)
+})
+
+test.each([
+  ['refuses', 'http://127.0.0.1:1/geheim?k=geheim'],
+  ['is not found', 'http://nobody.invalid/geheim?k=geheim'],
+])('the log of a node that %s has no key', async (_, url) => {
+  const lines: string[] = []
+  const warn: Logger['warn'] = (...words) => void lines.push(JSON.stringify(words))
+  const log = { ...silentLogger, warn }
+  const pChain = createPChain({ url, headers: { 'x-api-key': 'geheim' }, log })
+  expect(await pChain.validators([NODE])).toBeUndefined()
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).not.toContain('geheim')
 })
 
 test.each([

@@ -323,6 +323,65 @@ describe('a server that fails', () => {
   })
 })
 
+describe('a server that says what is not so', () => {
+  const later = new Date(AT.getTime() + 3_600_000).toISOString()
+  const LIES: readonly (readonly [string, string, (result: string) => string])[] = [
+    [
+      'leaves out the transactions of an account',
+      'account_tx',
+      (text) => text.replace(/"transactions":\[.*\](?=,"validated")/, '"transactions":[]'),
+    ],
+    [
+      'does not find the account',
+      'account_tx',
+      () => '{"result":{"error":"actNotFound","status":"error","validated":true}}',
+    ],
+    [
+      'claims ledgers far ahead',
+      'server_info',
+      (text) =>
+        text
+          .replace(/"complete_ledgers":"(\d+)-\d+"/, '"complete_ledgers":"$1-900000000"')
+          .replace(/"seq":\d+/, '"seq":900000000'),
+    ],
+    [
+      'gives ledgers a time ahead of the clock',
+      'account_tx',
+      (text) => text.replace(/"close_time_iso":"[^"]*"/g, `"close_time_iso":"${later}"`),
+    ],
+  ]
+
+  test.each(LIES)('moves no position: it %s', async (_, method, change) => {
+    const { upTo } = await xrpl.deposits(undefined)
+    const { hash } = server.deposit({ tag: 1, drops: 1n })
+    const lying = await startLying(server.url, method, change)
+    const reader = createXrpl({ url: lying.url, address: server.address, log, clock })
+    await expect(reader.deposits(upTo)).rejects.toMatchObject(unavailable)
+    lying.stop()
+    expect((await reader.deposits(upTo)).payments).toMatchObject([{ txHash: hash }])
+    await lying.close()
+  })
+})
+
+/** A server that changes the other's responses of a method until it is told to stop. */
+async function startLying(url: string, method: string, change: (text: string) => string) {
+  let isLying = true
+  const lying = createServer(async (request, response) => {
+    const body = await text(request)
+    const answer = await (await fetch(url, { method: 'POST', body })).text()
+    const isMeant = isLying && body.includes(`"method":"${method}"`)
+    response.writeHead(200).end(isMeant ? change(answer) : answer)
+  })
+  const port = await listenOnLoopback(lying, 0)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => {
+      isLying = false
+    },
+    close: () => closeServer(lying),
+  }
+}
+
 /** The same server with version 1 of the API only. */
 async function startVersionOne(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {

@@ -1,6 +1,8 @@
 /** Sends two e-mails through a mailer whose package cannot be read when the first one is sent; writes both failures. */
 import { registerHooks } from 'node:module'
 import { createMailer } from '#src/channels/mailer.ts'
+import { systemClock } from '#src/kernel/clock.ts'
+import { silentLogger } from '#src/kernel/logger.ts'
 
 let isUnreadable = true
 registerHooks({
@@ -10,7 +12,7 @@ registerHooks({
   },
 })
 
-const mailer = createMailer('smtp://127.0.0.1:1')
+const mailer = createMailer('smtp://127.0.0.1:1', { clock: systemClock, log: silentLogger })
 const mail = { from: 'watchdog@example.org', to: 'ops@example.org', text: 'Hello' }
 
 async function failureOf(): Promise<string> {

@@ -14,8 +14,8 @@ import { serviceOnly } from '../support/harness.ts'
 /** The package as a customer gets it: packed, installed in a folder of its own, used by the README's programs. */
 
 const run = promisify(execFile)
-const PACKAGE = new URL('../../clients/typescript/', import.meta.url).pathname
-const MODULES = new URL('../../node_modules/', import.meta.url).pathname
+const PACKAGE = join(import.meta.dirname, '../../clients/typescript/')
+const MODULES = join(import.meta.dirname, '../../node_modules/')
 const PROGRAMS = ['sign-in.mjs', 'webhook.mjs'] as const
 
 let folder: string

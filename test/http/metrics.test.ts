@@ -114,6 +114,24 @@ test('responses 429 of Telegram, to alerts and to the bot', async () => {
   await expect.poll(count).toBe(2)
 })
 
+test('confirmation mails as attempts to send', async () => {
+  const sent = async (outcome: string) =>
+    (await scrape(world)).get(
+      `watchdog_delivery_attempts_total{channel="email",outcome="${outcome}"}`,
+    )
+  world.inbox.refuse('mail', { responseCode: 550, message: 'Sender refused' })
+  await alice.request('PUT', '/channels/email', { address: 'ops@example.org' })
+  await world.sendConfirmations()
+  expect([await sent('temporary'), await sent('delivered')]).toEqual([1, 0])
+  const failing = async () => (await scrape(world)).get('watchdog_mail_failing_seconds')
+  world.clock.advance(60)
+  expect(await failing()).toBe(60)
+  world.inbox.refuse('mail', undefined)
+  await world.sendConfirmations()
+  expect([await sent('temporary'), await sent('delivered')]).toEqual([1, 1])
+  expect(await failing()).toBe(0)
+})
+
 test('the duration of runs of jobs', async () => {
   const values = await scrape(world)
   expect(values.get('watchdog_job_seconds_count{name="follow-up-messages"}')).toBeGreaterThan(0)

@@ -193,3 +193,37 @@ test('the pages of the history go from newest to oldest without gap or repetitio
   expect(seen).toEqual(all)
   expect(all).toEqual(all.toSorted((a: number, b: number) => b - a))
 })
+
+test('transfers that nobody saw apart are one alert with the sum, which lists them', async () => {
+  const { devnet, receiver, telegram, inbox } = world
+  const { alice: owner, bob, carol } = devnet.people
+  world.clock.advance(60)
+  await world.deliver()
+  receiver.clear()
+  const first = await devnet.transfer(carol.account.address, bob.account.address, 150n * FLR)
+  const second = await devnet.transfer(owner.account.address, bob.account.address, 250n * FLR)
+  await world.observe()
+  await world.deliver()
+  const [alert] = (await alice.request('GET', '/alerts')).body.data
+  const transactions = [
+    {
+      transactionHash: first.hash,
+      amount: (150n * FLR).toString(),
+      counterparty: carol.account.address,
+    },
+    {
+      transactionHash: second.hash,
+      amount: (250n * FLR).toString(),
+      counterparty: owner.account.address,
+    },
+  ]
+  const data = { transactionHash: null, counterparty: null, transactions, transactionCount: 2 }
+  expect(alert).toMatchObject({ rendered: { title: '400\u00a0FLR arrived' }, data })
+  expect((await receiver.waitFor(({ hook }) => hook === 'main')).json).toMatchObject({ data })
+  const shown = JSON.stringify(telegram.lastMessage(ann.chat))
+  const mail = await inbox.waitFor(({ subject }) => subject.includes('received 400'))
+  for (const { hash } of [first, second]) {
+    expect(shown).toContain(hash)
+    expect(JSON.stringify(mail)).toContain(hash)
+  }
+})

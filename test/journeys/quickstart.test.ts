@@ -44,9 +44,10 @@ async function run(cwd: string, base = '/api/x402') {
 
 test('ends with a 201 and an active watch for a wallet that it creates, whose key only the reader can read', async () => {
   const lines = await run(empty)
-  expect(lines.slice(-2)).toEqual([
+  expect(lines.slice(-3)).toEqual([
     CREATED,
     'Watch 1 is active. Move 100 FLR, then read GET /alerts.',
+    'No recipient gets its alerts yet: add one with POST /recipients.',
   ])
   expect(lines).toContain('201 POST /subscriptions/trial')
   const file = join(empty, 'wallet.key')
@@ -62,7 +63,7 @@ test('uses the key in the file, and a second run finds the watch of the first', 
   expect(JSON.stringify(targets)).toContain(PEOPLE.alice.account.address.slice(2))
   const again = await run(keyed)
   expect(again).not.toContain(CREATED)
-  expect(again.at(-1)).toBe('Watch 2 is active. Move 100 FLR, then read GET /alerts.')
+  expect(again.at(-2)).toBe('Watch 2 is active. Move 100 FLR, then read GET /alerts.')
 })
 
 test('prints the error code of a refusal', async () => {

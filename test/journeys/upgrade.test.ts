@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startReceiver } from '#sandbox/receiver.ts'
 import {
@@ -15,31 +13,20 @@ import {
   write,
 } from '../../ops/rehearsal/load.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { ROOT, type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 
 /**
- * A process of the previous release and one of the present release on one database under load. The
- * old code is taken from
- * the history of the repository; a clone without it cannot run this.
+ * A process of this release and one of the next on one database under load. The next release is a copy of the sources
+ * with one more migration, which changes tables that the load uses.
  */
 
-const run = promisify(execFile)
-const ROOT = join(import.meta.dirname, '../..')
+/** What a process of the service reads, as in the image. */
+const READ = ['package.json', 'src', 'bot', 'locales', 'migrations', 'examples']
 const JOURNAL = 'migrations/meta/_journal.json'
-const git = async (...words: readonly string[]) =>
-  (await run('git', ['-C', ROOT, ...words])).stdout.trim()
+const MIGRATION = `alter table "watches" add column "added" text;--> statement-breakpoint
+alter table "deliveries" add column "added" integer default 1;--> statement-breakpoint
+create table "added" ("watch_id" bigint references "watches");`
 
-/**
- * Commit of the previous release. Update it with each release. Packages that only that release needs (now `siwe` and
- * `ethers`) are development dependencies until then.
- */
-const BEFORE = 'd2992d2cbfa640319bf3c05b1b514bd35bd605b8'
-
-/** Whether this clone has that commit; a shallow clone lacks it. */
-const isKnown = await git('cat-file', '-e', BEFORE).then(
-  () => true,
-  () => false,
-)
 let folder: string
 let database: FreshDatabase
 let receiver: Awaited<ReturnType<typeof startReceiver>>
@@ -48,17 +35,8 @@ const stop = new AbortController()
 
 beforeAll(async () => {
   ;[database, receiver] = await Promise.all([freshDatabase(), startReceiver()])
-  folder = await mkdtemp(join(tmpdir(), 'release-before-'))
-  if (!isKnown) return
-  const archive = join(folder, 'archive.tar')
-  await git('archive', '--output', archive, BEFORE)
-  await mkdir(join(folder, 'code'))
-  await run('tar', ['-xf', archive, '-C', join(folder, 'code')])
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'code/node_modules'))
-  const { sql } = database
-  await sql`drop schema if exists drizzle cascade`
-  await sql`drop schema public cascade`
-  await sql`create schema public`
+  folder = await mkdtemp(join(tmpdir(), 'next-release-'))
+  await makeNextRelease(folder)
 })
 afterAll(async () => {
   stop.abort()
@@ -66,7 +44,22 @@ afterAll(async () => {
   await Promise.all([database.drop(), receiver.close(), rm(folder, { recursive: true })])
 })
 
-async function start(root = ROOT): Promise<ServiceProcess> {
+async function makeNextRelease(to: string): Promise<void> {
+  for (const path of READ) await cp(join(ROOT, path), join(to, path), { recursive: true })
+  await symlink(join(ROOT, 'node_modules'), join(to, 'node_modules'))
+  const path = join(to, JOURNAL)
+  const journal: { entries: { idx: number; when: number }[] } = JSON.parse(
+    await readFile(path, 'utf8'),
+  )
+  const last = journal.entries.at(-1)
+  if (last === undefined) throw new Error('there are no migrations')
+  const added = { ...last, idx: last.idx + 1, when: last.when + 1, tag: 'next-release' }
+  await writeFile(path, JSON.stringify({ ...journal, entries: [...journal.entries, added] }))
+  await writeFile(join(to, 'migrations/next-release.sql'), MIGRATION)
+}
+
+/** Starts a process of this release, or of the one whose sources are in a folder. */
+async function start(root?: string): Promise<ServiceProcess> {
   const environment = { DATABASE_URL: database.url, ROLES: 'api,watcher,delivery' }
   const started = await startServiceProcess(environment, root)
   processes.push(started)
@@ -78,49 +71,40 @@ const migrations = async () => {
   return rows.length
 }
 
-async function countMigrations(root: string): Promise<number> {
-  return JSON.parse(await readFile(join(root, JOURNAL), 'utf8')).entries.length
-}
-
-test.skipIf(!isKnown)(
-  'the release before works beside this one, while and after it migrates, and after a rollback',
-  async () => {
-    const code = join(folder, 'code')
-    const old = await start(code)
-    expect(await migrations()).toBe(await countMigrations(code))
-    const token = await signIn(old.url)
-    await watchCredits(old.url, token, receiver.url())
-    const stopOld = new AbortController()
-    const load = newLoad()
-    const how = { load, pauseMs: 400, stop: stop.signal }
-    const writing = write(database, PERSON.address, how)
-    const askingOld = ask(old.url, token, {
-      ...how,
-      stop: AbortSignal.any([stop.signal, stopOld.signal]),
-    })
-    const goesOn = async () => {
-      const count = receiver.deliveries.length + 4
-      await expect.poll(() => receiver.deliveries.length).toBeGreaterThanOrEqual(count)
-    }
-    await goesOn()
-    const today = await start()
-    const asking = ask(today.url, token, how)
-    expect(await migrations()).toBe(await countMigrations(ROOT))
-    expect(await countMigrations(ROOT)).toBeGreaterThan(await countMigrations(code))
-    await goesOn()
-    stopOld.abort()
-    await askingOld
-    await old.stop()
-    await goesOn()
-    const back = await start(code)
-    const askingBack = ask(back.url, token, how)
-    await goesOn()
-    stop.abort()
-    await Promise.all([writing, asking, askingBack])
-    expect(load.failures).toEqual([])
-    expect(await judge(database, load, receiver.deliveries)).toMatchObject({
-      ...{ lostWrites: 0, undelivered: 0, deliveredTwice: 0 },
-    })
-    expect([old, today, back].flatMap(({ errors }) => errors)).toEqual([])
-  },
-)
+test('this release works beside the next one, while and after that migrates, and after a rollback', async () => {
+  const before = await start()
+  const count = await migrations()
+  const token = await signIn(before.url)
+  await watchCredits(before.url, token, receiver.url())
+  const stopBefore = new AbortController()
+  const load = newLoad()
+  const how = { load, pauseMs: 400, stop: stop.signal }
+  const writing = write(database, PERSON.address, how)
+  const askingBefore = ask(before.url, token, {
+    ...how,
+    stop: AbortSignal.any([stop.signal, stopBefore.signal]),
+  })
+  const goesOn = async () => {
+    const count = receiver.deliveries.length + 4
+    await expect.poll(() => receiver.deliveries.length).toBeGreaterThanOrEqual(count)
+  }
+  await goesOn()
+  const next = await start(folder)
+  const asking = ask(next.url, token, how)
+  expect(await migrations()).toBe(count + 1)
+  await goesOn()
+  stopBefore.abort()
+  await askingBefore
+  await before.stop()
+  await goesOn()
+  const back = await start()
+  const askingBack = ask(back.url, token, how)
+  await goesOn()
+  stop.abort()
+  await Promise.all([writing, asking, askingBack])
+  expect(load.failures).toEqual([])
+  expect(await judge(database, load, receiver.deliveries)).toMatchObject({
+    ...{ lostWrites: 0, undelivered: 0, deliveredTwice: 0 },
+  })
+  expect([before, next, back].flatMap(({ errors }) => errors)).toEqual([])
+})

@@ -17,6 +17,7 @@ import {
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { walletCode } from '../chain/contracts.ts'
 import { openBrowser } from '../support/browser.ts'
+import { testClock } from '../support/clock.ts'
 import { hurry } from './hurry.ts'
 import { openSite, type Site } from './site.ts'
 import { giveWallet, type PageWallet, type WalletOptions } from './wallet.ts'
@@ -38,7 +39,10 @@ let problems: string[]
 let chatId = 5000
 
 beforeAll(async () => {
-  ;[browser, devnet] = await Promise.all([openBrowser(), startDevnet()])
+  ;[browser, devnet] = await Promise.all([
+    openBrowser(),
+    startDevnet({ startsAt: testClock().now() }),
+  ])
   rpc = await startRpcProxy(devnet.rpcUrl)
   site = await openSite({ FLARE_RPC_URLS: rpc.url, TRUST_PROXY: '1' })
   base = await site.listen()

@@ -36,6 +36,7 @@ beforeEach(async () => {
   count += 1
   address = `ops${count}@example.org`
   await room.inbox.setMode('ok')
+  room.inbox.refuse('rcpt', undefined)
   room.clock.advance(86_400)
   room.warnings.length = 0
 })
@@ -185,17 +186,42 @@ describe('a mail server', () => {
     await confirmEmail(room.deps, room.newestCode(address))
     expect(await read(id)).toMatchObject({ status: 'active' })
   })
-  test('that refuses the mailbox switches it off, with the reason', async () => {
+  test('that calls the mailbox unknown twice ends the mail, with the reason', async () => {
     room.inbox.setMailbox(address, 'permanent')
     const { id } = await pending()
+    await room.sendMails()
+    expect(await read(id)).toMatchObject({ status: 'pending', statusReason: 'mailbox_unknown' })
+    room.clock.advance(60)
     await room.sendMails()
     room.inbox.setMailbox(address, undefined)
     room.clock.advance(3600)
     await room.sendMails()
     expect(mailsTo(address)).toHaveLength(0)
-    const { status, statusReason } = (await read(id)) ?? {}
-    expect(status).toBe('pending')
-    expect(statusReason).toEqual(expect.any(String))
+    expect(await read(id)).toMatchObject({ status: 'pending', statusReason: 'mailbox_unknown' })
+  })
+  test('that calls the mailbox unknown once gets the mail a minute later', async () => {
+    room.inbox.setMailbox(address, 'permanent')
+    const { id } = await pending()
+    await room.sendMails()
+    room.inbox.setMailbox(address, undefined)
+    room.clock.advance(60)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ status: 'pending', statusReason: null })
+  })
+  test('that refuses this service gets the mail later; meanwhile the reason is shown', async () => {
+    const message = 'sorry, that domain is not in my list of allowed rcpthosts (#5.7.1)'
+    room.inbox.refuse('rcpt', { responseCode: 553, message })
+    const { id } = await pending()
+    for (const seconds of [0, 60, 300, 900]) {
+      room.clock.advance(seconds)
+      await room.sendMails()
+      expect(await read(id)).toMatchObject({ status: 'pending', statusReason: 'mail_refused' })
+    }
+    room.inbox.refuse('rcpt', undefined)
+    room.clock.advance(3600)
+    await room.sendMails()
+    expect(mailsTo(address)).toHaveLength(1)
   })
   test('gets the other mails if one address cannot be read', async () => {
     const { id } = await pending()

@@ -48,7 +48,7 @@ describe('a webhook recipient', () => {
       status: 'active',
       statusReason: null,
       minSeverity: 'info',
-      default: false,
+      default: true,
       createdAt: room.clock.now(),
       verifiedAt: null,
       lastSuccessAt: null,

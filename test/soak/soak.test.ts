@@ -91,7 +91,7 @@ beforeAll(async () => {
     databaseUrl: database.url,
     log: silentLogger,
   })
-  await migrate(service.sql, new URL('../../migrations', import.meta.url).pathname)
+  await migrate(service.sql, join(import.meta.dirname, '../../migrations'))
   for (let index = 0; index < WALLETS; index += 1) wallets.push(await openWallet(index))
   await service.app.db.execute(sql`
     update recipients set status = 'active', verified_at = now() where status = 'pending'`)

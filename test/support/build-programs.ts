@@ -14,8 +14,11 @@ export const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS
 
-/** Packages that are not bundled, because they have binaries, files or threads of their own. */
-const EXTERNAL = ['@resvg/resvg-js', 'pino', 'playwright-core', 'secp256k1', 'vitest']
+/**
+ * Packages that are not bundled, because they have binaries, files or threads of their own; `siwe`, because a bundle
+ * imports CommonJS late without the names of its exports.
+ */
+const EXTERNAL = ['@resvg/resvg-js', 'pino', 'playwright-core', 'secp256k1', 'siwe', 'vitest']
 /** Defines `require` for bundled CommonJS packages. */
 const REQUIRE =
   "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"

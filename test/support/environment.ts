@@ -7,7 +7,7 @@ export const PROCESS_ENVIRONMENT = {
 
 /** Environment of a service in a test, without real secrets. */
 export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
-  return {
+  const environment = {
     PUBLIC_URL: 'http://127.0.0.1:8080',
     PORT: '0',
     INTERNAL_PORT: '0',
@@ -19,4 +19,7 @@ export function testEnvironment(over: Readonly<Record<string, string>> = {}) {
     WEBHOOK_ALLOW_PRIVATE: 'true',
     ...over,
   }
+  // The chain of a test takes any number of requests.
+  const perMinute = environment.FLARE_RPC_URLS.split(',').map(() => '60000')
+  return { FLARE_RPC_PER_MINUTE: perMinute.join(), ...environment }
 }

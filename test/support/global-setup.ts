@@ -10,8 +10,9 @@ import { startEmbedded } from '#src/db/embedded/embedded.ts'
 import { migrate } from '#src/db/migrate.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import { buildPrograms, compileCacheOf, programPath } from './build-programs.ts'
-import { COMPILE_CACHE, QUICK_START_FLAG } from './compile-cache.ts'
+import { CACHE, QUICK_START_FLAG } from './cache.ts'
 import { databaseFolder } from './database-folder.ts'
+import { DRAFT } from './unpacked.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -102,7 +103,7 @@ async function tune(url: string): Promise<void> {
  */
 async function makePrograms(): Promise<string> {
   await removeStale()
-  const folder = await mkdtemp(join(COMPILE_CACHE, PREFIX))
+  const folder = await mkdtemp(join(CACHE, PREFIX))
   await buildPrograms(ROOT, folder)
   const environment = {
     PATH: process.env['PATH'],
@@ -125,10 +126,10 @@ async function makePrograms(): Promise<string> {
 
 /** Removes the remains of killed runs. */
 async function removeStale(): Promise<void> {
-  await mkdir(COMPILE_CACHE, { recursive: true })
-  for (const name of await readdir(COMPILE_CACHE)) {
-    if (!name.startsWith(PREFIX)) continue
-    const folder = join(COMPILE_CACHE, name)
+  await mkdir(CACHE, { recursive: true })
+  for (const name of await readdir(CACHE)) {
+    if (!name.startsWith(PREFIX) && !name.startsWith(DRAFT)) continue
+    const folder = join(CACHE, name)
     const { mtimeMs } = await stat(folder)
     if (Date.now() - mtimeMs > STALE_MS) await rm(folder, { recursive: true, force: true })
   }

@@ -58,7 +58,10 @@ export async function harness(
 ) {
   const clock = testClock()
   const [devnet, inbox, receiver, telegram] = await Promise.all([
-    startDevnet({ ...(over['CHAIN_ID'] !== undefined && { chainId: Number(over['CHAIN_ID']) }) }),
+    startDevnet({
+      startsAt: clock.now(),
+      ...(over['CHAIN_ID'] !== undefined && { chainId: Number(over['CHAIN_ID']) }),
+    }),
     startMailServer({ clock }),
     startReceiver({ clock }),
     startTelegramApi({ token: BOT_TOKEN, username: BOT_NAME, clock }),
@@ -82,6 +85,12 @@ export async function harness(
     followUpMessages,
   ])
   const signal = new AbortController().signal
+  /** Observes the chain once. The clock follows that of the chain, whose blocks may not be ahead of it. */
+  async function look(): Promise<void> {
+    const { timestamp } = await devnet.client.getBlock()
+    clock.set(new Date(Math.max(clock.now().getTime(), Number(timestamp) * 1000)))
+    await observe(only.service, signal)
+  }
   return {
     ...only,
     devnet,
@@ -92,10 +101,10 @@ export async function harness(
     /** Creates two blocks, so that the newest transaction is deep enough, and observes the chain once. */
     observe: async () => {
       await devnet.mine(2, 1)
-      await look(only.service, signal)
+      await look()
     },
     /** Observes the chain once in its present state. */
-    look: () => look(only.service, signal),
+    look,
     /** Sends the confirmation mails that are due. */
     sendConfirmations: () => sendDueConfirmations(only.app, signal),
     /** Sends due deliveries. */
@@ -111,7 +120,7 @@ export async function harness(
 
 export type World = Awaited<ReturnType<typeof harness>>
 
-async function look({ app }: Service, signal: AbortSignal): Promise<void> {
+async function observe({ app }: Service, signal: AbortSignal): Promise<void> {
   await observeWatches(
     { ...app, recordAlerts: (tx, candidates) => alerts.recordAlerts(app, tx, candidates) },
     signal,

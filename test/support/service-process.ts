@@ -13,10 +13,14 @@ export interface ServiceProcess {
   /** Milliseconds from the start of the process to its line `ready`. */
   readonly readyMs: number
   readonly url: string
+  /** Address of its health and metrics. */
+  readonly internalUrl: string
   /** Messages of its log lines so far, in order. */
   readonly messages: readonly string[]
   /** Its log lines of level `error`. */
   readonly errors: readonly string[]
+  /** Number of its log lines by level. */
+  readonly levels: ReadonlyMap<string, number>
   /** Stops the process with SIGTERM. */
   stop(): Promise<void>
   /** Ends the process with SIGKILL, and waits until it has ended. */
@@ -24,7 +28,7 @@ export interface ServiceProcess {
 }
 
 /** The project's folder. */
-export const ROOT = new URL('../../', import.meta.url).pathname
+export const ROOT = join(import.meta.dirname, '../../')
 
 /** The arguments of `npm start` in a folder, without npm. */
 function startIn(root: string): readonly string[] {
@@ -42,13 +46,14 @@ export async function startServiceProcess(
   over: Readonly<Record<string, string>>,
   root?: string,
 ): Promise<ServiceProcess> {
-  const port = await findPort()
+  const [port, internalPort] = [await findPort(), await findPort()]
   const built = root === undefined ? builtProgram('service') : undefined
   const env = {
     ...(built?.env ?? PROCESS_ENVIRONMENT),
     ...testEnvironment({
       LOG_LEVEL: 'info',
       PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
       PUBLIC_URL: `http://127.0.0.1:${port}`,
       ...over,
     }),
@@ -64,7 +69,8 @@ export async function startServiceProcess(
   const exited = once(child, 'exit')
   const messages: string[] = []
   const errors: string[] = []
-  await untilReady(child, messages, errors)
+  const levels = new Map<string, number>()
+  await untilReady(child, messages, errors, levels)
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     await exited
@@ -73,8 +79,10 @@ export async function startServiceProcess(
     pid: child.pid ?? 0,
     readyMs: performance.now() - startedAt,
     url: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
     messages,
     errors,
+    levels,
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   }
@@ -84,6 +92,7 @@ async function untilReady(
   child: ChildProcess,
   messages: string[],
   errors: string[],
+  levels: Map<string, number>,
 ): Promise<void> {
   if (child.stdout === null || child.stderr === null) throw new Error('the process has no output')
   const lines: string[] = []
@@ -94,6 +103,8 @@ async function untilReady(
       const message = messageOf(line)
       messages.push(message)
       if (line.includes('"level":"error"')) errors.push(line)
+      const level = /"level":"(\w+)"/.exec(line)?.[1] ?? ''
+      levels.set(level, (levels.get(level) ?? 0) + 1)
       if (message === 'ready') isReady.resolve()
       if (!messages.includes('ready')) lines.push(line)
     })

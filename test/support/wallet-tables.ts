@@ -1,8 +1,10 @@
 import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
 import type { TablePart, WalletRows } from './named-wallets.ts'
 
-const ROOT = new URL('../../', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '../../')
 
 /** Tables without a wallet's column whose rows belong to a row of another table. */
 const PARTS: Readonly<Record<string, TablePart>> = {
@@ -63,7 +65,7 @@ export const WALLET_TABLES: ReadonlyMap<string, readonly string[]> = new Map(
   (
     await Promise.all(
       globSync('{src,bot}/**/tables.ts', { cwd: ROOT }).map(
-        (path): Promise<Record<string, unknown>> => import(`${ROOT}${path}`),
+        (path): Promise<Record<string, unknown>> => import(pathToFileURL(join(ROOT, path)).href),
       ),
     )
   )

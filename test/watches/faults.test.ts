@@ -79,17 +79,34 @@ describe('events that an endpoint leaves out', () => {
 describe('events that the only endpoint leaves out', () => {
   eachInNewWorld({ isAlone: true })
 
-  test('are requested again for each block that may have them', async () => {
+  test('are read from the receipts of each block that may have them', async () => {
     const echo = await watch('reward-signing', 'Echo')
     await keepUptimeOpen()
     await world.see()
     await world.simulation().playToEpochEnd()
-    // Empty answers for several blocks, correct ones for a single block.
-    world.primary.rewrite('eth_getLogs', (result, params) =>
-      JSON.stringify(params).includes('blockHash') ? result : [],
-    )
+    world.primary.emptyLogs()
     await lookWhileOpen()
     expect(await world.events(echo.id)).toEqual([])
+  })
+
+  test('are read once receipts prove them, and until then nobody is said to be missing', async () => {
+    const [echo, alpha] = [
+      await watch('reward-signing', 'Echo'),
+      await watch('reward-signing', 'Alpha'),
+    ]
+    await keepUptimeOpen()
+    await world.see()
+    await world.simulation().playToEpochEnd()
+    world.primary.emptyLogs()
+    for (const method of ['eth_getBlockReceipts', 'eth_getTransactionReceipt']) {
+      world.primary.rewrite(method, () => null)
+    }
+    await lookWhileOpen()
+    expect([await world.events(echo.id), await world.events(alpha.id)]).toEqual([[], []])
+    await world.primary.up()
+    for (let minute = 0; minute < 3; minute++) await world.pass(60)
+    expect(await world.events(echo.id)).toEqual([])
+    expect(await world.events(alpha.id)).toEqual(['signing.uptime-open'])
   })
 })
 
@@ -200,8 +217,12 @@ const faults: readonly [string, (proxy: RpcProxy) => unknown][] = [
   ['refuses for its limits', (proxy) => proxy.failNext(1000, { code: -32005, message: 'limit' })],
   ['drops its connections', (proxy) => proxy.down()],
   ['answers nonsense', (proxy) => proxy.rewrite('eth_call', () => '0x1234')],
-  ['has another head, behind', (proxy) => proxy.rewrite('eth_blockNumber', () => '0x1')],
-  ['has another head, ahead', (proxy) => proxy.rewrite('eth_blockNumber', () => '0xffffff')],
+  ['has another head, behind', (proxy) => proxy.behave({ nodes: { behind: [50] } })],
+  [
+    'has another head, ahead',
+    (proxy) =>
+      proxy.rewrite('eth_getBlockByNumber', (block) => ({ ...Object(block), number: '0xffffff' })),
+  ],
   ['serves another chain', (proxy) => proxy.rewrite('eth_chainId', () => '0x1')],
 ]
 
@@ -270,6 +291,13 @@ describe('while each endpoint', () => {
     expect(await alerts()).toEqual([])
     for (const proxy of endpoints()) await proxy.up()
     world.clock.advance(3600)
+    // An endpoint that limited requests is asked again after a pause.
+    const isAnswered = () =>
+      world.app.chain.readNewestBlock(1).then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(isAnswered, { timeout: 60_000, interval: 500 }).toBe(true)
     await world.pass(60)
     expect(await alerts()).toEqual(['wallet-balance.moved', 'provider.unregistered'])
     await world.simulation().recover(name)
@@ -279,7 +307,7 @@ describe('while each endpoint', () => {
 /** Broken observations with a restart after every second; `npm run test:soak` plays more. */
 const TURNS = runs(3, 12)
 /** An error after which a request is not repeated. */
-const BROKEN = { code: -32000, message: 'internal error' }
+const BROKEN = { code: -32000, message: 'index is broken' }
 
 describe('a connection that breaks', () => {
   eachInNewWorld()

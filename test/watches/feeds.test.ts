@@ -72,7 +72,7 @@ describe('a watch of a feed', () => {
     expect(world.primary.count('eth_call')).toBe(2)
   })
 
-  test('on a feed that stands still has no data; watches on other feeds have', async () => {
+  test('on a feed that stands still has no data, and its owner is notified once and of the end; watches on other feeds have', async () => {
     const still = await world.watch(
       'feed-move',
       { feed: 'FLR/USD' },
@@ -91,12 +91,22 @@ describe('a watch of a feed', () => {
     await world.pass(601)
     await world.pass(100)
     expect([await health(still), await health(other)]).toEqual(['no_data', 'ok'])
-    const before = await world.events(still.id)
+    await world.pass(700)
+    const since = expect.any(String)
+    expect(await world.notified(still.id)).toMatchObject([
+      {
+        event: 'fsp.monitoring',
+        severity: 'warning',
+        data: { since, lastBlock: null, reason: 'target_unreadable', until: null },
+        rendered: { title: 'No data for this watch' },
+      },
+    ])
     await price('FLR/USD', 5000)
     await world.pass(30)
     expect(await health(still)).toBe('ok')
     // Nothing in the window to compare with: the price is a baseline again.
-    expect(await world.events(still.id)).toEqual(before)
+    expect(await world.events(still.id)).toEqual(['fsp.monitoring', 'fsp.monitoring.recovered'])
+    expect(await world.events(other.id)).toEqual([])
   })
 
   test('is on the intended feed, and an unknown feed is refused with the list of feeds', async () => {

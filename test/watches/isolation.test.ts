@@ -7,7 +7,8 @@ import { createSlices, SLICES } from '#src/db/slices.ts'
 import { pruneTargets } from '#src/watches/manage/retention.ts'
 import { observeSlices } from '#src/watches/observe/observe.ts'
 import { publishTip } from '#src/watches/observe/publish-tip.ts'
-import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
+import { createTypePauses } from '#src/watches/observe/type-pauses.ts'
+import { fireOutages } from '#src/watches/outage/outages.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type ObserveDeps, observeWatches } from '../support/observe.ts'
 import { type RoundWorld, roundWorld } from './rounds.ts'
@@ -178,18 +179,6 @@ describe('a watch type that throws', () => {
       select failing_since is null as works from observation_cursors
       where type in ('provider-eligibility', 'reward-signing') order by type`
     expect(cursors.map(({ works }) => works)).toEqual([false, true])
-  })
-
-  test('because its data is behind what was judged is recorded as failing', async () => {
-    const world = await roundWorld(['Alpha'])
-    closing.push(world.close)
-    await world.simulation().playRounds(4)
-    await world.scan()
-    await world.sql`update fsp_progress set block_number = block_number - 5`
-    await world.look()
-    const [cursor] = await world.sql`
-      select failing_since is null as works from observation_cursors where type = 'provider-fsp'`
-    expect(cursor?.works).toBe(false)
   })
 })
 
@@ -423,15 +412,16 @@ describe('two processes', () => {
     await world.devnet.mine(2, 1)
     const deps = depsOf(world)
     await publishTip(deps, signal)
+    const passDeps = { ...deps, typePauses: createTypePauses() }
     const slicesDeps = { db: world.app.db, sql: world.sql, name: 'targets', wakes: [] }
     const [former, next] = [createSlices(slicesDeps), createSlices(slicesDeps)]
     await former.share()
     await world.sql`update slice_members set expires_at = expires_at - interval '1 hour'`
     await next.share()
     expect(former.held()).toHaveLength(SLICES)
-    await observeSlices({ ...deps, slices: former }, signal)
+    await observeSlices({ ...passDeps, slices: former }, signal)
     expect(await world.events(id)).toEqual([])
-    await observeSlices({ ...deps, slices: next }, signal)
+    await observeSlices({ ...passDeps, slices: next }, signal)
     expect(await world.events(id)).not.toEqual([])
   })
 
@@ -463,12 +453,15 @@ describe('two processes', () => {
     await expect(facts.feedWindows(windows, tip, signal, await old())).rejects.toEqual(outdated)
     await expect(facts.votes([provider], tip, signal, await old())).rejects.toEqual(outdated)
     expect([(await points()).length, (await ranges()).length]).toEqual(before)
-    const now = new Date(world.clock.now().getTime() - 600_000)
-    await world.sql`update observation_cursors set failing_since = ${now}, checked_at = null`
+    const now = world.clock.now()
+    const since = new Date(now.getTime() - 600_000)
+    await world.sql`
+      update observation_cursors set observed_at = ${since}, failing_since = ${since}, checked_at = ${now}
+      where type <> 'chain'`
     const deps = { ...depsOf(world), fence: await old() }
-    await expect(fireChainOutages(deps, CHAIN_WATCH_TYPES)).rejects.toEqual(outdated)
+    await expect(fireOutages(deps, CHAIN_WATCH_TYPES)).rejects.toEqual(outdated)
     expect(await world.events(voting.id)).not.toContain('fsp.monitoring')
-    await fireChainOutages(depsOf(world), CHAIN_WATCH_TYPES)
+    await fireOutages(depsOf(world), CHAIN_WATCH_TYPES)
     expect(await world.events(voting.id)).toContain('fsp.monitoring')
   })
 })

@@ -1,3 +1,4 @@
+import { createClient, http } from 'viem'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { PEOPLE } from '#sandbox/devnet/accounts.ts'
 import { recordAlerts } from '#src/alerts/service.ts'
@@ -5,8 +6,8 @@ import type { Db } from '#src/db/connection.ts'
 import { DAY_MS } from '#src/kernel/durations.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
 import { failingSince, outageSeverityOf } from '#src/watches/outage/monitoring.ts'
+import { fireOutages } from '#src/watches/outage/outages.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -47,24 +48,22 @@ async function lookFor(seconds: number, every = 15): Promise<void> {
 const health = async (id: number) =>
   (await world.alice.request('GET', `/watches/${id}`)).body.health
 
-test('a clock that is put back behind the chain is logged once each time, and causes no alert', async () => {
-  const errors: string[] = []
-  const log = { ...silentLogger, error: (_: unknown, text: string) => void errors.push(text) }
-  const other = await watchWorld({ log })
+test('a clock that is behind the chain counts as an outage, whose reason is logged, until it is right', async () => {
+  const reasons: unknown[] = []
+  const warn = (fields: object) => void reasons.push(Object(fields).reason)
+  const other = await watchWorld({ log: { ...silentLogger, warn } })
   try {
     const target = { address: bob(), asset: 'FLR' }
     await other.watch('wallet-balance', target, { threshold: '100' })
     await other.see()
-    for (const times of [1, 2]) {
-      for (const seconds of [-DAY_S, 0, 0, DAY_S]) {
-        other.clock.advance(seconds)
-        await other.devnet.mine(2, 1)
-        await other.look()
-      }
-      expect(errors).toEqual(
-        Array(times).fill('clock of this host is behind the time of the newest block'),
-      )
-    }
+    other.clock.advance(-DAY_S)
+    await other.devnet.mine(2, 1)
+    await expect(other.look()).rejects.toThrow('dependency_unavailable')
+    expect(reasons).toContainEqual(
+      expect.stringMatching(/is 8640\d s ahead of the clock of this host/),
+    )
+    other.clock.advance(DAY_S)
+    await other.see()
     expect(await other.events()).toEqual([])
   } finally {
     await other.close()
@@ -86,7 +85,7 @@ describe('when no endpoint answers', () => {
       recordAlerts: (tx: Db, candidates: readonly AlertCandidate[]) =>
         recordAlerts(app, tx, candidates),
     }
-    await fireChainOutages(deps, CHAIN_WATCH_TYPES)
+    await fireOutages(deps, CHAIN_WATCH_TYPES)
     expect(await world.events(id)).toEqual([])
   })
 
@@ -214,8 +213,13 @@ describe('when there is no new block', () => {
   test('an endpoint without new blocks is skipped while another endpoint has them', async () => {
     const { id } = await balance()
     await world.see()
-    const stands = await world.devnet.client.getBlockNumber()
-    world.primary.rewrite('eth_blockNumber', () => `0x${stands.toString(16)}`)
+    const newest = await createClient({ transport: http(world.devnet.rpcUrl) }).request({
+      method: 'eth_getBlockByNumber',
+      params: ['latest', true],
+    })
+    world.primary.rewrite('eth_getBlockByNumber', (block, params) =>
+      JSON.stringify(params).includes('latest') ? newest : block,
+    )
     for (let minute = 0; minute < 4; minute++) {
       await world.devnet.mine(2, 1)
       await lookFor(60, 30)

@@ -3,7 +3,7 @@ import { recordAlerts } from '#src/alerts/service.ts'
 import type { Db } from '#src/db/connection.ts'
 import { AppError } from '#src/kernel/errors.ts'
 import type { AlertCandidate } from '#src/watches/evaluate/evaluate.ts'
-import { fireChainOutages } from '#src/watches/outage/chain-outage.ts'
+import { fireOutages } from '#src/watches/outage/outages.ts'
 import { CHAIN_WATCH_TYPES } from '#src/watches/types/index.ts'
 import { type WatchWorld, watchWorld } from './world.ts'
 
@@ -45,8 +45,11 @@ async function seeAgain(): Promise<void> {
 /** Lets every type fail for so long that it is notified. */
 async function fail(severity: 'warning' | 'critical' = 'warning'): Promise<void> {
   const minutes = severity === 'warning' ? 3 : 11
-  const since = new Date(world.clock.now().getTime() - minutes * 60_000)
-  await world.sql`update observation_cursors set failing_since = ${since}, checked_at = null`
+  const now = world.clock.now()
+  const since = new Date(now.getTime() - minutes * 60_000)
+  await world.sql`
+    update observation_cursors set observed_at = ${since}, failing_since = ${since}, checked_at = ${now}
+    where type <> 'chain'`
 }
 
 /** Notifies of outages; raising fails while it contains one of these watches. */
@@ -55,7 +58,7 @@ async function fireWithout(
   failure: Error = new TypeError('cannot be raised'),
 ): Promise<void> {
   const app = world.running()
-  await fireChainOutages(
+  await fireOutages(
     {
       ...app,
       recordAlerts: async (tx: Db, raised: readonly AlertCandidate[]) => {
@@ -109,7 +112,7 @@ test('a watch whose alert or recovery cannot be recorded is left out alone', asy
   await fail('critical')
   await fireWithout(() => false)
   expect(await world.events(bad.id)).toEqual(['fsp.monitoring'])
-  await world.sql`update observation_cursors set failing_since = null`
+  await world.sql`update observation_cursors set observed_at = ${world.clock.now()}`
   await fireWithout(cannotRaise)
   for (const { id } of [first, last]) expect(await world.events(id)).toContain(RECOVERED)
   expect(await world.events(bad.id)).not.toContain(RECOVERED)

@@ -48,6 +48,7 @@ export async function startPast({ db, sql }: FreshDatabase, protocol: Partial<Si
   })
   const chain = {
     confirmedBlock: async () => blockAt(second),
+    readNewestBlock: async () => blockAt(second),
     blockAt: async (number: number) => blockAt(number),
     protocol,
   } as unknown as FspChain

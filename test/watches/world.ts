@@ -10,8 +10,13 @@ import { startProtocolData } from '#sandbox/world/protocol-data.ts'
 import * as alerts from '#src/alerts/service.ts'
 import { createApp, type Service } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { everySlice } from '#src/db/slices.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { fetchPublications } from '#src/jobs/fetch-publications.ts'
+import { observeWatches as observeWatchesJob } from '#src/jobs/observe-watches.ts'
+import { readTip } from '#src/jobs/read-tip.ts'
+import { startJobs } from '#src/jobs/runner.ts'
+import { scanRounds } from '#src/jobs/scan-rounds.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
 import type { Address } from '#src/kernel/units.ts'
@@ -110,6 +115,20 @@ export async function watchWorld(
     running: () => running,
     /** Restarts the service: only stored state remains. */
     restart,
+    /** Runs what reads the chain and judges watches in the observing service, as a process does, until `stop`. */
+    start: () =>
+      startJobs({ ...running, slices: everySlice() }, only.service.sql, [
+        readTip,
+        scanRounds,
+        observeWatchesJob,
+      ]),
+    /** Another service on the same chain, with an empty database. */
+    fresh: async (log: Logger) => {
+      const other = await serviceOnly(environment, clock, log)
+      const owner = await withTrial(await signIn(other, 'alice'))
+      await giveSlots(other.app, owner, 19)
+      return { ...other, alice: owner }
+    },
     /**
      * Ends a test before another of the same world: no endpoint has a fault, there are no watches, the chain is as late
      * as the clock, and the service is restarted.

@@ -3,9 +3,11 @@ import { AppError } from '#src/kernel/errors.ts'
 import { blockChat } from '#src/recipients/chats.ts'
 import { describe, verdictOf } from '#src/telegram/errors.ts'
 import { gone, notAllowed, refusalScreen } from '../../views/refusals.ts'
+import { linkToPrivateChat } from '../chat.ts'
 import type { BotContext } from '../context.ts'
 import { sentenceOf } from '../error-sentences.ts'
 import { send, show, showAbove } from '../show.ts'
+import { PrivateOnly } from '../watches.ts'
 
 /**
  * Turns an AppError into one sentence in the reader's language, and ends updates whose chat cannot be
@@ -41,6 +43,7 @@ async function withRefusals(ctx: BotContext, next: () => Promise<void>): Promise
   try {
     await next()
   } catch (error) {
+    if (error instanceof PrivateOnly) return linkToPrivateChat(ctx, error.payload)
     if (!(error instanceof AppError)) throw error
     await showRefusal(ctx, error)
   }

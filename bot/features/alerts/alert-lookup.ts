@@ -12,10 +12,10 @@ import {
   openHelp,
   recordShown,
 } from '#src/operations/chat-alerts.ts'
-import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
+import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { isDelivered, redraw, show } from '../../core/show.ts'
-import { findWatch, isHiddenWatch } from '../../core/watches.ts'
+import { findWatch, isHiddenWatch, PrivateOnly } from '../../core/watches.ts'
 import { showCard } from '../watches/screens.ts'
 import { alertCard, deliveredMessage } from './card-view.ts'
 
@@ -34,9 +34,12 @@ export async function getAlertOfChat(ctx: BotContext, id: number): Promise<Found
   const { t, reader, links } = ctx
   for (const link of links) {
     const { recipientId } = link
-    const body = { id, recipientId, locale: t.locale, timezone: reader.timezone }
+    const { isGroup, timezone } = reader
+    const body = { id, recipientId, locale: t.locale, timezone, isGroup }
     try {
-      return { card: await ctx.call(getAlert, { body }, link), link }
+      const card = await ctx.call(getAlert, { body }, link)
+      if (isHiddenWatch(ctx, card.alert)) throw new PrivateOnly(`a${id}`)
+      return { card, link }
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'not_found') throw error
     }
@@ -54,7 +57,6 @@ export async function showAlert(
   options: { readonly help?: SignalHelpSection | undefined; readonly notice?: string } = {},
 ): Promise<void> {
   const { card, link } = await getAlertOfChat(ctx, id)
-  if (isHiddenWatch(ctx, card.alert)) return linkToPrivateChat(ctx, `a${id}`)
   const canWrite = link.manages && link.caller.scopes.includes('write')
   const rights = canWrite ? 'write' : hasButtons(ctx) ? 'read' : 'none'
   await show(ctx, alertCard(ctx.reader, card, { ...options, rights, now: ctx.app.clock.now() }))

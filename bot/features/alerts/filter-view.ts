@@ -24,9 +24,13 @@ const HOURS: Readonly<Record<AlertFilter['time'], number | undefined>> = {
 }
 
 /** Converts the filter to the operations' input. */
-export function filterInput({ state, severity, time, watchId }: AlertFilter) {
+export function filterInput(
+  { isGroup }: Pick<Reader, 'isGroup'>,
+  { state, severity, time, watchId }: AlertFilter,
+) {
   const hours = HOURS[time]
   return {
+    isGroup,
     ...(state !== 'all' && { state }),
     ...(severity !== 'all' && { severity }),
     ...(watchId !== undefined && { watchId }),

@@ -3,8 +3,13 @@ import type { AlertFilter } from '#src/actions/verbs.ts'
 import type { BoundedCount } from '#src/alerts/history-parts.ts'
 import { formatTime } from '#src/i18n/format.ts'
 import { AppError } from '#src/kernel/errors.ts'
-import { deleteAlert, deleteAlerts, exportAlerts } from '#src/operations/alerts.ts'
-import { countAlertLines, countOlderAlerts, listAlertLines } from '#src/operations/chat-alerts.ts'
+import { deleteAlert, exportAlerts } from '#src/operations/alerts.ts'
+import {
+  countAlertLines,
+  countOlderAlerts,
+  deleteOlderAlerts,
+  listAlertLines,
+} from '#src/operations/chat-alerts.ts'
 import { listDestinations } from '#src/operations/chat-destinations.ts'
 import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
@@ -14,7 +19,7 @@ import { show } from '../../core/show.ts'
 import { allWatches, findWatch } from '../../core/watches.ts'
 import { USUAL_FILTER } from '../../views/alert-list.ts'
 import { destinationName } from '../../views/destination.ts'
-import { deepLink } from '../../views/view.ts'
+import { deepLink, type Reader } from '../../views/view.ts'
 import { sortWatches } from '../../views/watch-state.ts'
 import { type FoundAlert, getAlertOfChat, showAlert } from './alert-lookup.ts'
 import { deleteAlertQuestion, deliveriesCard } from './card-view.ts'
@@ -86,7 +91,7 @@ async function pageOf(
 ) {
   const { t, reader } = ctx
   const body = {
-    wanted: filterInput(filter),
+    wanted: filterInput(ctx.reader, filter),
     limit: ALERTS_PAGE,
     reader: { locale: t.locale, timezone: reader.timezone },
   }
@@ -103,7 +108,7 @@ async function pageOf(
 onPress(composer, 'alert.filter', async (ctx, { filter }) => {
   const { link, watch } = await chosen(ctx, filter)
   const [counted, watches] = await Promise.all([
-    ctx.call(countAlertLines, { body: filterInput(filter) }, link),
+    ctx.call(countAlertLines, { body: filterInput(ctx.reader, filter) }, link),
     allWatches(ctx, link),
   ])
   const watchIds = sortWatches(watches, ctx.app.clock.now()).map(({ id }) => id)
@@ -115,7 +120,7 @@ onPress(composer, 'alert.clear', (ctx, { filter }) => askToClear(ctx, filter))
 async function askToClear(ctx: BotContext, filter: AlertFilter): Promise<void> {
   const { link, watch } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
+  const counted = await ctx.call(countOlderAlerts, { body: filterInput(ctx.reader, filter) }, link)
   if (isNone(counted)) {
     const notice = ctx.t.html(`bot:alerts.nothingOlder.${filter.time}`)
     return showList(ctx, filter, { notice })
@@ -130,15 +135,13 @@ function isNone({ count, isAll }: BoundedCount): boolean {
 onPress(composer, 'alert.clearYes', async (ctx, { filter, index: expected }) => {
   const { link } = await chosen(ctx, filter)
   if (link?.manages !== true) return refuse(ctx)
-  const { hours: _, ...wanted } = filterInput(filter)
-  const counted = await ctx.call(countOlderAlerts, { body: filterInput(filter) }, link)
+  const body = filterInput(ctx.reader, filter)
+  const counted = await ctx.call(countOlderAlerts, { body }, link)
   // The number of alerts changed since the question was shown.
   if (!isNone(counted) && numberAsked(counted) !== expected) return askToClear(ctx, filter)
-  const before = filterStart(filter, ctx.app.clock.now())?.toISOString()
-  const body = { ...wanted, ...(before === undefined ? { all: true } : { before }) }
   const { deleted } = isNone(counted)
     ? { deleted: 0 }
-    : await ctx.call(deleteAlerts, { body }, link)
+    : await ctx.call(deleteOlderAlerts, { body }, link)
   const count = counted.isAll ? counted.count : deleted
   const notice = `✓ ${ctx.t.html('bot:alerts.cleared', { count })}`
   await showList(ctx, filter, { notice })
@@ -192,7 +195,7 @@ onPress(composer, 'alert.csv', { privately: 'menu' }, async (ctx, { filter }) =>
   const { link } = await chosen(ctx, filter)
   if (link === undefined) return
   const now = app.clock.now()
-  const file = await exported(ctx, link, exportQuery(filter, now))
+  const file = await exported(ctx, link, exportQuery(reader, filter, now))
   if (file instanceof Date) {
     const time = formatTime(file, t.locale, reader.timezone, { offset: true })
     return ctx.answer(t('bot:toast.exports', { time }), { box: true })
@@ -220,8 +223,8 @@ async function exported(ctx: BotContext, link: Membership, query: object) {
   }
 }
 
-function exportQuery(filter: AlertFilter, now: Date) {
-  const { hours: _, watchId, ...wanted } = filterInput(filter)
+function exportQuery(reader: Reader, filter: AlertFilter, now: Date) {
+  const { hours: _, isGroup: _private, watchId, ...wanted } = filterInput(reader, filter)
   const from = filterStart(filter, now)?.toISOString()
   return {
     ...wanted,

@@ -10,7 +10,6 @@ import type { Button, Rows } from '#src/telegram/buttons.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, deepLink, menuButton, type Reader, screen, type View } from '../../views/view.ts'
-import { isPrivateType, typeName } from '../../views/watch-facts.ts'
 import { SEVERITY_GLYPHS } from '../../views/watch-state.ts'
 import { filterText } from './filter-view.ts'
 
@@ -98,9 +97,7 @@ function rowsOf(
 function alertLine(reader: Reader, line: AlertLine, now: Date): string {
   const { t } = reader
   const link = escapeHtml(deepLink(reader, `a${line.id}`))
-  const title = escapeHtml(
-    cut(titleAfterWatchName(line.watchLabel, titleForReader(reader, line)), TITLE_MAX),
-  )
+  const title = escapeHtml(cut(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX))
   const values = {
     time: nearTime(reader, line.startedAt, now),
     // The label is outside of the link, because a name in another script would reorder the title.
@@ -117,11 +114,6 @@ function alertLine(reader: Reader, line: AlertLine, now: Date): string {
         })
   const start = `${lineStart(t.locale)}${alertGlyph(line)}`
   return [start, text, ...acknowledged(reader, line)].join(' ')
-}
-
-/** The stored title of an alert; in a group, for types with private details, the name of the watch type instead. */
-export function titleForReader({ t, isGroup }: Reader, { type, title }: AlertLine): string {
-  return isGroup && isPrivateType(type) ? typeName(t, type) : title
 }
 
 /** Glyph of an alert's severity, or of a recovered alert. */

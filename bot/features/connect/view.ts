@@ -91,7 +91,7 @@ function wayBack(t: Translate, { wallet, spend, order, origin }: ConnectOptions)
 
 /** Screen of a newly linked chat, with the usual first step as a button. */
 export function chatConnected(
-  { t, timezone }: Reader,
+  reader: Reader,
   link: { readonly wallet: string; readonly scopes: readonly Scope[] },
   options: {
     /** The trial, if the wallet has not had one. */
@@ -103,10 +103,11 @@ export function chatConnected(
     readonly next: { readonly label: string; readonly data: ButtonData } | undefined
   },
 ): View {
+  const { t, timezone } = reader
   const { trial, next } = options
   const lines = [
     `✅ ${t.html('bot:connect.done', { address: wholeAddress(link.wallet) })}`,
-    t.html('bot:connect.rights', { rights: rightsText(t, link.scopes) }),
+    t.html('bot:connect.rights', { rights: rightsText(reader, link.scopes) }),
     t.html('bot:connect.zone', { zone: id(modernZone(timezone)) }),
     ...(trial === undefined ? [] : ['', trialText(t, trial)]),
   ]

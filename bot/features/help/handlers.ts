@@ -21,20 +21,25 @@ export function createHelpFeature(features: () => readonly Feature[]): Feature {
       .map((command) => ({ name: command.name, text: commandText(command, menu) }))
   }
 
-  composer.command('help', async (ctx) => {
+  const helpOf = (ctx: BotContext) => {
     const { reader, app } = ctx
     const rights = { isReceiveOnly: isReceiveOnly(ctx) }
-    const view = reader.isGroup
+    return reader.isGroup
       ? groupHelp(reader, { ...rights, commands: commandsOf(ctx) })
       : helpMenu(reader, { ...rights, pages: app.publicUrl })
-    await send(ctx, view)
+  }
+
+  composer.command('help', async (ctx) => {
+    await send(ctx, helpOf(ctx))
   })
 
   onPress(composer, 'help', { unlinked: true }, async (ctx, { topic }) => {
     const { reader, links, app } = ctx
     const page = HELP_PAGES.find((page) => page === topic)
-    if (page === undefined || (page === 'credits' && !app.billing.enabled)) {
-      await show(ctx, helpMenu(reader, { isReceiveOnly: isReceiveOnly(ctx), pages: app.publicUrl }))
+    const isHidden = page === 'credits' && !app.billing.enabled
+    // The pages speak of credits, and lead on to what a group does not show.
+    if (page === undefined || isHidden || reader.isGroup) {
+      await show(ctx, helpOf(ctx))
       return
     }
     const [link] = links

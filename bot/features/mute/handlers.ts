@@ -110,7 +110,10 @@ async function showMuted(ctx: BotContext, notice?: string): Promise<void> {
   const [watches, alerts] = await Promise.all([
     allWatches(ctx),
     ctx.call(listMutedAlerts, {
-      body: { limit: ALERTS_MAX, reader: { locale: t.locale, timezone: reader.timezone } },
+      body: {
+        limit: ALERTS_MAX,
+        reader: { locale: t.locale, timezone: reader.timezone, isGroup: reader.isGroup },
+      },
     }),
   ])
   const ends = links.flatMap(({ mutedUntil }) =>

@@ -9,7 +9,6 @@ import type { Watch } from '#src/watches/model.ts'
 import { nearTime } from '../../views/time.ts'
 import { act, labelWithName, menuButton, type Reader, screen, type View } from '../../views/view.ts'
 import { STATUS_GLYPHS } from '../../views/watch-state.ts'
-import { titleForReader } from '../alerts/list-view.ts'
 
 /** Muted chat, watches and alerts. */
 export interface ActiveMutes {
@@ -53,7 +52,7 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...shownAlerts.map((line) =>
       t.html('bot:muted.alert', {
         label: typed(line.watchLabel),
-        title: cut(titleAfterWatchName(line.watchLabel, titleForReader(reader, line)), TITLE_MAX),
+        title: cut(titleAfterWatchName(line.watchLabel, line.title), TITLE_MAX),
       }),
     ),
     hidden === 0 ? undefined : t.html('bot:watches.more', { count: hidden }),
@@ -66,10 +65,9 @@ export function muteScreen(reader: Reader, muted: ActiveMutes, options: MuteOpti
     ...(chatUntil === undefined
       ? []
       : [[act(t('bot:button.unmuteChat'), packed('mute.all', { duration: '0' }), 'primary')]]),
-    ...(canWrite
-      ? [...shownWatches.map(endWatch), ...shownAlerts.map((line) => endAlert(reader, line))]
-      : []
-    ).map((mute) => [act(t('bot:button.endMute', { label: mute.label }), mute.data)]),
+    ...(canWrite ? [...shownWatches.map(endWatch), ...shownAlerts.map(endAlert)] : []).map(
+      (mute) => [act(t('bot:button.endMute', { label: mute.label }), mute.data)],
+    ),
   ]
   const rows = [
     [all('1h'), all('8h'), all('8am')],
@@ -93,8 +91,8 @@ function endWatch({ id, label }: Watch) {
   return { label: short(label), data: packed('mute.off', { kind: 'w', id }) }
 }
 
-function endAlert(reader: Reader, line: AlertLine) {
-  const label = short(titleForReader(reader, line))
+function endAlert(line: AlertLine) {
+  const label = short(line.title)
   return { label, data: packed('mute.off', { kind: 'a', id: line.id }) }
 }
 

@@ -50,7 +50,7 @@ export function recipientCard(
     targetLine(reader, destination),
     destination.chat === null
       ? undefined
-      : t.html('bot:rec.rights', { rights: rightsText(t, destination.chat.scopes) }),
+      : t.html('bot:rec.rights', { rights: rightsText(reader, destination.chat.scopes) }),
     ...stateLines(reader, facts, options.now),
     notifiedLine(reader, facts),
     destination.own

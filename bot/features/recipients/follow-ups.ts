@@ -149,7 +149,7 @@ async function followLink(changer: FollowUpDeps, row: FollowUpRow): Promise<void
     if (id === undefined) return isOver(app, row) ? deleteFollowUp(app.db, row) : askLater(app, row)
     const { destination } = await findRecipient(state, id)
     const name = typed(destinationName(state.t, destination, link.recipientId))
-    const rights = rightsText(state.t, destination.chat?.scopes ?? [])
+    const rights = rightsText(state.reader, destination.chat?.scopes ?? [])
     const notice = `✅ ${state.t.html('bot:rec.chatLinked', { name, rights })}`
     const view = await watchSelectionView(state, id, { notice })
     await edit(changer, row, contentOf(view, state.t.locale))

@@ -71,13 +71,14 @@ export async function showRecipients(
   options: { readonly page?: number; readonly notice?: string } = {},
 ): Promise<void> {
   const [link] = ctx.links
-  const destinations = await ctx.call(listDestinations)
+  const [destinations, watches] = await Promise.all([ctx.call(listDestinations), allWatches(ctx)])
   const all = destinations.filter(({ id }) => link !== undefined && isShown(link, id))
   const view = recipientList(ctx.reader, all, {
     page: 1,
     ...options,
     now: ctx.app.clock.now(),
     hereId: link?.recipientId,
+    watches,
     canWrite: link?.caller.scopes.includes('write') === true,
   })
   await show(ctx, view)

@@ -6,6 +6,7 @@ import type { Destination } from '#src/recipients/destination-list.ts'
 import { RECIPIENTS_MAX } from '#src/recipients/model.ts'
 import { shownTarget } from '#src/recipients/rules.ts'
 import type { Button } from '#src/telegram/buttons.ts'
+import type { Watch } from '#src/watches/model.ts'
 import { channelName, destinationName, isOn, statusText } from '../../views/destination.ts'
 import { nearTime } from '../../views/time.ts'
 import {
@@ -29,6 +30,8 @@ interface ListOptions {
   readonly hereId: number | undefined
   /** Whether destinations may be added and changed. */
   readonly canWrite: boolean
+  /** All watches of the wallet. */
+  readonly watches: readonly Pick<Watch, 'notifies' | 'escalateTo' | 'escalateAfterMinutes'>[]
   /** Line about the last action: HTML. */
   readonly notice?: string
 }
@@ -67,11 +70,28 @@ export function recipientList(
 function destinationLine(reader: Reader, destination: Destination, options: ListOptions): string {
   const { t } = reader
   const name = typed(destinationName(t, destination, options.hereId))
-  const mark = isOn(destination) ? '✓' : '⚠️'
+  const getsNone = getsNoAlerts(destination, options.watches)
+  const mark = isOn(destination) ? (getsNone ? '⚪' : '✓') : '⚠️'
   const what = isOn(destination)
-    ? activeParts(reader, destination)
+    ? [
+        ...activeParts(reader, destination),
+        ...(getsNone ? [escapeHtml(t('bot:rec.noAlerts'))] : []),
+      ]
     : [offText(reader, destination, options.now)]
   return `${mark} ${t.html('bot:rec.line', { name, what: html(what.join(' · ')) })}`
+}
+
+/** Whether no watch notifies a destination that is on. Before the first watch, defaults and own channels will be notified. */
+function getsNoAlerts(
+  { id: recipientId, own, default: isDefault }: Destination,
+  watches: ListOptions['watches'],
+): boolean {
+  if (watches.length === 0) return !own && !isDefault
+  return !watches.some(
+    ({ notifies, escalateTo, escalateAfterMinutes }) =>
+      notifies.includes(recipientId) ||
+      (escalateAfterMinutes !== null && escalateTo.includes(recipientId)),
+  )
 }
 
 function activeParts({ t }: Reader, destination: Destination): readonly string[] {

@@ -14,7 +14,6 @@ import { identifyAgain } from '../../core/middleware/identify.ts'
 import { ask, send, show } from '../../core/show.ts'
 import { changeChat } from '../../core/store.ts'
 import { allWatches } from '../../core/watches.ts'
-import { deepLink } from '../../views/view.ts'
 import { showAlert } from '../alerts/alert-lookup.ts'
 import { openWatch, showConnect } from '../connect/handlers.ts'
 import { helpMenu } from '../help/view.ts'
@@ -104,23 +103,16 @@ onPress(composer, 'link.yes', ADMINISTRATORS, async (ctx, { code }) => {
   if (linked === undefined) return
   await changeChat(ctx.app.db, knownChat.id, { wallet: linked.wallet }, ctx.app.clock.now())
   await identifyAgain(ctx, { wallet: linked.wallet })
-  const rights = rightsText(ctx.t, linked.scopes)
+  const rights = rightsText(ctx.reader, linked.scopes)
   const key = linked.again ? 'bot:link.again' : 'bot:link.done'
   const notice = `✅ ${ctx.t.html(key, { rights })}`
   const { recipient } = linked
-  const isAsked = (await allWatches(ctx)).length > 0
-  const mayChoose = linked.scopes.includes('write')
-  if (isAsked && mayChoose && !ctx.reader.isGroup) {
+  const mayChoose = linked.scopes.includes('write') && !ctx.reader.isGroup
+  if (mayChoose && (await allWatches(ctx)).length > 0) {
     await showWatchSelection(ctx, recipient.id, { notice })
     return followLinkedBy(ctx, linked.wallet)
   }
-  // Watches are private, so the watches that notify a group are chosen in the private chat.
-  const label = ctx.t('bot:button.hear')
-  const row = isAsked ? [{ label, url: deepLink(ctx.reader, `h${recipient.id}`) }] : []
-  // A group that was linked before keeps its selection of watches.
-  const isNew = !linked.again && ctx.reader.isGroup
-  const heard = isAsked && isNew ? `\n${ctx.t.html('bot:link.hears')}` : ''
-  await show(ctx, await homeScreen(ctx, notice + heard, ctx.reader.isGroup ? [row] : []))
+  await show(ctx, await homeScreen(ctx, notice))
   await followLinkedBy(ctx, linked.wallet)
 })
 

@@ -4,6 +4,7 @@ import { cut } from '#src/channels/wording.ts'
 import { formatDate, formatList } from '#src/i18n/format.ts'
 import { isolate } from '#src/i18n/isolates.ts'
 import { escapeHtml, type Translate, typed } from '#src/i18n/translate.ts'
+import type { Severity } from '#src/kernel/display-values.ts'
 import type { Button, Rows } from '#src/telegram/buttons.ts'
 import type { Watch } from '#src/watches/model.ts'
 import { listData, USUAL_FILTER } from '../../views/alert-list.ts'
@@ -37,14 +38,12 @@ export function home(
   options: {
     readonly now: Date
     readonly notice?: string
-    /** Buttons of the notice. */
-    readonly rows?: Rows
   },
 ): View {
   const { t } = reader
   const { mutedUntil, canWrite } = wallet
   const { balanceCredits, slots } = wallet.funds
-  const { now, notice, rows = [] } = options
+  const { now, notice } = options
   const lines = [
     notice,
     t.html('bot:home.title', { wallet: walletName(wallet.address) }),
@@ -64,7 +63,7 @@ export function home(
   const name = wallet.isOneOfSeveral ? walletName(wallet.address) : t('bot:button.wallets')
   const last = [act(name, packed('wallet.list')), languageButton(t.locale)]
   const own = canWrite ? managerRows(reader, watches.length > 0, last) : readerRows(t, last)
-  return screen(lines, [...rows, ...trialRow(t, wallet.trial), ...own])
+  return screen(lines, [...trialRow(t, wallet.trial), ...own])
 }
 
 /** Button that starts the trial. The line above contains the terms that the button accepts. */
@@ -144,17 +143,14 @@ export function groupHome(
     readonly topic: TopicPlace | undefined
     /** First names of the members who may press the buttons. */
     readonly managers: readonly string[]
+    /** Minimum severity of the chosen wallet's alerts here, and the link to where its owner chooses alerts. */
+    readonly alerts: { readonly minSeverity: Severity; readonly url: string }
   },
   watches: readonly Watch[],
-  options: {
-    readonly now: Date
-    readonly buttons: boolean
-    readonly notice?: string
-    /** Buttons of the notice. */
-    readonly rows: Rows
-  },
+  options: { readonly now: Date; readonly buttons: boolean; readonly notice?: string },
 ): View {
   const { t } = reader
+  const { minSeverity, url } = group.alerts
   const chosen = group.wallets.length > 1 ? group.wallets[0] : undefined
   const lines = [
     options.notice,
@@ -164,10 +160,11 @@ export function groupHome(
       ? undefined
       : t.html('bot:group.managedBy', { names: namesOf(t, group.managers) }),
     chosen === undefined ? undefined : t.html('bot:home.title', { wallet: walletName(chosen) }),
+    minSeverity === 'info' ? undefined : t.html(`bot:group.from.${minSeverity}`),
     ...watchSummaryLines(reader, watches, options.now),
   ]
   const rows = [
-    ...options.rows,
+    [{ label: t('bot:button.hear'), url }],
     [
       act(t('bot:button.watches'), packed('watch.list', { page: 1 })),
       act(t('bot:button.status'), packed('status')),

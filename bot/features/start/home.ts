@@ -1,7 +1,6 @@
 import type { Subscription } from '#src/billing/subscriptions/model.ts'
 import { priceSlots } from '#src/billing/subscriptions/rules.ts'
 import { getWalletStatus, isTrialAvailable } from '#src/operations/chat-status.ts'
-import type { Rows } from '#src/telegram/buttons.ts'
 import {
   blockedLinks,
   forumTopicOf,
@@ -15,7 +14,7 @@ import { send } from '../../core/show.ts'
 import { allWatches } from '../../core/watches.ts'
 import { unlinkedHome } from '../../views/hello.ts'
 import { slotUse } from '../../views/slot-use.ts'
-import type { View } from '../../views/view.ts'
+import { deepLink, type View } from '../../views/view.ts'
 import { readTrialOffer } from '../connect/trial.ts'
 import { managerNames } from '../watches/managers.ts'
 import { groupHome, groupReturned, home } from './home-view.ts'
@@ -24,9 +23,8 @@ import { groupHome, groupReturned, home } from './home-view.ts'
  * The home screen.
  *
  * @param notice line above it: HTML
- * @param rows buttons of the notice
  */
-export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = []): Promise<View> {
+export async function homeScreen(ctx: BotContext, notice?: string): Promise<View> {
   const { reader, links, knownChat } = ctx
   const [link] = links
   if (link === undefined) return unlinkedHome(reader, unlinkedChat(ctx), notice)
@@ -63,7 +61,7 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
       renewal: nextRenewal(walletStatus.subscriptions),
       trial: mayStart ? readTrialOffer(ctx.app) : undefined,
     }
-    return home(reader, wallet, watches, { ...options, rows })
+    return home(reader, wallet, watches, options)
   }
   const wallets = links.map(({ wallet }) => wallet)
   const topic = { current: link.threadId, here: forumTopicOf(ctx) }
@@ -72,8 +70,10 @@ export async function homeScreen(ctx: BotContext, notice?: string, rows: Rows = 
     wallets,
     topic: ctx.chat?.is_forum === true ? topic : undefined,
     managers: await managerNames(ctx),
+    // Watches are private, so the alerts of a group are chosen in the private chat.
+    alerts: { minSeverity: link.minSeverity, url: deepLink(reader, `h${link.recipientId}`) },
   }
-  return groupHome(reader, group, watches, { ...options, rows, buttons: hasButtons(ctx) })
+  return groupHome(reader, group, watches, { ...options, buttons: hasButtons(ctx) })
 }
 
 /** Sends the home screen as a new message. In a group that is not linked it replaces the earlier greeting. */

@@ -1,6 +1,6 @@
 import { packed } from '#src/actions/codec.ts'
 import { formatTime } from '#src/i18n/format.ts'
-import { type TextKey, type Translate, typed } from '#src/i18n/translate.ts'
+import { type TextKey, typed } from '#src/i18n/translate.ts'
 import type { Scope } from '#src/kernel/caller.ts'
 import type { TelegramLinkOffer } from '#src/recipients/model.ts'
 import type { Rows } from '#src/telegram/buttons.ts'
@@ -31,7 +31,7 @@ export function linkCard(
     t.html(isPrivate ? 'bot:link.privateChat' : 'bot:link.group', { name: typed(name) }),
     chat.place === 'topic' ? t.html('bot:link.topic') : undefined,
     chat.place === 'forum' ? t.html('bot:link.general') : undefined,
-    t.html('bot:link.allows', { rights: rightsText(t, offer.scopes) }),
+    t.html('bot:link.allows', { rights: rightsText(reader, offer.scopes) }),
     madeBy(reader, offer),
     t.html('bot:link.validUntil', { time: timeOf(reader, offer, offer.expiresAt) }),
     ...(isPrivate ? [] : ['', t.html('bot:link.adminsOnly')]),
@@ -56,10 +56,13 @@ function timeOf({ t }: Reader, { timezone }: TelegramLinkOffer, at: Date): strin
   return formatTime(at, t.locale, timezone, { offset: true })
 }
 
-/** The rights of a chat with these scopes, in words. */
-export function rightsText(t: Translate, scopes: readonly Scope[]): string {
+/** The rights of a chat with these scopes, in words. In a group nobody can spend credits, and no text speaks of them. */
+export function rightsText(
+  { t, isGroup }: Pick<Reader, 't' | 'isGroup'>,
+  scopes: readonly Scope[],
+): string {
   const write = scopes.includes('write')
-  const spend = scopes.includes('spend')
+  const spend = scopes.includes('spend') && !isGroup
   const key: TextKey = write
     ? spend
       ? 'bot:rights.writeSpend'

@@ -5,6 +5,7 @@ import type { ChatLink } from '#src/recipients/chats.ts'
 import type { InvokeOperation } from '../../core/context.ts'
 import { canSeeDestination } from '../../views/destination.ts'
 import { readAllWatches, readFunds } from '../../views/wallet.ts'
+import { isPrivateType } from '../../views/watch-facts.ts'
 import type { Overview } from './view.ts'
 
 /** Kind of the live message that shows the overview. */
@@ -21,12 +22,13 @@ export async function readOverview(
   },
 ): Promise<Overview> {
   const { wallet, recipientId: hereId, scopes, mutedUntil, isGroup } = of
-  const [watches, tip, funds, all] = await Promise.all([
+  const [everyWatch, tip, funds, all] = await Promise.all([
     readAllWatches(ask),
     ask(getTip, {}),
     isGroup ? undefined : readFunds(ask),
     isGroup ? [] : ask(listDestinations, {}),
   ])
+  const watches = everyWatch.filter(({ type }) => !isGroup || !isPrivateType(type))
   const destinations = all.filter(({ id }) => canSeeDestination({ scopes, hereId }, id))
   return { wallet, watches, tip, funds, destinations, hereId, mutedUntil }
 }

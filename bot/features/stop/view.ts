@@ -40,7 +40,9 @@ export function stopScreen(
     options.notice,
     `👋 ${t.html('bot:stop.title')}`,
     '',
-    shown.length === 0 ? t.html('bot:stop.notLinked') : t.html('bot:stop.effect'),
+    shown.length === 0
+      ? t.html('bot:stop.notLinked')
+      : t.html(isGroup ? 'bot:stop.effectGroup' : 'bot:stop.effect'),
     ...shown.map(({ address, watches }) =>
       t.html('bot:stop.wallet', {
         wallet: id(walletName(address)),

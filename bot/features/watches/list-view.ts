@@ -17,7 +17,7 @@ import {
   screen,
   type View,
 } from '../../views/view.ts'
-import { isPrivateType, typeLine, typeName } from '../../views/watch-facts.ts'
+import { typeLine, typeName } from '../../views/watch-facts.ts'
 import {
   glyphOf,
   STATUS_GLYPHS,
@@ -101,14 +101,10 @@ export function watchLine(reader: Reader, watch: Watch, now: Date): string {
     label: typed(watch.label),
     type: typeName(t, watch.type),
   }
-  const state = status === 'fine' ? valueLine(reader, watch, now) : stateText(reader, watch, now)
+  const isFine = status === 'fine'
+  const state = isFine ? typeLine(reader, watch, 'value', now) : stateText(reader, watch, now)
   if (state === undefined) return `${glyph} ${t.html('bot:watches.line', values)}`
   return `${glyph} ${t.html('bot:watches.lineState', { ...values, state: html(state) })}`
-}
-
-function valueLine(reader: Reader, watch: Watch, now: Date): string | undefined {
-  if (reader.isGroup && isPrivateType(watch.type)) return undefined
-  return typeLine(reader, watch, 'value', now)
 }
 
 /** State of a watch that is not fine: if a signal fires, its name and for how long. */

@@ -2,9 +2,8 @@
 import { AppError } from '#src/kernel/errors.ts'
 import { updateWatch } from '#src/operations/watches.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { linkToPrivateChat } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
-import { findWatch, isHiddenWatch } from '../../core/watches.ts'
+import { findWatch } from '../../core/watches.ts'
 import { showCard } from './screens.ts'
 
 /**
@@ -19,7 +18,6 @@ export async function withManaged(
 ): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
   if (!link.manages) return ctx.answer(ctx.t('bot:group.linkersOnly'), { box: true })
-  if (isHiddenWatch(ctx, watch)) return linkToPrivateChat(ctx, `w${id}`)
   await act(watch, link)
 }
 

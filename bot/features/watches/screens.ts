@@ -1,10 +1,10 @@
 import { Address } from '#src/kernel/units.ts'
 import { listAlertLines } from '#src/operations/chat-alerts.ts'
 import type { Watch } from '#src/watches/model.ts'
-import { hasButtons, linkToPrivateChat } from '../../core/chat.ts'
+import { hasButtons } from '../../core/chat.ts'
 import type { BotContext, Membership } from '../../core/context.ts'
 import { show } from '../../core/show.ts'
-import { allWatches, findWatch, isHiddenWatch } from '../../core/watches.ts'
+import { allWatches, findWatch } from '../../core/watches.ts'
 import { isOn } from '../../views/destination.ts'
 import type { View } from '../../views/view.ts'
 import { readFunds } from '../../views/wallet.ts'
@@ -35,7 +35,6 @@ export async function showList(
  */
 export async function showCard(ctx: BotContext, id: number, notice?: string): Promise<void> {
   const { watch, link } = await findWatch(ctx, id)
-  if (isHiddenWatch(ctx, watch)) return linkToPrivateChat(ctx, `w${id}`)
   await show(ctx, await cardOf(ctx, watch, link, notice))
 }
 
@@ -84,7 +83,7 @@ async function newestAlert(
   const isFiring = watch.signalStates.some(({ state }) => state === 'firing')
   const reader = { locale: ctx.t.locale, timezone: ctx.reader.timezone }
   const newest = async (over: { readonly state?: 'firing' }) => {
-    const wanted = { watchId: watch.id, ...over }
+    const wanted = { watchId: watch.id, isGroup: ctx.reader.isGroup, ...over }
     const { data } = await ctx.call(listAlertLines, { body: { wanted, limit: 1, reader } }, link)
     return data[0]
   }

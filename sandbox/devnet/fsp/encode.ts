@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import secp256k1 from 'secp256k1'
 import {
-  bytesToHex,
   concatHex,
   encodeAbiParameters,
   encodePacked,
@@ -16,6 +14,7 @@ import {
 } from 'viem'
 import { keccakOfHex } from '#src/chain/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
+import { signDigest } from '../keys.ts'
 
 /** Protocols whose data is sent through Submission. */
 export const FTSO_PROTOCOL = 100
@@ -133,16 +132,7 @@ export interface Signature {
 
 /** Signs 32 bytes as a message. */
 export function signBytes(privateKey: Hash, bytes: Hash): Signature {
-  // The same signatures as viem's, in a fifteenth of the time: a round of some providers has dozens.
-  const { signature, recid } = secp256k1.ecdsaSign(
-    hexToBytes(messageDigest(bytes)),
-    hexToBytes(privateKey),
-  )
-  return {
-    v: 27 + recid,
-    r: bytesToHex(signature.subarray(0, 32)),
-    s: bytesToHex(signature.subarray(32)),
-  }
+  return signDigest(messageDigest(bytes), privateKey)
 }
 
 function signatureBytes({ v, r, s }: Signature): Hex {

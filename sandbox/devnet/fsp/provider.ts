@@ -1,8 +1,8 @@
-import secp256k1 from 'secp256k1'
-import { bytesToHex, type Hex, hexToBytes, slice } from 'viem'
+import { type Hex, slice } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
 import { keccak256 } from '#src/chain/keccak.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
+import { publicKeyOf } from '../keys.ts'
 
 /** An account with a publicly known key. */
 export interface ProviderAccount {
@@ -38,8 +38,7 @@ export function providerAccounts(name: string, submitVersion = 1): ProviderAccou
   const secret = (what: string): Hash => keccak256(Buffer.from(`sandbox provider ${name}: ${what}`))
   const account = (role: string): ProviderAccount => {
     const privateKey = secret(role)
-    const publicKey = secp256k1.publicKeyCreate(hexToBytes(privateKey), false)
-    return { privateKey, address: publicKeyToAddress(bytesToHex(publicKey)) }
+    return { privateKey, address: publicKeyToAddress(publicKeyOf(privateKey)) }
   }
   return {
     name,

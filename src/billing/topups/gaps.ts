@@ -31,7 +31,8 @@ export async function recordUnreadable(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { db, chain, clock, log, quarantine } = deps
-  if (!(await chain.isUnreadable(block, signal))) return false
+  const { router, nativePayTo: payTo } = deps.billing.payments
+  if (!(await chain.isUnproven(block, { router, payTo }, signal))) return false
   const recordedAt = clock.now()
   const nextTryAt = new Date(recordedAt.getTime() + AGAIN_MIN_MS)
   const outcome = await transact(db, async (tx) => {

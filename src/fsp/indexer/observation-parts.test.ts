@@ -22,10 +22,9 @@ function policyOf(rewardEpoch: number, startRound: number, fixedAt: number | nul
     submitSignatures: voter,
     signingPolicy: voter,
     weight: 100,
+    sortitionWeight: voter === ALPHA ? 2048 : null,
   }))
-  const weights = { weightSum: 400, weightSumWithKeys: 200 }
-  const policy = { rewardEpoch, startRound, fixedAt, providers, ...weights }
-  return { ...policy, ...indexPolicy(policy) }
+  return indexPolicy({ rewardEpoch, startRound, fixedAt, providers, weightSum: 400 })
 }
 
 const inForce = policyOf(452, FIRST - 10, null)
@@ -48,9 +47,12 @@ function going(next: ReturnType<typeof policyOf>) {
   return { state, policies, owners, blockSeconds: 1.2 }
 }
 
-test('the weight for fast updates is the share among providers with a key for them', () => {
-  const found = silenceOfMember(going(policyOf(453, FIRST + 10, null)), inForce, ALPHA, undefined)
-  expect(found?.part).toMatchObject({ sortitionWeight: 2048, weightShare: 0.25 })
+test('only a provider that can take part in fast updates has a silence, and only if their number is known', () => {
+  const next = policyOf(453, FIRST + 10, null)
+  const found = silenceOfMember(going(next), inForce, ALPHA, 1.5)
+  expect(found?.part).toMatchObject({ sortitionWeight: 2048, weightShare: 0.25, sampleSize: 1.5 })
+  expect(silenceOfMember(going(next), inForce, BRAVO, 1.5)).toBeUndefined()
+  expect(silenceOfMember(going(next), inForce, ALPHA, null)).toBeUndefined()
 })
 
 test.each([

@@ -4,12 +4,9 @@ import type { Address } from '#src/kernel/units.ts'
 import { expectedEpochStart, roundAt, roundStart } from '../protocol/epochs.ts'
 import { nodeIdOf } from '../protocol/node-id.ts'
 import { type IndexedPolicy, type PolicyProvider, policyOfRound } from '../protocol/policy.ts'
-import {
-  blocksInOnePercentOfEpoch,
-  isSilenceImprobable,
-  sortitionWeightOf,
-} from '../protocol/silence.ts'
-import type { LoadedPolicy, PolicySnapshot } from '../reader/policies.ts'
+import { blocksInOnePercentOfEpoch, isSilenceImprobable } from '../protocol/silence.ts'
+import type { PolicySnapshot } from '../reader/policies.ts'
+import type { LoadedPolicy } from '../reader/policy-of-epoch.ts'
 import type { ProviderState, SystemState } from '../reader/provider-states.ts'
 import type { AccountOwners } from './account-owners.ts'
 import type { CarriedState } from './carried-state.ts'
@@ -75,24 +72,21 @@ export function accountOwnersOf(
 }
 
 /**
- * Silence of a member of the policy. The weight of a watched provider is read from the contract. Blocks in
- * which the provider cannot take part do not count.
+ * Silence of a member of the policy; undefined if it cannot take part in fast updates, or if nothing shows that it can.
+ * Blocks in which that is so do not count.
+ *
+ * @param sampleSize expected fast updates per block since the last round; null: unknown
  */
 export function silenceOfMember(
   { state, policies, blockSeconds }: IndexingState,
   policy: Policy | undefined,
   voter: Address,
-  system: SystemState | undefined,
+  sampleSize: number | null,
 ): { readonly part: FastUpdates; readonly peak: StateBetweenRounds | undefined } | undefined {
   const member = policy?.providers.find((provider) => provider.voter === voter)
-  const sampleSize = system?.sampleSize ?? state.sampleSize
-  if (policy === undefined || member === undefined || sampleSize === null) return undefined
-  const known = system?.providers.get(voter)
-  const sortitionWeight =
-    known === undefined
-      ? sortitionWeightOf(member.weight, policy.weightSumWithKeys)
-      : known.sortitionWeight
-  if (sortitionWeight === null) {
+  if (policy === undefined || member === undefined) return undefined
+  const { sortitionWeight } = member
+  if (sortitionWeight === null || sampleSize === null) {
     dropRecentSilence(state, voter)
     return undefined
   }
@@ -145,7 +139,7 @@ export function watchedPartsOf(
   const member = policy?.providers.find((provider) => provider.voter === voter)
   const next = policies.policies.find(
     ({ rewardEpoch, fixedAt }) =>
-      rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && (fixedAt ?? 0) <= nowSeconds,
+      rewardEpoch === (policy?.rewardEpoch ?? 0) + 1 && fixedAt !== null && fixedAt <= nowSeconds,
   )
   const transactions = takeCalls(state, voter)
   const nodeIds = known?.nodeIds?.map(nodeIdOf) ?? []
@@ -244,7 +238,7 @@ function registrationOf(
     return undefined
   const { epoch, openedAt } = period
   const next = policies.policies.find(({ rewardEpoch }) => rewardEpoch === epoch)
-  const isClosed = next !== undefined && (next.fixedAt ?? 0) <= nowSeconds
+  const isClosed = next !== undefined && next.fixedAt !== null && next.fixedAt <= nowSeconds
   const registration = state.registrations[voter]
   const isMember = (policy: Policy) => policy.providers.some((provider) => provider.voter === voter)
   const isRegistered = isClosed

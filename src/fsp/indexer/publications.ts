@@ -9,8 +9,9 @@ import type { Clock } from '#src/kernel/clock.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/kernel/durations.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
-import type { Address } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
+import { expectedFirstRound } from '../protocol/epochs.ts'
+import type { PolicySnapshot } from '../reader/policies.ts'
 import { OWN_CLAIM_TYPES } from '../reader/round-events.ts'
 import {
   CLAIMS_KIND,
@@ -24,6 +25,7 @@ import {
   toPolledValidator,
   withEarlierContent,
 } from './publication-data.ts'
+import { type RewardOwner, rewardOwner } from './reward-owners.ts'
 import * as progress from './round-store.ts'
 import * as store from './store.ts'
 
@@ -88,6 +90,8 @@ export function createPublicationFetcher(source: PublicationSource): Publication
   }))
   const pollSchedule = createSchedule(clock, POLL_EVERY_MS)
   let isFetching = false
+  /** Policies of the last fetch, which do not change. */
+  let known: PolicySnapshot | undefined
 
   async function fetchPasses(
     current: number,
@@ -168,39 +172,38 @@ export function createPublicationFetcher(source: PublicationSource): Publication
     )
   }
 
-  /** Identity address by beneficiary, for the reward epochs whose signing policy is known. */
+  /** Owners of claims, for the reward epochs whose signing policy is known. */
   async function ownersOf(
     epochs: readonly number[],
     block: BlockRef,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<number, ReadonlyMap<Address, Address>>> {
-    const knownPolicies =
-      epochs.length === 0 ? undefined : await chain.rounds.policies(block, signal)
-    const policies =
-      knownPolicies?.policies.filter(({ rewardEpoch }) => epochs.includes(rewardEpoch)) ?? []
+  ): Promise<ReadonlyMap<number, RewardOwner>> {
+    if (epochs.length === 0) return new Map()
+    const latest = await chain.rounds.policies(block, signal, known && { known })
+    if (latest === undefined) return new Map()
+    // The policies of the neighbours are needed, too, see `rewardOwner`.
+    const oldest = Math.max(0, Math.min(...epochs) - 1)
+    const sinceRound = expectedFirstRound(latest.clock, oldest)
+    known = await chain.rounds.policies(block, signal, { known: latest, sinceRound })
+    const policies = known?.policies ?? []
     return new Map(
-      policies.map(({ rewardEpoch, providers }) => [
-        rewardEpoch,
-        new Map(
-          providers.flatMap(({ voter, signingPolicy }) => [
-            [signingPolicy, voter] as const,
-            [voter, voter] as const,
-          ]),
-        ),
-      ]),
+      epochs.flatMap((epoch) => {
+        const owner = rewardOwner(epoch, policies)
+        return owner === undefined ? [] : [[epoch, owner] as const]
+      }),
     )
   }
 
   async function saveRewards(
     epoch: number,
     { merkleRoot, rewardClaims }: z.output<typeof RewardData>,
-    owners: ReadonlyMap<Address, Address> | undefined,
+    ownerOf: RewardOwner | undefined,
     block: BlockRef,
     fence: Fence | undefined,
   ): Promise<void> {
     const ownRewards: progress.PublishedReward[] = []
     let unreadable = 0
-    for (const [index, rewardClaim] of (owners === undefined ? [] : rewardClaims).entries()) {
+    for (const [index, rewardClaim] of (ownerOf === undefined ? [] : rewardClaims).entries()) {
       if (index % CLAIMS_PER_TURN === CLAIMS_PER_TURN - 1) await nextTurn()
       const claim = PublishedClaim.safeParse(rewardClaim)
       if (!claim.success) {
@@ -208,8 +211,9 @@ export function createPublicationFetcher(source: PublicationSource): Publication
         continue
       }
       const { beneficiary, amount, claimType } = claim.data.body
-      const voter = owners?.get(beneficiary)
-      if (voter === undefined || !OWN_CLAIM_TYPES.includes(claimType)) continue
+      if (!OWN_CLAIM_TYPES.includes(claimType)) continue
+      const voter = ownerOf?.({ beneficiary, claimType })
+      if (voter === undefined) continue
       ownRewards.push({
         rewardEpoch: epoch,
         beneficiary,
@@ -224,7 +228,7 @@ export function createPublicationFetcher(source: PublicationSource): Publication
       const publication = { rewardEpochId: epoch, seenAt: block.at }
       const data = { merkleRoot: cleanOutsideText(merkleRoot, ROOT_LENGTH_MAX) }
       await store.savePublication(tx, { ...publication, kind: REWARDS_KIND, data })
-      if (owners === undefined) return
+      if (ownerOf === undefined) return
       await progress.saveRewards(tx, ownRewards)
       await store.savePublication(tx, { ...publication, kind: CLAIMS_KIND, data: {} })
     })

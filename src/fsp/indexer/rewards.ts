@@ -30,8 +30,25 @@ const CLAIMABLE = 'claimable'
 const POLL_MS = 5 * MINUTE_MS
 /** Time for which rewards can be claimed before they count as unclaimed. */
 const GRACE_SECONDS = DAY_SECONDS
-/** Number of reward epochs in the 90 days after which rewards expire. */
-const EPOCHS_KEPT = 26
+/** Number of reward epochs whose rewards stay stored, also if one wrong answer says that they expire sooner. */
+const EPOCHS_STORED_MIN = 100
+
+/**
+ * Ended reward epochs whose rewards can be claimed, newest first; all of them if the chain does not return when rewards
+ * expire.
+ */
+export function claimableEpochs({
+  clock,
+  currentEpoch,
+  schedule: { rewardExpirySeconds },
+}: Pick<PolicySnapshot, 'clock' | 'currentEpoch' | 'schedule'>): readonly number[] {
+  const lasting =
+    rewardExpirySeconds === null
+      ? currentEpoch
+      : Math.ceil(rewardExpirySeconds / (clock.roundsPerEpoch * clock.roundSeconds))
+  const length = Math.min(lasting, currentEpoch)
+  return Array.from({ length }, (_, index) => currentEpoch - 1 - index)
+}
 
 /**
  * Creates the facts about providers' own rewards: published minus claimed. Long because recording and
@@ -52,7 +69,7 @@ export function createRewardFacts({
 
   /** Records the time from which on the rewards of the last reward epoch can be claimed. */
   async function learn(
-    { policies, block }: Known,
+    { policies }: Known,
     signal: AbortSignal,
     fence: Fence | undefined,
   ): Promise<void> {
@@ -62,12 +79,15 @@ export function createRewardFacts({
     const epoch = policies.currentEpoch - 1
     const [noted] = await store.listPublications(db, CLAIMABLE, [epoch])
     if (noted !== undefined) return
-    const votes = await chain.protocol.votes(epoch, block, signal)
+    // The result stays as it is. The state of the round's own block may be gone.
+    const newest = await chain.confirmedBlock(1, signal)
+    const votes = await chain.protocol.votes(epoch, newest, signal)
     const seenAt = votes?.rewards.concludedAt
     if (votes?.rewards.hash == null || seenAt == null) return
     await transactUnder(fence, db, async (tx) => {
       await store.savePublication(tx, { kind: CLAIMABLE, rewardEpochId: epoch, data: {}, seenAt })
-      await rounds.deleteRewards(tx, epoch - EPOCHS_KEPT)
+      const stored = Math.max(EPOCHS_STORED_MIN, 2 * claimableEpochs(policies).length)
+      await rounds.deleteRewards(tx, epoch - stored)
     })
   }
 
@@ -85,8 +105,7 @@ export function createRewardFacts({
       if (rewardDataUrls.length === 0 || voters.length === 0) return undefined
       await learn(known, signal, fence)
       const { policies, readSince, block } = known
-      const last = policies.currentEpoch - 1
-      const epochs = Array.from({ length: EPOCHS_KEPT }, (_, index) => last - index)
+      const epochs = claimableEpochs(policies)
       const [written, claimable] = await Promise.all([
         store.listPublications(db, CLAIMS_KIND, epochs),
         store.listPublications(db, CLAIMABLE, epochs),

@@ -9,11 +9,8 @@ import * as store from './round-store.ts'
 
 /** Stored rounds, for watches and pages. */
 export interface RoundFacts extends RoundIndexer {
-  /**
-   * Last block whose rounds are stored, and the time since which reading has failed; undefined before the
-   * first round.
-   */
-  progress(): Promise<{ readonly block: number; readonly failingSince: Date | null } | undefined>
+  /** Last block whose rounds are stored; undefined before the first round. */
+  indexedBlock(): Promise<number | undefined>
   /**
    * Observations of each provider in the rounds completed in a span, oldest first; of a newly watched
    * provider only the newest observation, marked as past.
@@ -83,10 +80,7 @@ export function createRoundFacts(source: RoundSource): RoundFacts {
   const { db } = source
   return {
     ...createRoundIndexer(source),
-    async progress() {
-      const progress = await store.findIndexingProgress(db)
-      return progress && { block: progress.blockNumber, failingSince: progress.failingSince }
-    },
+    indexedBlock: () => store.findIndexedBlock(db),
     async observations(requests, { after, upTo }) {
       const voters = requests.map(({ provider }) => provider)
       const rows = after === null ? [] : await store.listRounds(db, voters, { after, upTo })

@@ -1,12 +1,9 @@
 import type { BlockRef } from '#src/chain/chain.ts'
-import { type Fence, transactUnder } from '#src/db/lock.ts'
+import type { Fence } from '#src/db/lock.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import { roundAt } from '../protocol/epochs.ts'
 import type { ProtocolBlock } from '../reader/round-blocks.ts'
-import {
-  type CompleteRound,
-  judgeAndStoreRounds,
-  recoverSigners,
-} from './judge-and-store-rounds.ts'
+import { judgeAndStoreRounds, recoverSigners } from './judge-and-store-rounds.ts'
 import { addRefusedUpdates } from './long-updates.ts'
 import { createRewardFacts } from './rewards.ts'
 import {
@@ -14,6 +11,7 @@ import {
   openIndexingSession,
   type RoundSource,
   renewIndexingSession,
+  type SortedBlock,
 } from './round-session.ts'
 import { addBlock, addUncertainBlock, addValidatorPoll } from './round-state.ts'
 import * as store from './round-store.ts'
@@ -36,13 +34,28 @@ export interface RoundIndexer {
  * the session.
  */
 export function createRoundIndexer(source: RoundSource): RoundIndexer {
-  const { db, chain, clock, log } = source
+  const { db, chain, log } = source
   const rewards = createRewardFacts(source)
   let session: IndexingSession | undefined
 
   /** Whether the session is still valid: the lock is the same, and no other process has made progress. */
   async function isCurrent(current: IndexingSession, fence: Fence | undefined): Promise<boolean> {
     return current.fence === fence && (await store.findIndexedBlock(db)) === current.savedTo
+  }
+
+  /**
+   * Whether the session goes on after an error: what it has read is proven, and an endpoint that fails takes nothing
+   * from that. Any other error, or another block of the chain in place of the last one that was read, ends it.
+   */
+  async function isKept(
+    { from, after }: IndexingSession,
+    error: unknown,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (signal.aborted || !(error instanceof AppError) || error.kind !== 'upstream') return false
+    if (after === undefined) return true
+    const last = await chain.blockAt(from - 1, signal).catch(() => undefined)
+    return last === undefined || last.hash === after
   }
 
   /** Counts the polls of the P-chain since the last count. */
@@ -55,30 +68,56 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
   }
 
   /**
-   * Sorts blocks into rounds, and returns each block with the rounds that it completes. Signers of the next rounds
-   * are recovered beside the work on a round.
+   * The next block to judge; undefined if every block up to `tip` is judged. Blocks are sorted ahead of it, so that the
+   * signers of the next rounds are recovered beside the work on a round.
    */
-  function* collected({ collector }: IndexingSession, blocks: readonly ProtocolBlock[]) {
-    const ahead: { readonly block: ProtocolBlock; readonly complete: readonly CompleteRound[] }[] =
-      []
-    let rounds = 0
-    for (const block of blocks) {
+  async function findNext(
+    current: IndexingSession,
+    tip: BlockRef,
+    signal: AbortSignal,
+  ): Promise<SortedBlock | undefined> {
+    const { sorted, read, collector } = current
+    if (sorted.length === 0 && read.length === 0) {
+      if (current.from > tip.number) return undefined
+      const range = { from: current.from, to: tip.number, after: current.after }
+      const watched = new Set(current.owners.byAccount.keys())
+      const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
+      read.push(...blocks)
+      current.from = upTo + 1
+      current.after = blocks.at(-1)?.ref.hash ?? current.after
+    }
+    const ahead = () => sorted.reduce((sum, { complete }) => sum + complete.length, 0)
+    while (read.length > 0 && ahead() <= ROUNDS_AHEAD) {
+      const block = read.shift()
+      if (block === undefined) break
       const complete = collector.add(block).map((evidence) => {
         const signers = recoverSigners(source, evidence)
         // An error is thrown where the round is judged.
         signers.catch(() => undefined)
         return { evidence, signers }
       })
-      ahead.push({ block, complete })
-      rounds += complete.length
-      while (rounds > ROUNDS_AHEAD) {
-        const first = ahead.shift()
-        if (first === undefined) break
-        rounds -= first.complete.length
-        yield first
+      sorted.push({ block, complete, isCounted: false })
+    }
+    return sorted[0]
+  }
+
+  /** Adds a block to the carried state. */
+  async function countBlock(current: IndexingSession, block: ProtocolBlock): Promise<void> {
+    if (block.isSure === false) {
+      log.warn(
+        { block: block.number },
+        'endpoints contradict each other; the rounds of this block are not judged',
+      )
+    }
+    recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
+    if (block.number > current.countedTo) {
+      if (block.isSure === false) addUncertainBlock(current.state)
+      else {
+        addBlock(current.state, block, current.owners)
+        await addRefusedUpdates(current.state, block, current.owners)
       }
     }
-    yield* ahead
+    if (block.isSure !== false) current.claims.push(...block.claims)
   }
 
   async function readOn(
@@ -88,36 +127,17 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
   ): Promise<void> {
     await renewIndexingSession(source, current, tip, signal)
     await countPolls(current)
-    const watched = new Set(current.owners.byAccount.keys())
-    while (current.from <= tip.number && !signal.aborted) {
-      const range = { from: current.from, to: tip.number, after: current.after }
-      const { blocks, upTo } = await chain.rounds.span(range, watched, signal)
-      for (const { block, complete } of collected(current, blocks)) {
-        if (block.isSure === false) {
-          log.warn(
-            { block: block.number },
-            'endpoints contradict each other; the rounds of this block are not judged',
-          )
-        }
-        recordFirst(current, roundAt(current.policies.clock, block.at), block.number)
-        if (block.number > current.countedTo) {
-          if (block.isSure === false) addUncertainBlock(current.state)
-          else {
-            addBlock(current.state, block, current.owners)
-            await addRefusedUpdates(current.state, block, current.owners)
-          }
-        }
-        if (block.isSure !== false) current.claims.push(...block.claims)
-        if (complete.length > 0) {
-          await judgeAndStoreRounds({ source, rewards, current }, complete, block.ref, tip, signal)
-        }
-        current.after = block.ref.hash
+    while (!signal.aborted) {
+      const next = await findNext(current, tip, signal)
+      if (next === undefined) break
+      const { block, complete } = next
+      if (!next.isCounted) await countBlock(current, block)
+      next.isCounted = true
+      if (complete.length > 0) {
+        await judgeAndStoreRounds({ source, rewards, current }, complete, block.ref, tip, signal)
       }
-      current.from = upTo + 1
+      current.sorted.shift()
     }
-    if (!current.isFailing || signal.aborted) return
-    await transactUnder(current.fence, db, (tx) => store.saveFailingSince(tx, null))
-    current.isFailing = false
   }
 
   return {
@@ -127,13 +147,7 @@ export function createRoundIndexer(source: RoundSource): RoundIndexer {
         session ??= await openIndexingSession(source, tip, signal, fence)
         if (session !== undefined) await readOn(session, tip, signal)
       } catch (error) {
-        session = undefined
-        if (!signal.aborted) {
-          const progress = await store.findIndexingProgress(db)
-          if (progress?.failingSince === null) {
-            await transactUnder(fence, db, (tx) => store.saveFailingSince(tx, clock.now()))
-          }
-        }
+        if (session !== undefined && !(await isKept(session, error, signal))) session = undefined
         throw error
       }
     },

@@ -7,9 +7,13 @@ import type { Logger } from '#src/kernel/logger.ts'
 import type { Address, Hash } from '#src/kernel/units.ts'
 import type { FspChain } from '../chain.ts'
 import { roundAt } from '../protocol/epochs.ts'
+import type { RecoveredSigners } from '../protocol/judged-signatures.ts'
 import { indexPolicy, policyOfRound } from '../protocol/policy.ts'
 import { createRoundCollector, type RoundCollector } from '../protocol/round-collector.ts'
+import type { RoundEvidence } from '../protocol/round-evidence.ts'
 import type { PolicySnapshot } from '../reader/policies.ts'
+import type { UpdateSettings } from '../reader/provider-states.ts'
+import type { ProtocolBlock } from '../reader/round-blocks.ts'
 import type { RewardClaim } from '../reader/round-events.ts'
 import type { AccountOwners } from './account-owners.ts'
 import { CarriedState, EMPTY_STATE } from './carried-state.ts'
@@ -38,13 +42,32 @@ const BLOCKS_BACK = 400
 const BACKFILL_MAX = 150_000
 /** Number of blocks over which the average block time is computed. */
 const BLOCK_TIME_SAMPLE = 20_000
+/** Time between blocks of a chain that has only blocks of one second. */
+const BLOCK_SECONDS = 1
 
-/** State of reading, which is valid as long as the lock under which it was opened. */
+/** A complete round, and the signers of its signatures, which are being recovered. */
+export interface CompleteRound {
+  readonly evidence: RoundEvidence
+  readonly signers: Promise<RecoveredSigners | undefined>
+}
+
+/** A block that is sorted into rounds, with the rounds that it completes. */
+export interface SortedBlock {
+  readonly block: ProtocolBlock
+  readonly complete: readonly CompleteRound[]
+  /** Whether its content is in the carried state. */
+  isCounted: boolean
+}
+
+/**
+ * State of reading, which is valid as long as the lock under which it was opened. A failure leaves it as it was after
+ * the last step, so that nothing is read or counted twice.
+ */
 export interface IndexingSession {
   readonly fence: Fence | undefined
   /** Block up to which progress is stored; undefined before the first round. */
   savedTo: number | undefined
-  readonly state: CarriedState
+  state: CarriedState
   readonly collector: RoundCollector
   policies: KnownPolicies
   /** Round of the tip at which the policies and watched providers were read. */
@@ -55,13 +78,19 @@ export interface IndexingSession {
   readonly firstBlocks: Map<number, number>
   /** Rewards claimed since the last stored round. */
   claims: RewardClaim[]
+  /** Blocks that were read and are not in `sorted` yet, in order. */
+  readonly read: ProtocolBlock[]
+  /** Blocks that are to be counted and judged, in order, before those of `read`. */
+  readonly sorted: SortedBlock[]
+  /** The next block to read. */
   from: number
+  /** Hash of the block before `from`; undefined before the first. */
+  after: Hash | undefined
+  /** Settings of fast updates of the newest state, with the tip at which they were read. */
+  newest?: { readonly tip: number; readonly settings: UpdateSettings }
   /** Block up to which everything except the open rounds was counted before a stop. */
   readonly countedTo: number
-  after: Hash | undefined
   blockSeconds: number
-  /** Whether a failure to read is recorded, and its end is not. */
-  isFailing: boolean
 }
 
 /** Opens a session at the stored progress; undefined on a chain without the protocol. */
@@ -98,11 +127,12 @@ export async function openIndexingSession(
     owners: { bySigningPolicy: new Map(), byAccount: new Map() },
     firstBlocks: new Map(),
     claims: [],
+    read: [],
+    sorted: [],
     from,
     countedTo: progress?.blockNumber ?? -1,
     after: undefined,
     blockSeconds: await readBlockSeconds(source, tip, signal),
-    isFailing: progress?.failingSince != null,
   }
   await refresh(source, opened, tip)
   return opened
@@ -120,15 +150,17 @@ export async function renewIndexingSession(
 ): Promise<void> {
   const round = roundAt(current.policies.clock, tip.at.getTime() / 1000)
   if (round <= current.knownAtRound) return
-  const { currentEpoch } = current.policies
   const known = current.policies
+  const waiting = current.sorted[0]?.block ?? current.read[0]
   const first =
-    current.from <= tip.number ? await source.chain.blockAt(current.from, signal) : undefined
+    waiting?.ref ??
+    (current.from <= tip.number ? await source.chain.blockAt(current.from, signal) : undefined)
   const since = first?.at ?? tip.at
-  current.policies = (await loadPolicies(source, tip, signal, { since, known })) ?? current.policies
-  if (current.policies.currentEpoch !== currentEpoch) {
+  const policies = (await loadPolicies(source, tip, signal, { since, known })) ?? known
+  if (policies.currentEpoch !== known.currentEpoch) {
     current.blockSeconds = await readBlockSeconds(source, tip, signal)
   }
+  current.policies = policies
   await refresh(source, current, tip)
   current.knownAtRound = round
 }
@@ -143,7 +175,7 @@ async function loadPolicies(
   return (
     policies && {
       ...policies,
-      policies: policies.policies.map((policy) => ({ ...policy, ...indexPolicy(policy) })),
+      policies: policies.policies.map((policy) => indexPolicy(policy)),
     }
   )
 }
@@ -162,16 +194,18 @@ async function readPolicies(
   return chain.rounds.policies(tip, signal, { known: policies, sinceRound })
 }
 
-/** Recent average time between blocks, in seconds. */
+/** Recent average time between blocks, in seconds, over as many blocks as the endpoints have. */
 async function readBlockSeconds(
   { chain }: RoundSource,
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<number> {
-  const back = await chain.blockAt(Math.max(0, tip.number - BLOCK_TIME_SAMPLE), signal)
-  const blocks = tip.number - (back?.number ?? tip.number)
-  const seconds = (tip.at.getTime() - (back?.at ?? tip.at).getTime()) / 1000
-  return blocks > 0 && seconds > 0 ? seconds / blocks : 1.2
+  for (let sample = BLOCK_TIME_SAMPLE; sample >= 1; sample = Math.floor(sample / 10)) {
+    const back = await chain.blockAt(Math.max(0, tip.number - sample), signal)
+    const seconds = back === undefined ? 0 : (tip.at.getTime() - back.at.getTime()) / 1000
+    if (back !== undefined && seconds > 0) return seconds / (tip.number - back.number)
+  }
+  return BLOCK_SECONDS
 }
 
 /** Reads the watched providers and the owners of accounts. */

@@ -10,7 +10,7 @@ import { CarriedState } from './carried-state.ts'
 const ONLY = 1
 
 export type RoundRow = typeof fspRounds.$inferSelect
-export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id'>
+export type IndexingProgress = Omit<typeof fspProgress.$inferSelect, 'id' | 'failingSince'>
 
 /** Progress of reading; undefined before the first block. */
 export async function findIndexingProgress(db: Db): Promise<IndexingProgress | undefined> {
@@ -52,11 +52,6 @@ export async function saveIndexingProgress(db: Db, progress: IndexingProgress): 
     })
     .returning({ id: fspProgress.id })
   if (written.length === 0) throw new Error('rounds have been read further by another process')
-}
-
-/** Records the time since which reading has failed; null when reading works again. */
-export async function saveFailingSince(db: Db, failingSince: Date | null): Promise<void> {
-  await db.update(fspProgress).set({ failingSince })
 }
 
 /** Stores a judged round; a known round stays unchanged. */

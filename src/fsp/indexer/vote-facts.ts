@@ -12,30 +12,10 @@ import {
   type VoterSignedAt,
   type VoteSignature,
 } from '../reader/signing-protocol.ts'
+import { type ProviderVote, providerVote } from './provider-vote.ts'
 import { REWARDS_KIND } from './publication-data.ts'
 import { addRange, missingRanges } from './ranges.ts'
 import * as store from './store.ts'
-
-/** One vote on a reward epoch, as far as it concerns one provider. */
-export interface ProviderVote {
-  readonly openedAt: Date | null
-  /** End of the vote; null while the vote is open, and where the chain does not return the time. */
-  readonly concludedAt: Date | null
-  readonly isConcluded: boolean
-  /**
-   * Time at which the provider signed the winning result, or any result while the vote is open; null if it
-   * did not sign.
-   */
-  readonly signedAt: Date | null
-  /** Time of its first signature of any result, as far as signatures were read. */
-  readonly firstSignedAt: Date | null
-  /** Whether it signed another result than the winning one. */
-  readonly signedOther: boolean
-  /** False if the signatures that were read so far do not show whether the provider signed. */
-  readonly isKnown: boolean
-  /** Share of the weight that has signed; null where not every signature was read. */
-  readonly weightSigned: number | null
-}
 
 /** Both votes on an ended reward epoch, as far as they concern one provider. */
 export interface EpochVoteFacts extends Readonly<Record<VoteKind, ProviderVote>> {
@@ -53,6 +33,18 @@ export interface VoteFacts {
   /** The reward epoch in force. */
   readonly rewardEpochId: number
   readonly epochs: readonly EpochVoteFacts[]
+}
+
+/** What the state after a block says of an ended reward epoch. */
+interface EpochState {
+  readonly epoch: number
+  readonly votes: EpochVotes
+  /** Weights of its voters. */
+  readonly shares: ReadonlyMap<Address, number>
+  /** The requested voters that are among them. */
+  readonly taking: readonly Address[]
+  /** When they signed the winning result; null while a vote is open. */
+  readonly winners: Readonly<Record<VoteKind, ReadonlyMap<Address, VoterSignedAt> | null>>
 }
 
 /** Number of reward epochs that are read, because a vote can continue while the next epoch ends. */
@@ -121,6 +113,7 @@ export function createVoteFacts({
       if (gap === undefined) return true
       const range = { from: gap.fromBlock, to: gap.toBlock }
       const { votes, upTo } = await protocol.signatures(epoch, range, signal)
+      if (upTo < range.from) return false
       await transactUnder(fence, db, async (tx) => {
         await store.insertSignatures(
           tx,
@@ -206,18 +199,30 @@ export function createVoteFacts({
     return firstSignedAt
   }
 
-  /** Reads what the providers signed in an epoch; undefined if its votes or weights cannot be read. */
-  async function readEpochFacts(
+  /** Reads what the state after a block says of an epoch; undefined if its votes or weights cannot be read. */
+  async function readEpochState(
     epoch: number,
     voters: readonly Address[],
     block: BlockRef,
     signal: AbortSignal | undefined,
-    fence: Fence | undefined,
-  ): Promise<ReadonlyMap<Address, EpochVoteFacts> | undefined> {
+  ): Promise<EpochState | undefined> {
     const votes = await protocol.votes(epoch, block, signal)
     const shares = votes && (await weightsOf(epoch, block, signal))
     if (votes === undefined || shares === undefined || shares.size === 0) return undefined
     const taking = voters.filter((voter) => shares.has(voter))
+    const winnersOf = (kind: VoteKind) =>
+      votes[kind].hash && winningSignatureTimesOf(epoch, kind, taking, block, signal)
+    const winners = { uptime: await winnersOf('uptime'), rewards: await winnersOf('rewards') }
+    return { epoch, votes, shares, taking, winners }
+  }
+
+  /** What the providers signed in an epoch, by its state and the events up to the same block. */
+  async function readEpochFacts(
+    { epoch, votes, shares, taking, winners }: EpochState,
+    block: BlockRef,
+    signal: AbortSignal | undefined,
+    fence: Fence | undefined,
+  ): Promise<ReadonlyMap<Address, EpochVoteFacts>> {
     const open = VOTE_KINDS.filter((kind) => votes[kind].hash === null)
     const starts = open.flatMap((kind) => votes[kind].openedIn ?? [])
     const isComplete =
@@ -225,14 +230,6 @@ export function createVoteFacts({
       (await readSignatures(epoch, Math.min(...starts), block, signal, fence))
     await seekUptimeEnd(epoch, votes, block, signal, fence)
     const stored = await store.listSignatures(db, epoch)
-    const winners = {
-      uptime:
-        votes.uptime.hash &&
-        (await winningSignatureTimesOf(epoch, 'uptime', taking, block, signal)),
-      rewards:
-        votes.rewards.hash &&
-        (await winningSignatureTimesOf(epoch, 'rewards', taking, block, signal)),
-    }
     const signedAt = [
       ...stored.flatMap((signature) => (signature.kind === 'rewards' ? [signature.signedAt] : [])),
       ...(winners.rewards?.values() ?? []),
@@ -263,11 +260,15 @@ export function createVoteFacts({
       fence?: Fence,
     ): Promise<readonly (VoteFacts | undefined)[]> {
       const current = await protocol.rewardEpoch(block, signal)
-      const factsOfEpochs: ReadonlyMap<Address, EpochVoteFacts>[] = []
+      // Nodes keep the state of a block for a minute. Reading events may take longer, so it comes last.
+      const states: EpochState[] = []
       for (let epoch = (current ?? 0) - EPOCHS; epoch < (current ?? 0); epoch++) {
-        const facts =
-          epoch < 0 ? undefined : await readEpochFacts(epoch, voters, block, signal, fence)
-        if (facts !== undefined) factsOfEpochs.push(facts)
+        const state = epoch < 0 ? undefined : await readEpochState(epoch, voters, block, signal)
+        if (state !== undefined) states.push(state)
+      }
+      const factsOfEpochs: ReadonlyMap<Address, EpochVoteFacts>[] = []
+      for (const state of states) {
+        factsOfEpochs.push(await readEpochFacts(state, block, signal, fence))
       }
       if (current === undefined || factsOfEpochs.length === 0) return voters.map(() => undefined)
       return voters.map((voter) => ({
@@ -284,52 +285,6 @@ export function createVoteFacts({
       const old = Array.from({ length: EPOCHS_KEPT * 4 }, (_, index) => before - 1 - index)
       await store.deleteReadRanges(db, old.map(rangesOf))
     },
-  }
-}
-
-function providerVote(
-  voter: Address,
-  kind: VoteKind,
-  evidence: {
-    readonly votes: EpochVotes
-    readonly stored: readonly store.StoredSignature[]
-    readonly shares: ReadonlyMap<Address, number>
-    readonly isComplete: boolean
-    readonly winners: ReadonlyMap<Address, VoterSignedAt> | null
-  },
-): ProviderVote {
-  const { openedAt, hash, concludedAt } = evidence.votes[kind]
-  const ofKind = evidence.stored.filter((signature) => signature.kind === kind)
-  const ofVoter = ofKind.filter((signature) => signature.voter === voter)
-  if (hash === null || evidence.winners === null) {
-    const total = [...evidence.shares.values()].reduce((sum, weight) => sum + weight, 0)
-    const signed = [...evidence.shares].filter(([signer]) =>
-      ofKind.some((vote) => vote.voter === signer),
-    )
-    return {
-      openedAt,
-      concludedAt: null,
-      isConcluded: false,
-      signedAt: ofVoter[0]?.signedAt ?? null,
-      firstSignedAt: ofVoter[0]?.signedAt ?? null,
-      signedOther: false,
-      isKnown: evidence.isComplete || ofVoter.length > 0,
-      weightSigned:
-        evidence.isComplete && total > 0
-          ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
-          : null,
-    }
-  }
-  const signing = evidence.winners.get(voter)
-  return {
-    openedAt,
-    concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
-    isConcluded: true,
-    signedAt: signing ?? null,
-    firstSignedAt: ofVoter[0]?.signedAt ?? signing ?? null,
-    signedOther: ofVoter.some((signature) => signature.hash !== hash),
-    isKnown: signing !== undefined,
-    weightSigned: null,
   }
 }
 

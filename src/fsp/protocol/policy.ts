@@ -31,7 +31,7 @@ export interface IndexedPolicy extends Policy {
 }
 
 /** Indexes a policy, once for all rounds of its epoch. */
-export function indexPolicy(policy: Policy): IndexedPolicy {
+export function indexPolicy<P extends Policy>(policy: P): P & IndexedPolicy {
   const index = (read: (provider: PolicyProvider) => Address) =>
     new Map(policy.providers.map((provider, position) => [read(provider).toLowerCase(), position]))
   return {

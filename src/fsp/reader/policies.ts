@@ -2,21 +2,12 @@ import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
 import { EndpointError } from '#src/chain/failures.ts'
+import { AppError } from '#src/kernel/errors.ts'
 import type { Address } from '#src/kernel/units.ts'
 import type { EpochSettings } from '../protocol/epochs.ts'
-import type { Policy } from '../protocol/policy.ts'
-import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
-import { SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
-
-/** A signing policy with the sums of its weights and the time at which it was fixed. */
-export interface LoadedPolicy extends Policy {
-  /** Sum of the normalised weights of all providers. */
-  readonly weightSum: number
-  /** Sum of the weights of providers with a key for fast updates; that of all if the chain returns none. */
-  readonly weightSumWithKeys: number
-  /** Time at which the policy was fixed, in seconds since 1970; null if the chain does not return it. */
-  readonly fixedAt: number | null
-}
+import type { EpochPolicyReader, LoadedPolicy } from './policy-of-epoch.ts'
+import { MANAGER_POLICY_ABI } from './provider-abi.ts'
+import { SYSTEMS_MANAGER_ABI } from './vote-abi.ts'
 
 /** Start of the registration for a reward epoch. */
 export interface RegistrationPeriod {
@@ -62,7 +53,7 @@ export interface PolicyReader {
   /**
    * Reads the policies at a block; undefined on a chain without the protocol.
    *
-   * @throws AppError upstream if no endpoint returns them completely; the signal's reason when it is aborted
+   * @throws AppError upstream if no endpoint returns them completely, also if the policy in force cannot be found; the signal's reason when it is aborted
    */
   read(
     block: BlockRef,
@@ -73,9 +64,9 @@ export interface PolicyReader {
 
 /**
  * Creates a reader of the policies around the reward epoch in force. It finds the contracts through the registry of
- * contracts of the chain.
+ * contracts of the chain. Long because the parts of a snapshot share the endpoint and the cached time settings.
  */
-export function createPolicyReader(source: ChainAccess): PolicyReader {
+export function createPolicyReader(source: ChainAccess, ofEpoch: EpochPolicyReader): PolicyReader {
   const { endpoints, contracts, multicallAddress } = source
   let times: Times | undefined
 
@@ -90,44 +81,57 @@ export function createPolicyReader(source: ChainAccess): PolicyReader {
     return times
   }
 
+  /** Reads the policies from one endpoint; `unknown` if it does not return the one in force. */
+  async function readFrom(
+    client: RpcClient,
+    block: BlockRef,
+    { sinceRound, known }: PoliciesQuery,
+  ): Promise<PolicySnapshot | undefined | 'unknown'> {
+    const manager = await contracts.find(client, 'FlareSystemsManager')
+    if (manager === undefined) return undefined
+    const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
+    const [answer] = await readViews(
+      client,
+      multicallAddress,
+      [[manager, currentEpochView]],
+      block.number,
+    )
+    const currentEpoch = currentEpochView.of(answer)
+    if (currentEpoch === undefined) return undefined
+    // A fixed policy does not change.
+    const read = async (epoch: number) =>
+      known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
+      (await ofEpoch.read(client, epoch, block.number))
+    const current = await read(currentEpoch)
+    // Judging the epoch's rounds by an older policy would be wrong.
+    if (current === undefined) return 'unknown'
+    const next = await read(currentEpoch + 1)
+    const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
+    for (let epoch = currentEpoch - 1; epoch >= 0; epoch -= 1) {
+      const policy = await read(epoch)
+      if (policy === undefined) break
+      policies.unshift(policy)
+      if (policy.startRound <= (sinceRound ?? policy.startRound)) break
+    }
+    const oldest = policies[0]?.rewardEpoch ?? currentEpoch
+    const epochs = Array.from({ length: currentEpoch + 2 - oldest }, (_, index) => oldest + index)
+    const registrations = await readRegistration(source, client, manager, epochs, block.number)
+    const { clock, schedule } = await timesFor(client, manager, currentEpoch, block.number)
+    return { clock, schedule, currentEpoch, policies, registrations }
+  }
+
   return {
-    read: (block, signal, { sinceRound, known } = {}) =>
-      endpoints.ask(async (client) => {
-        const manager = await contracts.find(client, 'FlareSystemsManager')
-        if (manager === undefined) return undefined
-        const currentEpochView = contractView(SYSTEMS_MANAGER_ABI, 'getCurrentRewardEpochId', [])
-        const [answer] = await readViews(
-          client,
-          multicallAddress,
-          [[manager, currentEpochView]],
-          block.number,
-        )
-        const currentEpoch = currentEpochView.of(answer)
-        if (currentEpoch === undefined) return undefined
-        // A fixed policy does not change.
-        const read = async (epoch: number) =>
-          known?.policies.find(({ rewardEpoch }) => rewardEpoch === epoch) ??
-          (await readPolicy(source, client, manager, epoch, block.number))
-        const current = await read(currentEpoch)
-        // Judging the epoch's rounds by an older policy would be wrong.
-        if (current === undefined) throw new EndpointError('no signing policy in force')
-        const next = await read(currentEpoch + 1)
-        const policies: LoadedPolicy[] = [current, ...(next === undefined ? [] : [next])]
-        for (let epoch = currentEpoch - 1; epoch >= 0; epoch -= 1) {
-          const policy = await read(epoch)
-          if (policy === undefined) break
-          policies.unshift(policy)
-          if (policy.startRound <= (sinceRound ?? policy.startRound)) break
-        }
-        const oldest = policies[0]?.rewardEpoch ?? currentEpoch
-        const epochs = Array.from(
-          { length: currentEpoch + 2 - oldest },
-          (_, index) => oldest + index,
-        )
-        const registrations = await readRegistration(source, client, manager, epochs, block.number)
-        const { clock, schedule } = await timesFor(client, manager, currentEpoch, block.number)
-        return { clock, schedule, currentEpoch, policies, registrations }
-      }, signal),
+    async read(block, signal, query = {}) {
+      const snapshot = await endpoints.askUntil(
+        (client) => readFrom(client, block, query),
+        (answer) => answer !== 'unknown',
+        signal,
+      )
+      if (snapshot !== 'unknown') return snapshot
+      // The endpoints answered: none of them is at fault.
+      const cause = new Error('no signing policy in force was found')
+      throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
+    },
   }
 }
 
@@ -175,85 +179,6 @@ async function readTimes(
       rewardExpirySeconds: expiry.of(answers[views.length]) ?? null,
     },
   }
-}
-
-/** Reads the policy of a reward epoch; undefined if it is not fixed yet. */
-async function readPolicy(
-  source: ChainAccess,
-  client: RpcClient,
-  manager: Address,
-  epoch: number,
-  block: number,
-): Promise<LoadedPolicy | undefined> {
-  const { multicallAddress } = source
-  const id = [BigInt(epoch)] as const
-  const start = contractView(MANAGER_POLICY_ABI, 'getStartVotingRoundId', id)
-  const voters = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVotersAndNormalisedWeights', id)
-  const submit = contractView(VOTER_DATA_ABI, 'getRegisteredSubmitAddresses', id)
-  const submitSignatures = contractView(
-    VOTER_DATA_ABI,
-    'getRegisteredSubmitSignaturesAddresses',
-    id,
-  )
-  const signingPolicy = contractView(VOTER_DATA_ABI, 'getRegisteredSigningPolicyAddresses', id)
-  const sums = contractView(VOTER_DATA_ABI, 'getWeightsSums', id)
-  const fixed = contractView(MANAGER_POLICY_ABI, 'getSigningPolicySignInfo', [epoch])
-  // Each voter registry has only its own reward epochs. If one has no voters, another one may have them.
-  for (const registry of await registriesOf(source, client, manager, block)) {
-    const calls = [
-      [manager, start],
-      [manager, fixed],
-      ...[voters, submit, submitSignatures, signingPolicy, sums].map(
-        (view) => [registry, view] as const,
-      ),
-    ] as const
-    const answers = await readViews(client, multicallAddress, calls, block)
-    const votersOfEpoch = voters.of(answers[2])
-    const [submits, signatures, policies] = [submit, submitSignatures, signingPolicy].map(
-      (view, i) => view.of(answers[3 + i]),
-    )
-    const startRound = start.of(answers[0])
-    if (!votersOfEpoch || !submits || !signatures || !policies || startRound === undefined) continue
-    if (votersOfEpoch[0].length === 0) continue
-    const total = votersOfEpoch[1].reduce((sum, weight) => sum + weight, 0)
-    const [, sum = total, sumWithKeys = sum] = sums.of(answers[6]) ?? []
-    const [fixedAt = 0n] = fixed.of(answers[1]) ?? []
-    return {
-      rewardEpoch: epoch,
-      startRound,
-      weightSum: sum,
-      weightSumWithKeys: sumWithKeys === 0 ? sum : sumWithKeys,
-      fixedAt: fixedAt === 0n ? null : Number(fixedAt),
-      providers: votersOfEpoch[0].map((voter, place) => ({
-        voter,
-        submit: submits[place] ?? voter,
-        submitSignatures: signatures[place] ?? voter,
-        signingPolicy: policies[place] ?? voter,
-        weight: votersOfEpoch[1][place] ?? 0,
-      })),
-    }
-  }
-  return undefined
-}
-
-/** The voter registries: the one that the manager uses, and current and former ones of the registry of contracts. */
-async function registriesOf(
-  { contracts, multicallAddress }: ChainAccess,
-  client: RpcClient,
-  manager: Address,
-  block: number,
-): Promise<readonly Address[]> {
-  const registry = contractView(MANAGER_POLICY_ABI, 'voterRegistry', [])
-  const relay = contractView(MANAGER_POLICY_ABI, 'relay', [])
-  const calls = [
-    [manager, registry],
-    [manager, relay],
-  ] as const
-  const [registryAnswer, relayAnswer] = await readViews(client, multicallAddress, calls, block)
-  const [registryInUse, relayInUse] = [registry.of(registryAnswer), relay.of(relayAnswer)]
-  if (registryInUse !== undefined) contracts.addAddress('VoterRegistry', registryInUse)
-  if (relayInUse !== undefined) contracts.addAddress('Relay', relayInUse)
-  return contracts.all(client, 'VoterRegistry')
 }
 
 /** Reads since when the registration for these epochs is open; an epoch is missing until then. */

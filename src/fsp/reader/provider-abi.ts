@@ -28,6 +28,7 @@ export const VOTER_DATA_ABI = parseAbi([
   'function getRegisteredSubmitAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSubmitSignaturesAddresses(uint256 rewardEpochId) view returns (address[])',
   'function getRegisteredSigningPolicyAddresses(uint256 rewardEpochId) view returns (address[])',
+  'function getRegisteredPublicKeys(uint256 rewardEpochId) view returns (bytes32[] parts1, bytes32[] parts2)',
   'function getWeightsSums(uint256 rewardEpochId) view returns (uint128 weightsSum, uint16 normalisedWeightsSum, uint16 normalisedWeightsSumOfVotersWithPublicKeys)',
 ])
 
@@ -46,11 +47,26 @@ export const ENTITY_MANAGER_ACCOUNTS_ABI = parseAbi([
   'function getNodeIdsOf(address voter) view returns (bytes20[])',
 ])
 
-/** FastUpdater and the manager of its incentives. */
-export const FAST_UPDATER_ABI = parseAbi([
-  'function currentSortitionWeight(address signingPolicyAddress) view returns (uint256)',
-  'function submissionWindow() view returns (uint8)',
+/** EntityManager: accounts and keys as they were at a block, kept by the contract. */
+export const ENTITY_MANAGER_HISTORY_ABI = parseAbi([
+  'struct VoterAddresses { address submitAddress; address submitSignaturesAddress; address signingPolicyAddress; }',
+  'function getVoterForSigningPolicyAddress(address account, uint256 blockNumber) view returns (address)',
+  'function getVoterAddressesAt(address voter, uint256 blockNumber) view returns (VoterAddresses)',
+  'function getPublicKeyOfAt(address voter, uint256 blockNumber) view returns (bytes32 x, bytes32 y)',
 ])
+
+/** Relay: the hash of a signing policy; only newer ones name their chain. */
+export const RELAY_POLICY_ABI = parseAbi([
+  'function toSigningPolicyHash(uint256 rewardEpochId) view returns (bytes32)',
+  'function sourceChainId() view returns (uint256)',
+])
+/** The event of the Relay with which a signing policy is fixed. */
+export const POLICY_EVENT_ABI = parseAbi([
+  'event SigningPolicyInitialized(uint24 indexed rewardEpochId, uint32 startVotingRoundId, uint16 threshold, uint256 seed, address[] voters, uint16[] weights, bytes signingPolicyBytes, uint64 timestamp)',
+])
+
+/** FastUpdater and the manager of its incentives. */
+export const FAST_UPDATER_ABI = parseAbi(['function submissionWindow() view returns (uint8)'])
 /** The feeds of fast updates, in their order; a removed feed keeps its place. */
 export const FEEDS_ABI = parseAbi(['function getFeedIds() view returns (bytes21[])'])
 export const INCENTIVE_ABI = parseAbi(['function getExpectedSampleSize() view returns (uint256)'])

@@ -1,7 +1,9 @@
 import type { Hex } from 'viem'
+import { requireBlock } from '#src/chain/blocks.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { type ContractView, contractView, readViews } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
+import { readPastState } from '#src/chain/past-state.ts'
 import { type Address, ZERO_ADDRESS } from '#src/kernel/units.ts'
 import type { PolicyProvider } from '../protocol/policy.ts'
 import { updatesPerBlockOf } from '../protocol/silence.ts'
@@ -17,33 +19,37 @@ import {
   VOTER_DATA_ABI,
 } from './provider-abi.ts'
 
+/** The accounts with which a provider votes. */
+type VotingAccounts = Omit<PolicyProvider, 'voter' | 'weight'>
+
 /** State of a provider at the end of a block. A field is null if the chain returned no value. */
 export interface ProviderState {
-  readonly addresses: Omit<PolicyProvider, 'voter' | 'weight'> | null
-  readonly isRegistered: boolean | null
+  readonly addresses: VotingAccounts | null
   readonly isRegisteredNext: boolean | null
   readonly isPreRegistered: boolean | null
-  /** Number of the provider's virtual providers in fast updates; null when it cannot take part. */
-  readonly sortitionWeight: number | null
   /** Ids of the provider's validators, 20 bytes each. */
   readonly nodeIds: readonly Hex[] | null
   /** Balances in native coins, by address. */
   readonly balancesWei: ReadonlyMap<Address, bigint>
 }
 
-/** States at the end of a block: of the system, and of each provider. */
-export interface SystemState {
-  /**
-   * Reward epoch whose registration is open or has closed, with its opening; null before registration
-   * opens.
-   */
-  readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
+/** Settings of fast updates at the end of a block. A field is null if the chain returned no value. */
+export interface UpdateSettings {
   /** Expected fast updates per block. */
   readonly sampleSize: number | null
   /** Number of feeds of fast updates. */
   readonly feedCount: number | null
   /** Number of blocks, from its sortition block on, in which a fast update is accepted. */
   readonly submissionWindow: number | null
+}
+
+/** States at the end of a block: of the system, and of each provider. */
+export interface SystemState extends UpdateSettings {
+  /**
+   * Reward epoch whose registration is open or has closed, with its opening; null before registration
+   * opens.
+   */
+  readonly registration: { readonly epoch: number; readonly openedAt: Date } | null
   readonly providers: ReadonlyMap<Address, ProviderState>
 }
 
@@ -54,7 +60,7 @@ export interface StatesQuery {
   /**
    * Members of the signing policy in force, by identity, with the accounts that pay fees and send updates.
    */
-  readonly members: ReadonlyMap<Address, Omit<PolicyProvider, 'voter' | 'weight'>>
+  readonly members: ReadonlyMap<Address, VotingAccounts>
   /** Further accounts of each provider, whose balances count. */
   readonly extra: ReadonlyMap<Address, readonly Address[]>
   readonly block: BlockRef
@@ -63,64 +69,108 @@ export interface StatesQuery {
 /** Providers in one request. */
 const PROVIDERS_AT_ONCE = 50
 
-/** Reads the states of providers, with two requests per 50 providers. */
+/**
+ * Reads the states of providers after a block, with four requests for up to 50 providers; undefined if no endpoint that
+ * answers still has this state.
+ *
+ * @throws AppError upstream `dependency_unavailable` when no endpoint answers
+ */
 export async function readStates(
   { endpoints, contracts, multicallAddress }: ChainAccess,
   query: StatesQuery,
   signal: AbortSignal | undefined,
-): Promise<SystemState> {
+): Promise<SystemState | undefined> {
   const { currentEpoch, voters, block } = query
-  return endpoints.ask(async (client) => {
-    const find = (name: string) => contracts.find(client, name)
-    const protocolAddresses = {
-      multicall: multicallAddress,
-      manager: await find('FlareSystemsManager'),
-      registries: await contracts.all(client, 'VoterRegistry'),
-      preRegistry: await find('VoterPreRegistry'),
-      entities: await find('EntityManager'),
-      updater: await find('FastUpdater'),
-      incentives: await find('FastUpdateIncentiveManager'),
-      configuration: await find('FastUpdatesConfiguration'),
-    }
-    const next = currentEpoch + 1
-    const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
-    const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
-    const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
-    const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
-    const [openedAnswer, sizeAnswer, feedsAnswer, windowAnswer] = await readViews(
-      client,
-      multicallAddress,
-      [
-        [protocolAddresses.manager, opened],
-        [protocolAddresses.incentives, size],
-        [protocolAddresses.configuration, feeds],
-        [protocolAddresses.updater, window],
-      ],
-      block.number,
-    )
-    const [, , endTs = 0n] = opened.of(openedAnswer) ?? []
-    const fixedPoint = size.of(sizeAnswer)
-    const holders = await readHolders(client, protocolAddresses, [currentEpoch, next], block.number)
-    const providers = new Map<Address, ProviderState>()
-    for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
-      const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
-      const entities = await readEntities(client, protocolAddresses, batch, block.number)
-      const states = await readProviders(client, { ...protocolAddresses, holders }, entities, query)
-      for (const [voter, state] of states) providers.set(voter, state)
-    }
-    return {
-      registration: endTs === 0n ? null : { epoch: next, openedAt: new Date(Number(endTs) * 1000) },
-      sampleSize: fixedPoint === undefined ? null : updatesPerBlockOf(fixedPoint),
-      feedCount: feeds.of(feedsAnswer)?.length ?? null,
-      submissionWindow: window.of(windowAnswer) ?? null,
-      providers,
-    }
+  const { found } = await readPastState(
+    endpoints,
+    async (client) => {
+      const protocolAddresses = {
+        multicall: multicallAddress,
+        manager: await contracts.find(client, 'FlareSystemsManager'),
+        registries: await contracts.all(client, 'VoterRegistry'),
+        preRegistry: await contracts.find(client, 'VoterPreRegistry'),
+        entities: await contracts.find(client, 'EntityManager'),
+      }
+      const next = currentEpoch + 1
+      const opened = contractView(MANAGER_POLICY_ABI, 'getRandomAcquisitionInfo', [next])
+      const [{ settings, answer }, nextRegistry] = await Promise.all([
+        readSettings(client, { contracts, multicallAddress }, block.number, [
+          protocolAddresses.manager,
+          opened,
+        ]),
+        findRegistryOf(client, protocolAddresses, next, block.number),
+      ])
+      const [, , endTs = 0n] = opened.of(answer) ?? []
+      const providers = new Map<Address, ProviderState>()
+      for (let at = 0; at < voters.length; at += PROVIDERS_AT_ONCE) {
+        const batch = voters.slice(at, at + PROVIDERS_AT_ONCE)
+        const entities = await readEntities(client, protocolAddresses, batch, block.number)
+        const addresses = { ...protocolAddresses, nextRegistry }
+        const states = await readProviders(client, addresses, entities, query)
+        for (const [voter, state] of states) providers.set(voter, state)
+      }
+      const openedAt = new Date(Number(endTs) * 1000)
+      return {
+        ...settings,
+        registration: endTs === 0n ? null : { epoch: next, openedAt },
+        providers,
+      }
+    },
+    signal,
+  )
+  return found
+}
+
+/**
+ * Reads the settings of fast updates in the newest state, of an endpoint that has a block.
+ *
+ * @throws AppError upstream `dependency_unavailable` when no endpoint has the block
+ */
+export function readNewestSettings(
+  source: ChainAccess,
+  block: number,
+  signal: AbortSignal | undefined,
+): Promise<UpdateSettings> {
+  return source.endpoints.ask(async (client) => {
+    await requireBlock(client, block)
+    const { settings } = await readSettings(client, source, 'latest')
+    return settings
   }, signal)
+}
+
+/** Reads the settings of fast updates, and in the same request the answer to one more question. */
+async function readSettings(
+  client: RpcClient,
+  { contracts, multicallAddress }: Pick<ChainAccess, 'contracts' | 'multicallAddress'>,
+  block: number | 'latest',
+  ...more: readonly (readonly [Address | undefined, ContractView<unknown>])[]
+): Promise<{ readonly settings: UpdateSettings; readonly answer: Hex | undefined }> {
+  const size = contractView(INCENTIVE_ABI, 'getExpectedSampleSize', [])
+  const feeds = contractView(FEEDS_ABI, 'getFeedIds', [])
+  const window = contractView(FAST_UPDATER_ABI, 'submissionWindow', [])
+  const [sizeAnswer, feedsAnswer, windowAnswer, answer] = await readViews(
+    client,
+    multicallAddress,
+    [
+      [await contracts.find(client, 'FastUpdateIncentiveManager'), size],
+      [await contracts.find(client, 'FastUpdatesConfiguration'), feeds],
+      [await contracts.find(client, 'FastUpdater'), window],
+      ...more,
+    ],
+    block,
+  )
+  const fixedPoint = size.of(sizeAnswer)
+  const settings = {
+    sampleSize: fixedPoint === undefined ? null : updatesPerBlockOf(fixedPoint),
+    feedCount: feeds.of(feedsAnswer)?.length ?? null,
+    submissionWindow: window.of(windowAnswer) ?? null,
+  }
+  return { settings, answer }
 }
 
 /** Addresses of the contracts; undefined if a contract is not on this chain. */
 type ProtocolAddresses = Readonly<
-  Record<'manager' | 'preRegistry' | 'entities' | 'updater' | 'incentives', Address | undefined>
+  Record<'manager' | 'preRegistry' | 'entities', Address | undefined>
 > & {
   readonly multicall: Address
   /** Voter registries, the current one first. */
@@ -166,37 +216,27 @@ async function readEntities(
   })
 }
 
-/**
- * Voter registry by reward epoch: the first registry that has voters of the epoch, or else the current
- * registry.
- */
-type Holders = ReadonlyMap<number, Address | undefined>
-
-async function readHolders(
+/** The first registry that has voters of a reward epoch, or else the current one; undefined without any. */
+async function findRegistryOf(
   client: RpcClient,
   { multicall, registries }: ProtocolAddresses,
-  epochs: readonly number[],
+  epoch: number,
   block: number,
-): Promise<Holders> {
-  if (registries.length < 2) return new Map(epochs.map((epoch) => [epoch, registries[0]]))
-  const rows = epochs.flatMap((epoch) => {
-    const count = contractView(VOTER_DATA_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
-    return registries.map((registry) => ({ epoch, registry, count }))
-  })
-  const questions = rows.map(({ registry, count }) => [registry, count] as const)
+): Promise<Address | undefined> {
+  if (registries.length < 2) return registries[0]
+  const count = contractView(VOTER_DATA_ABI, 'getNumberOfRegisteredVoters', [BigInt(epoch)])
+  const questions = registries.map((registry) => [registry, count] as const)
   const answers = await readViews(client, multicall, questions, block)
-  const holding = rows.filter(({ count }, index) => (count.of(answers[index]) ?? 0n) > 0n)
-  return new Map(
-    epochs.map((epoch) => [
-      epoch,
-      holding.find((row) => row.epoch === epoch)?.registry ?? registries[0],
-    ]),
-  )
+  return registries.find((_, index) => (count.of(answers[index]) ?? 0n) > 0n) ?? registries[0]
 }
 
 async function readProviders(
   client: RpcClient,
-  { holders, preRegistry, updater, multicall }: ProtocolAddresses & { readonly holders: Holders },
+  {
+    nextRegistry,
+    preRegistry,
+    multicall,
+  }: ProtocolAddresses & { readonly nextRegistry: Address | undefined },
   entities: readonly Entity[],
   { currentEpoch, members, extra, block }: Omit<StatesQuery, 'voters'>,
 ): Promise<readonly (readonly [Address, ProviderState])[]> {
@@ -206,27 +246,22 @@ async function readProviders(
     const member = members.get(voter)
     const inForce = member && [member.submit, member.submitSignatures, member.signingPolicy]
     const all = [...(inForce ?? []), ...Object.values(addresses ?? {}), ...(extra.get(voter) ?? [])]
-    const signer = member?.signingPolicy ?? addresses?.signingPolicy ?? voter
     const accounts = [...new Set(all)].filter((account) => account !== ZERO_ADDRESS)
     return {
       ...entity,
       accounts,
-      registered: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(currentEpoch)]),
       registeredNext: contractView(VOTER_DATA_ABI, 'isVoterRegistered', [voter, BigInt(next)]),
       preRegistered: contractView(PRE_REGISTRY_ABI, 'isVoterPreRegistered', [BigInt(next), voter]),
       formerly: contractView(FORMER_PRE_REGISTRY_ABI, 'isVoterPreRegistered', [next, voter]),
-      weight: contractView(FAST_UPDATER_ABI, 'currentSortitionWeight', [signer]),
       balances: accounts.map((account) => contractView(BALANCE_ABI, 'getEthBalance', [account])),
     }
   })
   const questionsOf = (
     row: (typeof rows)[number],
   ): (readonly [Address | undefined, ContractView<unknown>])[] => [
-    [holders.get(currentEpoch), row.registered],
-    [holders.get(next), row.registeredNext],
+    [nextRegistry, row.registeredNext],
     [preRegistry, row.preRegistered],
     [preRegistry, row.formerly],
-    [updater, row.weight],
     ...row.balances.map((balance) => [multicall, balance] as const),
   ]
   const answers = await readViews(client, multicall, rows.flatMap(questionsOf), block.number)
@@ -234,9 +269,8 @@ async function readProviders(
   return rows.map((row) => {
     const answersOfRow = answers.slice(at, at + questionsOf(row).length)
     at += answersOfRow.length
-    const weight = row.weight.of(answersOfRow[4])
     const balances = row.accounts.flatMap((account, index) => {
-      const balance = row.balances[index]?.of(answersOfRow[5 + index])
+      const balance = row.balances[index]?.of(answersOfRow[3 + index])
       return balance === undefined ? [] : [[account, balance] as const]
     })
     return [
@@ -244,11 +278,9 @@ async function readProviders(
       {
         addresses: row.addresses,
         nodeIds: row.nodeIds,
-        isRegistered: row.registered.of(answersOfRow[0]) ?? null,
-        isRegisteredNext: row.registeredNext.of(answersOfRow[1]) ?? null,
+        isRegisteredNext: row.registeredNext.of(answersOfRow[0]) ?? null,
         isPreRegistered:
-          row.preRegistered.of(answersOfRow[2]) ?? row.formerly.of(answersOfRow[3]) ?? null,
-        sortitionWeight: weight === undefined ? null : Number(weight),
+          row.preRegistered.of(answersOfRow[1]) ?? row.formerly.of(answersOfRow[2]) ?? null,
         balancesWei: new Map(balances),
       },
     ]

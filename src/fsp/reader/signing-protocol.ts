@@ -1,4 +1,5 @@
 import { decodeEventLog, type Hex, numberToHex, toEventSelector } from 'viem'
+import { requireBlock } from '#src/chain/blocks.ts'
 import type { BlockRef, ChainAccess } from '#src/chain/chain.ts'
 import { type ContractView, contractView } from '#src/chain/contract-views.ts'
 import type { RpcClient } from '#src/chain/endpoints.ts'
@@ -6,6 +7,7 @@ import type { Log, LogFilter } from '#src/chain/logs.ts'
 import { readBatch } from '#src/chain/multicall.ts'
 import { readSpan } from '#src/chain/spans.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '#src/kernel/units.ts'
+import type { EpochPolicyReader } from './policy-of-epoch.ts'
 import { MANAGER_POLICY_ABI, VOTER_DATA_ABI } from './provider-abi.ts'
 import { ENTITY_MANAGER_ABI, SYSTEMS_MANAGER_ABI, VOTER_REGISTRY_ABI } from './vote-abi.ts'
 
@@ -88,7 +90,10 @@ export interface SigningProtocol {
     block: BlockRef,
     signal?: AbortSignal,
   ): Promise<readonly VoterSignedAt[]>
-  /** Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. */
+  /**
+   * Signatures of both votes in the blocks from `from` on, as many as one step allows, without gaps. `upTo` is before
+   * `from` where the events of that block cannot be proven.
+   */
   signatures(
     rewardEpochId: number,
     range: { readonly from: number; readonly to: number },
@@ -113,7 +118,10 @@ export const VOTE_TOPICS: Readonly<Record<VoteKind, Hash>> = {
  * Creates a reader of the signing protocol; it finds the contracts through the registry. Long because all
  * views of the protocol share the lookup of the contracts and their versions.
  */
-export function createSigningProtocol(source: ChainAccess): SigningProtocol {
+export function createSigningProtocol(
+  source: ChainAccess,
+  ofEpoch: EpochPolicyReader,
+): SigningProtocol {
   const { endpoints, contracts, multicallAddress } = source
   let lastEpoch: number | undefined
 
@@ -196,12 +204,17 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
           const votersView = contractView(VOTER_REGISTRY_ABI, 'getRegisteredVoters', [
             BigInt(rewardEpochId),
           ])
-          const voters = await askRegistries(
+          const registered = await askRegistries(
             client,
             votersView,
             (voters) => voters.length > 0,
             block.number,
           )
+          const voters =
+            registered ??
+            (await ofEpoch.read(client, rewardEpochId, block.number))?.providers.map(
+              ({ voter }) => voter,
+            )
           if (voters === undefined) return undefined
           heard.push({ rewardEpochId, voters })
           return { rewardEpochId, voters }
@@ -219,17 +232,10 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
 
     weights: (rewardEpochId, block, signal) =>
       endpoints.ask(async (client) => {
-        const functionName = 'getRegisteredVotersAndNormalisedWeights'
-        const votersView = contractView(VOTER_REGISTRY_ABI, functionName, [BigInt(rewardEpochId)])
-        const registeredVoters = await askRegistries(
-          client,
-          votersView,
-          ([voters]) => voters.length > 0,
-          block.number,
-        )
-        if (registeredVoters === undefined) return undefined
-        const [voters, weights] = registeredVoters
-        return new Map(voters.map((voter, index) => [voter, weights[index] ?? 0]))
+        // Weights stay as they were fixed. The newest state has them, however long the caller took until now.
+        await requireBlock(client, block.number)
+        const policy = await ofEpoch.read(client, rewardEpochId, 'latest')
+        return policy && new Map(policy.providers.map(({ voter, weight }) => [voter, weight]))
       }, signal),
 
     votes: (epoch, block, signal) =>
@@ -289,8 +295,11 @@ export function createSigningProtocol(source: ChainAccess): SigningProtocol {
       const topics = [Object.values(VOTE_TOPICS), numberToHex(epoch, { size: 32 })]
       const filter: LogFilter = { address, topics }
       const places = { ...range, withTransactions: false }
-      const { logs, upTo } = await readSpan(source, filter, places, signal)
-      return { votes: logs.flatMap((log) => decodeVote(log) ?? []), upTo }
+      const { blocks, logs, ...span } = await readSpan(source, filter, places, signal)
+      const unsure = blocks.find(({ isSure }) => !isSure)?.ref.number
+      const upTo = unsure === undefined ? span.upTo : unsure - 1
+      const known = logs.filter(({ blockNumber }) => Number(blockNumber) <= upTo)
+      return { votes: known.flatMap((log) => decodeVote(log) ?? []), upTo }
     },
 
     identityOf: (address, signal) =>

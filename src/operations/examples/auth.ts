@@ -1,4 +1,4 @@
-import { writeMessage } from '#src/auth/message.ts'
+import { servedChain } from '#src/kernel/chains.ts'
 import type * as operations from '../auth.ts'
 import type { ExamplesOf } from './define.ts'
 import { at, READ_AT, SCOPES, TOKEN, TOKEN_ID, TOKEN_PREFIX, WALLET } from './story.ts'
@@ -12,14 +12,7 @@ const SIGNATURE = `0x${'00'.repeat(64)}1b`
 
 /** Sign-in. The message contains the service's URL. */
 export function authExamples(publicUrl: string): ExamplesOf<typeof operations> {
-  const message = writeMessage({
-    publicUrl,
-    wallet: WALLET,
-    scopes: SCOPES,
-    nonce: NONCE,
-    issuedAt: new Date(ISSUED_AT),
-    expiresAt: new Date(at('08:35:00')),
-  })
+  const message = signInText(publicUrl)
   return {
     createChallenge: {
       request: { wallet: WALLET, scopes: ['write', 'spend'], label: LABEL },
@@ -48,4 +41,26 @@ export function authExamples(publicUrl: string): ExamplesOf<typeof operations> {
       },
     },
   }
+}
+
+/**
+ * The message that `writeMessage` writes for this story. It stands here as text, so that a description of the
+ * API does not load the package that writes messages.
+ */
+function signInText(publicUrl: string): string {
+  return `${new URL(publicUrl).host} wants you to sign in with your Ethereum account:
+${WALLET}
+
+Sign in to Watchdog with these permissions: read, write, spend. This signature costs nothing and moves no funds.
+
+URI: ${publicUrl}
+Version: 1
+Chain ID: ${servedChain().id}
+Nonce: ${NONCE}
+Issued At: ${ISSUED_AT}
+Expiration Time: ${at('08:35:00')}
+Resources:
+- urn:flare-watchdog:scope:read
+- urn:flare-watchdog:scope:write
+- urn:flare-watchdog:scope:spend`
 }

@@ -15,7 +15,7 @@ const created = {
   status: 'active',
   statusReason: null,
   minSeverity: 'info',
-  default: false,
+  default: true,
   createdAt: at('08:40:00'),
   verifiedAt: null,
   lastSuccessAt: null,
@@ -28,7 +28,7 @@ const used = { ...created, lastSuccessAt: DELIVERED_AT }
 export const recipientExamples: ExamplesOf<typeof operations> = {
   listRecipients: { response: { data: [used], nextCursor: null } },
   createRecipient: {
-    request: { name: RECIPIENT.name, channel: 'webhook', url: URL },
+    request: { name: RECIPIENT.name, channel: 'webhook', url: URL, default: true },
     response: { ...created, secret: WEBHOOK_SECRET },
   },
   updateRecipient: {

@@ -1,6 +1,6 @@
 import type * as operations from '../watches.ts'
 import type { ExamplesOf } from './define.ts'
-import { at, EVENT, FIRED_AT, WALLET, WATCH } from './story.ts'
+import { at, EVENT, FIRED_AT, RECIPIENT, WALLET, WATCH } from './story.ts'
 
 const target = { address: WALLET, asset: 'FLR' }
 
@@ -12,6 +12,8 @@ const created = {
   settings: { threshold: '100', direction: 'any' },
   signals: [{ id: 'balance-change', enabled: true, parameters: {} }],
   recipientIds: null,
+  notifies: [RECIPIENT.id],
+  warnings: [],
   minSeverity: 'info',
   cooldownSeconds: 0,
   escalateAfterMinutes: null,
@@ -135,6 +137,8 @@ export const watchExamples: ExamplesOf<typeof operations> = {
             direction: 'outgoing',
             counterparty: null,
             transactionHash: null,
+            transactions: [],
+            transactionCount: 0,
             usd: null,
             blockNumber: 41_612_704,
             blockTime: '2026-11-17T20:43:12.000Z',

@@ -1,7 +1,10 @@
-import { isAtLeast, type Severity } from '#src/kernel/display-values.ts'
+import { isAtLeast, type Severity, worstSeverity } from '#src/kernel/display-values.ts'
 import type { JsonObject } from '#src/kernel/units.ts'
 import { findEventSource } from '../events.ts'
+import { exampleData } from '../example-data.ts'
+import type { UnaddressedWatch } from '../model.ts'
 import type { Firing, Signal } from '../signal.ts'
+import { getWatchType } from '../types/index.ts'
 import { lowBalanceSeverity } from '../types/provider-fsp/balances.ts'
 
 const INFO = new Set(['fsp.rewards-unclaimed'])
@@ -60,3 +63,23 @@ export function exampleSeverity(
   const usual = usualSeverity(event, data)
   return signal.canBeCritical && !isAtLeast(usual, minSeverity) ? minSeverity : usual
 }
+
+/** Highest severity that an alert of the watch's enabled signals can have; undefined if no signal is enabled. */
+export function highestSeverity(
+  watch: Pick<UnaddressedWatch, 'type' | 'target' | 'settings' | 'signals' | 'lastObservation'>,
+): Severity | undefined {
+  const type = getWatchType(watch.type)
+  const possible = watch.signals.flatMap(({ id, enabled, parameters }): readonly Severity[] => {
+    const signal = type.signals.find((entry) => entry.id === id)
+    if (signal === undefined || !enabled) return []
+    if (signal.canBeCritical) return ['critical']
+    const about = { ...watch, parameters, observation: watch.lastObservation }
+    return signal.events.alerts.map((event) =>
+      usualSeverity(event, exampleData(type, signal, event, about, NO_TIME)),
+    )
+  })
+  return worstSeverity(possible)
+}
+
+/** Time of an example of which only the severity is read. */
+const NO_TIME = new Date(0)

@@ -15,7 +15,7 @@ import {
   toPage,
 } from '#src/kernel/pagination.ts'
 import { type Address, ID_MAX } from '#src/kernel/units.ts'
-import { type NewWatch, SignalChoices, type Watch, type WatchChanges } from '../model.ts'
+import { type NewWatch, SignalChoices, type UnaddressedWatch, type WatchChanges } from '../model.ts'
 import * as store from '../store.ts'
 import { lockTarget } from '../target-store.ts'
 import { getWatchType } from '../types/index.ts'
@@ -46,7 +46,7 @@ export async function listWatches(
   deps: Deps,
   caller: Caller,
   { limit = PAGE_LIMIT_DEFAULT, cursor }: PageQuery,
-): Promise<Page<Watch>> {
+): Promise<Page<UnaddressedWatch>> {
   const [after = 0] = readCursor(cursor, [ID_MAX], LIST) ?? []
   const rows = await store.listWatches(deps.db, caller.wallet, after, limit + 1)
   const page = toPage(rows, limit, LIST, ({ id }) => [id])
@@ -57,7 +57,7 @@ export async function listWatches(
  * One watch of the wallet.
  * @throws AppError not_found
  */
-export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<Watch> {
+export async function getWatch(deps: Deps, caller: Caller, id: number): Promise<UnaddressedWatch> {
   const row = await store.findWatch(deps.db, caller.wallet, id)
   if (row === undefined) throw new AppError('not_found', 'not_found')
   return toWatch(row, deps.clock.now())
@@ -102,7 +102,7 @@ export async function createWatch(
   caller: Caller,
   input: NewWatch,
   checked?: CheckedTarget,
-): Promise<Watch> {
+): Promise<UnaddressedWatch> {
   const type = getWatchType(input.type)
   const signals = input.signals ?? []
   const { canonicalTarget } = checked ?? (await checkNewWatch(deps, input))
@@ -152,7 +152,7 @@ export async function updateWatch(
   deps: Deps & { readonly chain: FspChain },
   caller: Caller,
   input: WatchUpdate,
-): Promise<Watch> {
+): Promise<UnaddressedWatch> {
   for (let attempt = 1; attempt <= CHECKS_MAX; attempt += 1) {
     // Before the transaction, because it calls the chain.
     const checked = await checkSettings(deps, caller, input)

@@ -1,15 +1,20 @@
 import { z } from 'zod'
 import { isFlare } from '#src/kernel/chains.ts'
-import { completeSignals, SignalChoices, SignalState, Watch } from '../model.ts'
+import {
+  completeSignals,
+  SignalChoices,
+  SignalState,
+  type UnaddressedWatch,
+  Watch,
+} from '../model.ts'
 import { STALE_CHAIN_MS } from '../outage/monitoring.ts'
 import type * as store from '../store.ts'
 import { getWatchType } from '../types/index.ts'
 
 /** Converts a stored watch to a watch as callers see it, at `now`. */
-export function toWatch(row: store.WatchRow, now: Date): Watch {
+export function toWatch(row: store.WatchRow, now: Date): UnaddressedWatch {
   const type = getWatchType(row.type)
-  const isQuiet =
-    row.noDataSince !== null && now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
+  const isQuiet = now.getTime() - row.noDataSince.getTime() >= STALE_CHAIN_MS
   const known = StateRows.parse(row.states)
   const states = type.signals.map(
     ({ id }): SignalState =>

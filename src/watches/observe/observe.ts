@@ -17,7 +17,6 @@ import {
 } from '../evaluate/judge-target.ts'
 import { type DueTarget, groupDueTargets, judgeQuietTargets } from '../evaluate/judge-together.ts'
 import type { WatchTypeFacts } from '../facts.ts'
-import { failingSince } from '../outage/monitoring.ts'
 import { readPagesToJudge, readTargetPages } from '../slice-pages.ts'
 import * as store from '../target-store.ts'
 import { CHAIN_WATCH_TYPES } from '../types/index.ts'
@@ -28,6 +27,7 @@ import {
   readSliceGroups,
   type SliceGroup,
 } from './slice-progress.ts'
+import type { TypePauses } from './type-pauses.ts'
 
 /** Number of targets that one request observes. */
 const TARGETS_PER_REQUEST = 500
@@ -40,6 +40,8 @@ interface ObserveDeps extends Omit<JudgeDeps, 'fence'> {
   readonly log: Logger
   readonly slices: HeldSlices
   readonly progress: PassProgress
+  /** Pauses of types that fail; the caller keeps them between passes. */
+  readonly typePauses: TypePauses
 }
 
 /** What a pass needs from its caller. */
@@ -54,8 +56,8 @@ export interface ObservePassDeps extends Omit<ObserveDeps, 'progress'> {
  *
  * Each target's states, alerts and last observation are written in one transaction, so nothing is lost or repeated if
  * the process stops at any point, or another process takes over a slice meanwhile. If the targets of a type cannot be
- * read, they are not judged: the cursors of the slices keep their block and get the time of the first failure, from
- * which `fireChainOutages` alerts after 90 seconds. A type that fails does not affect other types; a target or watch
+ * read, they are not judged, and the cursors of the slices keep their block: `fireOutages` sees that it stands still.
+ * Each further failure is followed by a longer pause. A type that fails does not affect other types; a target or watch
  * that cannot be judged is put into quarantine and does not affect others.
  *
  * @throws AppError upstream when no target could be read; database errors
@@ -72,23 +74,45 @@ export async function observeSlices(passDeps: ObservePassDeps, signal: AbortSign
   }
 }
 
+/**
+ * Types that read the state of each block are observed together, so that they share a request; then the others, one
+ * after another.
+ */
 async function observeTypes(deps: ObserveDeps, tip: BlockRef, signal: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   let observed = 0
   const groupsOf = await readSliceGroups(deps.db, deps.slices.held())
-  for (const type of CHAIN_WATCH_TYPES) {
+  const observeGroups = async (type: ChainWatchType) => {
     for (const group of groupsOf(type.name)) {
       if (signal.aborted) return
+      const paused = { type: type.name, slices: group.slices }
+      const last = deps.typePauses.errorOf(paused)
+      if (last !== undefined) {
+        failures.push(last.error)
+        continue
+      }
       try {
         await observeType(deps, type, group, tip, signal)
         observed += 1
+        if (deps.typePauses.worked(paused))
+          deps.log.info({ type: type.name }, 'watch type can be judged again')
       } catch (error) {
         if (!isOfType(error)) throw error
         failures.push(error)
+        if (deps.typePauses.failed(paused, error)) logFailure(deps, type, error)
       }
     }
   }
+  const together = CHAIN_WATCH_TYPES.filter(readsEveryBlock)
+  for (const outcome of await Promise.allSettled(together.map(observeGroups))) {
+    if (outcome.status === 'rejected') throw outcome.reason
+  }
+  for (const type of CHAIN_WATCH_TYPES) if (!readsEveryBlock(type)) await observeGroups(type)
   if (failures.length > 0 && observed === 0) throw failures[0]
+}
+
+function readsEveryBlock({ everySeconds, watermark }: ChainWatchType): boolean {
+  return everySeconds === 0 && watermark === undefined
 }
 
 /** Whether an error concerns only one type. Errors of the database or the fence concern all types. */
@@ -103,27 +127,19 @@ async function observeType(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log } = deps
   try {
     const known =
       type.watermark === undefined ? tip : await lastKnownBlock(deps, type, cursor, tip, signal)
-    if (known !== undefined) await observeSpans(deps, type, { slices, cursor }, known, signal)
-    if (cursor.failingSince !== null)
-      log.info({ type: type.name }, 'watch type can be judged again')
+    if (known === undefined) return
+    await observeSpans(deps, type, { slices, cursor }, known, signal)
   } catch (error) {
     // Another process has taken a slice; the next pass continues with the other slices.
     if (signal.aborted || error instanceof FenceError) return
-    if (!isOfType(error)) throw error
-    const now = clock.now()
-    const isFirst = cursor.failingSince === null
-    const since = isFirst ? now : failingSince(cursor, now)
-    if (isFirst) recordFailure(deps, type, error)
-    deps.progress.add({ type: type.name, slices, failingSince: since, checkedAt: now })
     throw error
   }
 }
 
-function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
+function logFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknown): void {
   const isUpstream = error instanceof AppError && error.kind === 'upstream'
   const fields = {
     type: type.name,
@@ -138,7 +154,7 @@ function recordFailure({ log }: ObserveDeps, type: ChainWatchType, error: unknow
 }
 
 /**
- * The last block whose data is stored, at most the tip.
+ * The last block whose data is stored, at most the tip; undefined before the first.
  *
  * @throws AppError upstream when reading fails
  */
@@ -149,17 +165,16 @@ async function lastKnownBlock(
   tip: BlockRef,
   signal: AbortSignal,
 ): Promise<BlockRef | undefined> {
-  const watermark = await type.watermark?.({ chain, facts })
+  const block = await type.watermark?.block({ chain, facts })
   const judgedTo = cursor.blockNumber ?? -1
-  if (watermark === undefined && judgedTo < 0) return undefined
-  if (watermark === undefined || watermark.block < judgedTo) {
+  if (block === undefined && judgedTo < 0) return undefined
+  if (block === undefined || block < judgedTo) {
     const cause = new Error(
-      `data is known up to block ${watermark?.block}, but targets were judged up to ${judgedTo}`,
+      `data is known up to block ${block}, but targets were judged up to ${judgedTo}`,
     )
     throw new AppError('upstream', 'dependency_unavailable', {}, { cause })
   }
-  if (watermark.failingSince !== null) throw new AppError('upstream', 'dependency_unavailable')
-  return watermark.block >= tip.number ? tip : chain.blockAt(watermark.block, signal)
+  return block >= tip.number ? tip : chain.blockAt(block, signal)
 }
 
 async function observeSpans(
@@ -183,14 +198,12 @@ async function observeSpans(
       await progress.writeSoon()
       await observeTargets(deps, type, targets, { after, upTo }, signal)
     }
-    if (isWaiting && cursor.failingSince === null) return
+    if (isWaiting) return
     signal.throwIfAborted()
     progress.add({
       type: type.name,
       slices,
-      block: { blockNumber: upTo.number, blockAt: upTo.at, observedAt: clock.now() },
-      failingSince: null,
-      checkedAt: null,
+      ...{ blockNumber: upTo.number, blockAt: upTo.at, observedAt: clock.now() },
     })
     after = upTo.number
     if (after >= tip.number) return
@@ -198,7 +211,7 @@ async function observeSpans(
 }
 
 function isDue(type: ChainWatchType, cursor: GroupProgress, tip: BlockRef): boolean {
-  if (cursor.blockAt === null || cursor.failingSince !== null) return true
+  if (cursor.blockAt === null) return true
   return tip.at.getTime() - cursor.blockAt.getTime() >= type.everySeconds * 1000
 }
 

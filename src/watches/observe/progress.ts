@@ -1,25 +1,59 @@
 import type { Db } from '#src/db/connection.ts'
+import { behindMs, standstillMs } from '../outage/standstill.ts'
+import { TIP_CURSOR } from '../tables.ts'
 import * as store from '../target-store.ts'
+import { CHAIN_WATCH_TYPES } from '../types/index.ts'
 
-/** Progress of reading the chain and of evaluating its watches, over all processes. */
+/** Stored progress of reading the chain and of judging its watches, over all processes. */
 export interface ObservationProgress {
   /** The newest confirmed block; undefined before the first is read. */
   readonly head: { readonly block: number; readonly at: Date } | undefined
-  readonly types: readonly {
-    readonly type: string
-    readonly observedAt: Date | null
-    /** Time since which the type's data cannot be read; null while it can be read. */
-    readonly failingSince: Date | null
-  }[]
+  readonly cursors: readonly store.ObservationCursor[]
 }
 
-/** Reads the stored progress: one row for each watch type. */
+/** Progress before the first block was read. */
+export const NO_PROGRESS: ObservationProgress = { head: undefined, cursors: [] }
+
+/** Reads the stored progress: one row for each watch type that was ever observed. */
 export async function readObservationProgress(db: Db): Promise<ObservationProgress> {
   const cursors = await store.listObservationCursors(db)
-  const tip = cursors.find(({ type }) => type === store.TIP_CURSOR)
+  const tip = cursors.find(({ type }) => type === TIP_CURSOR)
   const hasHead = tip?.blockNumber != null && tip.blockAt !== null
   return {
     head: hasHead ? { block: tip.blockNumber ?? 0, at: tip.blockAt ?? new Date(0) } : undefined,
-    types: cursors.filter(({ type }) => type !== store.TIP_CURSOR),
+    cursors,
   }
+}
+
+/** How far judging the watches of a type has come, in milliseconds. */
+export interface TypeProgress {
+  readonly type: string
+  /** Time since they were last judged up to a newer block; before the first time, since the service has tried to. */
+  readonly ageMs: number
+  /** Time between the judged block and the newest confirmed block, by their own times. */
+  readonly behindMs: number
+  /** Time for which the type has had no current data, beyond the interval at which it is judged. */
+  readonly stillMs: number
+}
+
+/**
+ * How far judging each watch type has come. Types that were never judged are included.
+ *
+ * @param startedAt start of this process
+ */
+export function progressOfTypes(
+  { head, cursors }: ObservationProgress,
+  { startedAt, now }: { readonly startedAt: Date; readonly now: Date },
+): readonly TypeProgress[] {
+  return CHAIN_WATCH_TYPES.map((type) => {
+    const cursor = cursors.find((row) => row.type === type.name)
+    const since = cursor?.observedAt ?? cursor?.failingSince ?? startedAt
+    const ageMs = Math.max(0, now.getTime() - since.getTime())
+    const headAt = head?.at ?? null
+    return {
+      ...{ type: type.name, ageMs },
+      behindMs: cursor?.blockAt == null ? ageMs : behindMs(cursor, headAt),
+      stillMs: standstillMs(type, cursor, headAt, now) ?? ageMs,
+    }
+  })
 }

@@ -12,17 +12,9 @@ export interface SliceGroup {
 }
 
 /** Progress of the slices of a group. */
-export type GroupProgress = Pick<
-  ObservationCursor,
-  'blockNumber' | 'blockAt' | 'failingSince' | 'checkedAt'
->
+export type GroupProgress = Pick<ObservationCursor, 'blockNumber' | 'blockAt'>
 
-const NEVER: GroupProgress = {
-  blockNumber: null,
-  blockAt: null,
-  failingSince: null,
-  checkedAt: null,
-}
+const NEVER: GroupProgress = { blockNumber: null, blockAt: null }
 /** Time after which progress is written before anything else is observed. */
 const WRITE_AFTER_MS = 100
 
@@ -61,8 +53,6 @@ function groupsOf(
     const group = groups.get(cursor.blockNumber) ?? { slices: [], cursor }
     groups.set(cursor.blockNumber, group)
     group.slices.push(slice)
-    // If one slice of a group is failing, the whole group counts as failing.
-    if (group.cursor.failingSince === null) group.cursor = cursor
   }
   return [...groups.values()]
 }
@@ -72,15 +62,12 @@ function furthest(
   whole: ObservationCursor | undefined,
 ): GroupProgress {
   const isBehind = (own?.blockNumber ?? -1) < (whole?.blockNumber ?? -1)
-  const cursor = (isBehind ? whole : (own ?? whole)) ?? NEVER
-  // While the outage of a type is notified, the next successful observation has to end the outage.
-  const isOut = whole?.outageSeverity != null
-  return { ...cursor, failingSince: cursor.failingSince ?? (isOut ? whole.failingSince : null) }
+  return (isBehind ? whole : (own ?? whole)) ?? NEVER
 }
 
 /** Progress of a pass that is not written yet. */
 export interface PassProgress {
-  /** Adds progress of a group. It replaces unwritten progress of the group; without a new block the earlier block stays. */
+  /** Adds progress of a group. It replaces unwritten progress of the group. */
   add(seen: store.ObservedSlices): void
   /** Writes the progress of the slices that this process still holds, if the oldest waits for long. */
   writeSoon(): Promise<void>
@@ -109,7 +96,7 @@ export function createPassProgress(deps: {
     add(seen) {
       if (waiting.size === 0) since = performance.now()
       const group = `${seen.type} ${seen.slices[0]}`
-      waiting.set(group, { ...waiting.get(group), ...seen })
+      waiting.set(group, seen)
     },
     async writeSoon() {
       if (performance.now() - since >= WRITE_AFTER_MS) await write()

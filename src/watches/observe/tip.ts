@@ -1,5 +1,6 @@
 import type { Db } from '#src/db/connection.ts'
-import { findObservationCursor, TIP_CURSOR } from '../target-store.ts'
+import { TIP_CURSOR } from '../tables.ts'
+import { findObservationCursor } from '../target-store.ts'
 
 /** State of reading the chain. */
 export interface TipState {

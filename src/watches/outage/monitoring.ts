@@ -14,7 +14,7 @@ const CRITICAL_MS = 600_000
  * Maximum time that is counted between two observations. The time in which the service did not run is not
  * an outage.
  */
-const POLL_MS_MAX = 40_000
+export const POLL_MS_MAX = 40_000
 
 /** A failure that lasts, with its start and its last check. */
 export interface PersistentFailure {
@@ -44,8 +44,11 @@ export const OutageData = z.object({
   since: Instant,
   /** The last block that was read; null if none was read ever. */
   lastBlock: z.object({ number: z.int(), at: Instant }).nullable(),
-  /** Reason of the outage: no new block, or no answer of the endpoints. */
-  reason: z.enum(['no_block', 'no_answer']),
+  /**
+   * Reason of the outage: no new block, or no answer of the endpoints; `behind`: the chain is read, but not all that
+   * watches of this type need; `target_unreadable`: only what this watch watches cannot be read.
+   */
+  reason: z.enum(['no_block', 'no_answer', 'behind', 'target_unreadable']),
   /** Of the recovery: end of the outage. */
   until: Instant.nullable(),
 })
@@ -53,7 +56,7 @@ export type OutageData = z.output<typeof OutageData>
 
 /** Display values of alerts about an outage. */
 export function presentMonitoring(_event: string, data: JsonObject): Presentation {
-  const { since, until, lastBlock } = OutageData.parse(data)
+  const { since, until, lastBlock, reason } = OutageData.parse(data)
   return {
     facts: {
       since: { kind: 'instant', at: since },
@@ -63,6 +66,7 @@ export function presentMonitoring(_event: string, data: JsonObject): Presentatio
       }),
     },
     fields: ['since', ...(lastBlock === null ? [] : ['block'])],
+    ...(reason === 'target_unreadable' && { form: 'target' }),
   }
 }
 

@@ -7,19 +7,21 @@ import type { EvaluatedWatch, StoredState } from '../model.ts'
 import { StoredStates } from '../state-store.ts'
 import { OUTAGE_STATE_KEY } from '../store.ts'
 
-/** A watch whose owner is notified of a chain outage. */
-export interface ChainOutageWatch
+/** A watch whose owner is notified that it has no data. */
+export interface OutageWatch
   extends Pick<
     EvaluatedWatch,
     'id' | 'wallet' | 'label' | 'recipientIds' | 'minSeverity' | 'mutedUntil'
   > {
   /** State after the last notification. */
   readonly state: StoredState | undefined
+  /** Time since which its own target could not be read. */
+  readonly noDataSince: Date | null
 }
 
 /** Watches in the order of their ids; watches that cannot be parsed are left out. */
 export interface OutageWatchPage {
-  readonly watches: readonly ChainOutageWatch[]
+  readonly watches: readonly OutageWatch[]
   /** The last id, also of a watch that was left out; undefined on an empty page. */
   readonly lastId: number | undefined
 }
@@ -43,19 +45,31 @@ const OutageWatchRow = z.object({
   recipientIds: z.array(z.int()).nullable(),
   minSeverity: z.enum(SEVERITIES),
   mutedUntil: z.date().nullable(),
+  noDataSince: z.date().nullable(),
 })
 
 /**
- * Columns of a watch `w` and of `s`, the state of its outage signal: at most one state, in an array for
+ * Columns of a watch `w`, of its target `t` and of `s`, the state of its outage signal: at most one state, in an array for
  * `StoredStates`.
  */
 const WATCH_WITH_STATE = sql`
   w.id, w.wallet, w.label, w.recipient_ids as "recipientIds", w.min_severity as "minSeverity",
-  w.muted_until as "mutedUntil",
+  w.muted_until as "mutedUntil", t.no_data_since as "noDataSince",
   case when s.watch_id is null then '[]'::jsonb else jsonb_build_array(jsonb_build_object(
     'signal', s.signal, 'state', s.state, 'phase', s.phase, 'since', s.since, 'streak', s.streak,
     'severity', s.severity, 'lastEvidenceAt', s.last_evidence_at, 'lastFiredAt', s.last_fired_at
   )) end as states`
+
+/** Types of which a watch was notified, or a target has no data. */
+export async function listConcernedTypes(db: Db): Promise<ReadonlySet<string>> {
+  const rows = await db.execute<{ type: string }>(sql`
+    select w.type from signal_states s join watches w on w.id = s.watch_id
+    where s.signal = ${sql.raw(`'${OUTAGE_STATE_KEY}'`)}
+    union select type from targets where no_data_since is not null`)
+  return new Set(rows.map(({ type }) => type))
+}
+
+const isRunning = sql`w.status = 'active' and w.suspended_at is null`
 
 /** Running watches of a type whose owners were not notified of this severity yet. */
 export function listUnnotifiedWatches(
@@ -63,14 +77,24 @@ export function listUnnotifiedWatches(
   severity: Severity,
   page: OutagePageRequest,
 ): Promise<OutageWatchPage> {
-  const isUnnotified = sql`w.status = 'active' and w.suspended_at is null
-    and (s.watch_id is null or s.severity <> ${severity})`
-  return list(db, isUnnotified, page)
+  return list(db, sql`${isRunning} and (s.watch_id is null or s.severity <> ${severity})`, page)
 }
 
-/** Watches of a type whose owners were notified. */
-export function listNotifiedWatches(db: Db, page: OutagePageRequest): Promise<OutageWatchPage> {
-  return list(db, sql`s.watch_id is not null`, page)
+/** Running watches of a type whose own target has had no data since `before`, and whose owners were not notified yet. */
+export function listWatchesWithoutData(
+  db: Db,
+  before: Date,
+  page: OutagePageRequest,
+): Promise<OutageWatchPage> {
+  return list(db, sql`${isRunning} and s.watch_id is null and t.no_data_since <= ${before}`, page)
+}
+
+/** Watches of a type whose owners were notified, and whose own targets have data. */
+export function listWatchesWithDataAgain(
+  db: Db,
+  page: OutagePageRequest,
+): Promise<OutageWatchPage> {
+  return list(db, sql`s.watch_id is not null and t.no_data_since is null`, page)
 }
 
 /** Deletes the states of notified watches. */
@@ -81,14 +105,14 @@ export async function deleteNotified(db: Db, watchIds: readonly number[]): Promi
     where signal = ${OUTAGE_STATE_KEY} and watch_id = any(${sql.param([...watchIds])}::int[])`)
 }
 
-/** Watches of a type with their states of outages. */
+/** Watches of a type with their targets and their states of outages. */
 async function list(
   db: Db,
   condition: SQL,
   { type, after, limit, onUnreadable }: OutagePageRequest,
 ): Promise<OutageWatchPage> {
   const rows = await db.execute<{ id: number; states: unknown }>(sql`
-    select ${WATCH_WITH_STATE} from watches w
+    select ${WATCH_WITH_STATE} from watches w join targets t on t.id = w.target_id
       left join signal_states s on s.watch_id = w.id and s.signal = ${OUTAGE_STATE_KEY}
     where w.type = ${type} and w.id > ${after} and ${condition}
     order by w.id limit ${limit}`)

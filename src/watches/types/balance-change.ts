@@ -2,8 +2,8 @@
 import { parseUnits } from 'viem/utils'
 import { z } from 'zod'
 import { assetSymbol } from '#src/kernel/chains.ts'
-import type { Presentation } from '#src/kernel/display-values.ts'
-import { Address, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
+import type { DisplayValues, Presentation } from '#src/kernel/display-values.ts'
+import { Address, AssetDecimals, Hash, Instant, type JsonObject, Units } from '#src/kernel/units.ts'
 import { WalletAsset } from './own-coin.ts'
 
 /**
@@ -13,6 +13,19 @@ import { WalletAsset } from './own-coin.ts'
  */
 const COUNTERPARTY_ROLES = ['own-wallet', 'watched', 'seen', 'new', 'unknown'] as const
 
+/** Maximum number of transactions that an alert lists. */
+export const TRANSACTIONS_MAX = 10
+/** Number of transactions that a message shows. */
+const TRANSACTIONS_SHOWN = 3
+
+/** A transaction behind a change; `amount` is in the smallest unit, negative for outgoing amounts. */
+const MovedBy = z.object({
+  transactionHash: Hash,
+  amount: z.string().regex(/^-?\d{1,78}$/),
+  /** The other account; null if there are several, or none. */
+  counterparty: Address.nullable(),
+})
+
 /**
  * `data` of `wallet-balance.moved`. Amounts are in the asset's smallest unit; `threshold` is in whole units. `usd`
  * is the value of the change in US dollars, without a sign, as decimal text with two decimals; null without a price.
@@ -21,15 +34,19 @@ export const BalanceChangeData = z.object({
   address: Address,
   asset: WalletAsset,
   symbol: z.string(),
-  decimals: z.int(),
+  decimals: AssetDecimals,
   previousAmount: Units,
   currentAmount: Units,
-  changeAmount: z.string().regex(/^-?\d+$/),
+  changeAmount: z.string().regex(/^-?\d{1,78}$/),
   threshold: z.string(),
   direction: z.enum(['incoming', 'outgoing']),
   /** The other account; null if there are several, or none was found. */
   counterparty: Address.nullable(),
   transactionHash: Hash.nullable(),
+  /** The first ten transactions that moved the asset, in both directions; empty if they are unknown. */
+  transactions: z.array(MovedBy).max(TRANSACTIONS_MAX),
+  /** Number of all these transactions. */
+  transactionCount: z.int().nonnegative(),
   usd: z
     .string()
     .regex(/^\d+\.\d{2}$/)
@@ -49,6 +66,8 @@ export type CounterpartyRole = (typeof COUNTERPARTY_ROLES)[number]
 const StoredBalanceChange = BalanceChangeData.extend({ direction: z.string() }).partial({
   counterparty: true,
   transactionHash: true,
+  transactions: true,
+  transactionCount: true,
   usd: true,
 })
 
@@ -80,6 +99,7 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
   const change = BigInt(moved.changeAmount)
   const isSent = change < 0n
   const { counterparty = null, transactionHash: hash = null, usd = null } = moved
+  const several = severalTransactions(moved)
   const party = isSent ? 'receiver' : 'sender'
   const { counterpartyRole: role } = moved
   const advice = moved.isTopUp || role === undefined ? undefined : ADVICE[party][role]
@@ -95,6 +115,7 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       }),
       ...(counterparty !== null && { [party]: { kind: 'address', address: counterparty } }),
       ...(hash !== null && { tx: { kind: 'transaction', hash } }),
+      ...several,
       before: { ...amount, units: moved.previousAmount },
       after: { ...amount, units: moved.currentAmount },
       address: { kind: 'address', address: moved.address },
@@ -104,7 +125,28 @@ export function presentBalanceChange(_event: string, data: JsonObject): Presenta
       ...(usd === null ? [] : ['usd']),
       ...(counterparty === null ? [] : [party]),
       ...(hash === null ? [] : ['tx']),
+      ...Object.keys(several),
       'address',
     ],
+  }
+}
+
+/** The first transactions of a change that has several, and how many more there are. */
+function severalTransactions({
+  transactionHash = null,
+  transactions = [],
+  transactionCount = 0,
+}: z.output<typeof StoredBalanceChange>): DisplayValues {
+  if (transactionHash !== null || transactions.length < 2) return {}
+  const shown = transactions.slice(0, TRANSACTIONS_SHOWN)
+  const more = transactionCount - shown.length
+  return {
+    ...Object.fromEntries(
+      shown.map(({ transactionHash: hash }, index) => [
+        `tx${index + 1}`,
+        { kind: 'transaction', hash } as const,
+      ]),
+    ),
+    ...(more > 0 && { moreTx: { kind: 'number', value: more } as const }),
   }
 }

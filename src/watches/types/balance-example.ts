@@ -13,6 +13,14 @@ export const BALANCE_EXAMPLE = {
   direction: 'outgoing',
   counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+  transactions: [
+    {
+      transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
+      amount: '-12500000000000000000000',
+      counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    },
+  ],
+  transactionCount: 1,
   usd: '267.50',
   blockNumber: 41880123,
   blockTime: '2026-11-20T21:04:31.000Z',

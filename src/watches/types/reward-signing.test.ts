@@ -179,12 +179,25 @@ describe('reward-signing (evaluation rule 5)', () => {
     expect(candidates[0]?.data).toMatchObject({ signedOtherHash: true })
   })
 
-  test('recovers once when the provider signs after an alert', () => {
+  test('raises no recovery for a signature of another hash, only that the vote was missed', () => {
+    const uptime = { opened: 0.2, concluded: 5, signed: 3, other: true }
+    expect(notified([{ ...usual, uptime }], -1, 5.75)).toEqual([
+      '2 h signing.uptime-open uptime warning',
+      '5 h signing.missed uptime critical',
+    ])
+  })
+
+  test('does not remind of a vote that the provider signed and that is still open', () => {
+    const rewards = { opened: 4.1, concluded: null, signed: 7 }
+    expect(notified([{ ...usual, rewards }])).toEqual(['6 h signing.rewards-open rewards warning'])
+  })
+
+  test('recovers once when the vote that the provider signed after an alert is concluded', () => {
     const rewards = { opened: 4.1, concluded: 30, signed: 17 }
     expect(notified([{ ...usual, rewards }])).toEqual([
       '6 h signing.rewards-open rewards warning',
       '16 h signing.rewards-reminder rewards warning',
-      '17 h signing.done rewards info',
+      '30 h signing.done rewards info',
     ])
   })
 
@@ -193,7 +206,7 @@ describe('reward-signing (evaluation rule 5)', () => {
     const next = { ...usual, epoch: 452, ended: 84 }
     expect(notified([missed, next], -1, 100)).toEqual([
       '0.5 h signing.missed uptime critical',
-      '84.25 h signing.done uptime info',
+      '84.5 h signing.done uptime info',
     ])
   })
 
@@ -208,17 +221,17 @@ describe('reward-signing (evaluation rule 5)', () => {
     expect(notified(all, -1, 200)).toEqual([
       '0.5 h signing.missed uptime critical',
       '5 h signing.missed rewards critical',
-      '84.25 h signing.done uptime info',
+      '84.5 h signing.done uptime info',
       '89 h signing.missed rewards critical',
-      '172.5 h signing.done rewards info',
+      '188 h signing.done rewards info',
     ])
   })
 
   test('raises a recovery and an alert of one moment one after the other, also in a cooldown', () => {
-    const uptime = { opened: 0.2, concluded: null, signed: 6 }
+    const uptime = { opened: 0.2, concluded: 6, signed: 5.5 }
     const first = { ...usual, uptime, published: null, rewards: never }
     const rewards = { opened: 4.1, concluded: 90, signed: null }
-    const second = { ...usual, epoch: 452, ended: 84, uptime: { ...uptime, signed: 6 }, rewards }
+    const second = { ...usual, epoch: 452, ended: 84, uptime, rewards }
     const looks = quarters(-1, 100).map((hour) => observationAt([first, second], hour))
     for (const cooldownSeconds of [0, HOUR]) {
       const { candidates } = fold(looks, { cooldownSeconds })
@@ -227,6 +240,7 @@ describe('reward-signing (evaluation rule 5)', () => {
         'signing.done uptime',
         'signing.uptime-open uptime',
         'signing.done uptime',
+        'signing.rewards-open rewards',
       ])
     }
   })
@@ -284,6 +298,20 @@ const hours = fc
   .map((all) => all.map((half) => half / 2).toSorted((a, b) => a - b))
 
 describe('any course of votes', () => {
+  test('never says of a vote that it was signed and that it was missed', () => {
+    fc.assert(
+      fc.property(courses, hours, (all, times) => {
+        const { candidates } = fold(times.map((hour) => observationAt(all, hour)))
+        const of = (name: string) =>
+          candidates
+            .filter(({ event }) => event === name)
+            .map(({ data }) => `${data['vote']} ${data['rewardEpochId']}`)
+        const missed = new Set(of('signing.missed'))
+        expect(of('signing.done').filter((vote) => missed.has(vote))).toEqual([])
+      }),
+    )
+  })
+
   test('recovers only after an alert, and raises each event once', () => {
     fc.assert(
       fc.property(courses, hours, (all, times) => {

@@ -189,8 +189,9 @@ const rewardSigningSignal = defineSignal<
     },
     'signing.done': {
       ...rewardsExample,
+      concludedAt: '2026-11-20T22:14:00.000Z',
       signedAt: '2026-11-20T12:31:00.000Z',
-      weightSignedPercent: 49.3,
+      weightSignedPercent: null,
     },
   },
   ownExample: ({ target, example: typicalData, observation }) => {

@@ -53,7 +53,7 @@ export type RewardVoteObservation = z.output<typeof RewardVoteObservation>
 
 /**
  * Notification stage of one vote. `over`: no more events, because the vote was concluded before the first
- * observation, or was missed and a later vote of its kind is signed.
+ * observation, or was missed and a later vote of its kind is signed. `signed`: concluded with the signature.
  */
 const Stage = z.enum(['waiting', 'open', 'reminded', 'missed', 'signed', 'over'])
 type Stage = z.output<typeof Stage>
@@ -101,7 +101,7 @@ export const SigningData = z.object({
 /**
  * Fires for votes on ended epochs that the provider has not signed: two hours after the end (uptime) or
  * after the publication (rewards), again twelve hours after the publication, and when a vote is concluded
- * without the signature. Recovers with each signature that ends alerts, see `endsAlerts`.
+ * without the signature. Recovers when a vote is concluded with each signature that ends alerts, see `endsAlerts`.
  *
  * Votes concluded before the first observation do not fire. One observation raises either one recovery or
  * alerts, one of each event; further events follow with the next observation.
@@ -161,7 +161,7 @@ function phaseOf(epochs: readonly EpochState[]): 'firing' | 'ok' {
   return epochs.some(isAlerted) ? 'firing' : 'ok'
 }
 
-/** The first newly signed vote that ends alerts. */
+/** The first vote that was concluded with the signature since, and ends alerts. */
 function findAnswer(
   before: readonly EpochState[],
   observation: RewardVoteObservation,
@@ -311,9 +311,10 @@ function nextStage(
   whileOpen: (stage: Stage) => Stage,
 ): Stage {
   if (!vote.isKnown || stage === 'missed' || stage === 'over') return stage
+  // A signature of an open vote stops its alerts. It counts when its result has won: another one may still win.
+  if (!vote.isConcluded) return vote.signedAt === null ? whileOpen(stage) : stage
   if (vote.signedAt !== null) return 'signed'
-  if (vote.isConcluded) return isPast ? 'over' : 'missed'
-  return stage === 'signed' ? stage : whileOpen(stage)
+  return isPast ? 'over' : 'missed'
 }
 
 function eventOf(kind: Kind, stage: Stage): string | undefined {

@@ -84,6 +84,8 @@ describe('balance-change', () => {
           direction: 'outgoing',
           counterparty: null,
           transactionHash: null,
+          transactions: [],
+          transactionCount: 0,
           usd: null,
           blockNumber: 1,
           blockTime: '1970-01-01T00:00:01.000Z',
@@ -103,6 +105,8 @@ describe('balance-change', () => {
       fromUnits: 100n * FLR,
       transactionHash: '0x9f1c2d3e4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0',
       counterparty: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      transactions: [] as never[],
+      transactionCount: 0,
       usdPrice: { value: 21_400n, decimals: 6 },
     } as const
     const settings = z.decode(walletBalance.settings, { threshold: '1' })
@@ -118,7 +122,12 @@ describe('balance-change', () => {
     })
 
     test('names neither counterparty nor transaction if the movement began at another balance', () => {
-      const unknown = { transactionHash: null, counterparty: null, usd: '2.35' }
+      const unknown = {
+        transactionHash: null,
+        counterparty: null,
+        transactions: [],
+        usd: '2.35',
+      }
       expect(evaluate(200n * FLR)).toMatchObject(unknown)
     })
 
@@ -143,12 +152,13 @@ describe('balance-change', () => {
 
     test('presents alerts of earlier releases, which have none of its values', () => {
       const [signal] = walletBalance.signals
-      const { counterparty, transactionHash, usd, ...data } =
+      const { counterparty, transactionHash, transactions, transactionCount, usd, ...data } =
         signal?.examples['wallet-balance.moved'] ?? {}
       const old = { ...data, direction: 'any' }
       const shown = signal?.present('wallet-balance.moved', old)
       expect(shown?.fields).toEqual(['address'])
-      expect([counterparty, transactionHash, usd]).not.toContain(undefined)
+      const added = [counterparty, transactionHash, transactions, transactionCount, usd]
+      expect(added).not.toContain(undefined)
     })
   })
 

@@ -8,7 +8,7 @@ import { type BlockSpan, defineWatchType, type ObservationSources } from '../def
 import { defineSignal, type Evaluation, type ExampleWatch, type WatchView } from '../signal.ts'
 import { undefinedIfUnavailable } from '../unavailable.ts'
 import { usdCents } from '../usd-value.ts'
-import { BalanceChangeData, presentBalanceChange } from './balance-change.ts'
+import { BalanceChangeData, presentBalanceChange, TRANSACTIONS_MAX } from './balance-change.ts'
 import { BALANCE_EXAMPLE, unobservedAsset } from './balance-example.ts'
 import { balanceHistory } from './balance-history.ts'
 import { WalletAsset } from './own-coin.ts'
@@ -40,12 +40,23 @@ const Settings = z.strictObject({
 })
 type Settings = z.output<typeof Settings>
 
+/** A signed amount in the smallest unit: decimal text in JSON. */
+const SignedUnits = z.codec(z.string().regex(/^-?\d{1,78}$/), z.bigint(), {
+  decode: (text) => BigInt(text),
+  encode: (units) => units.toString(),
+})
+
 /** Cause of the change since the last observation, and the price by which the change is valued. */
 const Movement = z.object({
   /** The balance before the change, in the smallest unit. */
   fromUnits: Units,
   transactionHash: Hash.nullable(),
   counterparty: Address.nullable(),
+  /** The first ten transactions behind the change, and how many there are. */
+  transactions: z
+    .array(z.object({ hash: Hash, units: SignedUnits, counterparty: Address.nullable() }))
+    .default([]),
+  transactionCount: z.int().default(0),
   /** US dollars for one whole unit: `value / 10 ** decimals`; null without a feed. */
   usdPrice: z.object({ value: Units, decimals: z.int() }).nullable(),
 })
@@ -94,6 +105,12 @@ export function evaluateBalanceChange(
     direction: isSent ? 'outgoing' : 'incoming',
     counterparty: cause?.counterparty ?? null,
     transactionHash: cause?.transactionHash ?? null,
+    transactions: (cause?.transactions ?? []).map(({ hash, units, counterparty }) => ({
+      transactionHash: hash,
+      amount: units.toString(),
+      counterparty,
+    })),
+    transactionCount: cause?.transactionCount ?? 0,
     usd: usdOf(isSent ? -change : change, observation),
     blockNumber: observation.position,
     blockTime: observation.at,
@@ -234,6 +251,8 @@ export const walletBalance = defineWatchType<Target, Settings, Observation>({
   signals: [balanceChangeSignal],
 })
 
+const NO_CAUSE = { transactionHash: null, counterparty: null, transactions: [] }
+
 /** A balance that changed since the last observation, with the index of its target. */
 interface Change extends ChangedBalance {
   readonly index: number
@@ -260,15 +279,14 @@ async function movementsOf(
   ])
   return new Map(
     changes.map(({ index, asset, fromUnits }, place) => {
-      const { transactionHash, counterparty } = found?.[place] ?? {
-        transactionHash: null,
-        counterparty: null,
-      }
+      const { transactions, ...cause } = found?.[place] ?? NO_CAUSE
       const feed = facts.usdFeedOf(asset)
       const reading = feed === undefined ? undefined : readings?.[feeds.indexOf(feed)]
       const usdPrice =
         reading === undefined ? null : { value: reading.value, decimals: reading.decimals }
-      return [index, { fromUnits, transactionHash, counterparty, usdPrice }]
+      const listed = transactions.slice(0, TRANSACTIONS_MAX)
+      const transactionCount = transactions.length
+      return [index, { ...cause, fromUnits, transactions: listed, transactionCount, usdPrice }]
     }),
   )
 }

@@ -66,7 +66,7 @@ export interface Alert {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -216,7 +216,7 @@ export interface AlertEvidence {
    *
    * - `fsp.monitoring`: since (string), lastBlock (object or null), reason (string), until (string or null)
    * - `fsp.monitoring.recovered`: since (string), lastBlock (object or null), reason (string), until (string or null)
-   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
+   * - `wallet-balance.moved`: address (string), asset (string), symbol (string), decimals (integer), previousAmount (string), currentAmount (string), changeAmount (string), threshold (string), direction (string), counterparty (string or null), transactionHash (string or null), transactions (array), transactionCount (integer), usd (string or null), blockNumber (integer), blockTime (string), isTopUp (boolean), counterpartyRole (string)
    * - `feed-move.threshold`: feed (string), feedId (string), fromPrice (string), toPrice (string), movePercent (number), thresholdPercent (number), windowSeconds (integer), direction (string), fromTime (string), toTime (string), blockNumber (integer)
    * - `provider.unregistered`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
    * - `provider.eligibility-lost`: provider (string), providerName (string or null), registered (boolean), eligible (boolean or null), rewardEpochId (integer), eligibilityEpochId (integer or null), passes (number or null), failures (array), recovered (array), lost (string), blockTime (string)
@@ -549,7 +549,7 @@ export interface BalanceChangeData {
   blockTime: string;
   /**
    * Change of the balance in the smallest unit; negative if coins left.
-   * @pattern ^-?\d+$
+   * @pattern ^-?\d{1,78}$
    */
   changeAmount: string;
   /** The other side of the transfer; null if there are several or none is known. */
@@ -561,7 +561,11 @@ export interface BalanceChangeData {
    * @pattern ^(0|[1-9]\d{0,77})$
    */
   currentAmount: string;
-  /** Number of decimals of the asset. */
+  /**
+   * Number of decimals of the asset.
+   * @min 0
+   * @max 77
+   */
   decimals: number;
   /** Whether coins arrived (incoming) or left (outgoing). */
   direction: "incoming" | "outgoing";
@@ -576,8 +580,18 @@ export interface BalanceChangeData {
   symbol: string;
   /** Change of the balance that raises an alert, in whole coins, such as 100. */
   threshold: string;
+  /** @min 0 */
+  transactionCount: number;
   /** Hash of the transaction; null if there are several or none is known. */
   transactionHash: string | null;
+  /** @maxItems 10 */
+  transactions: {
+    /** @pattern ^-?\d{1,78}$ */
+    amount: string;
+    counterparty: string | null;
+    /** @pattern ^0x[0-9a-fA-F]{64}$ */
+    transactionHash: string;
+  }[];
   /** Value of the change in US dollars, without a sign; null without a price. */
   usd: string | null;
 }
@@ -601,7 +615,7 @@ export interface ChainOutageData {
     at: string;
     number: number;
   } | null;
-  reason: "no_block" | "no_answer";
+  reason: "no_block" | "no_answer" | "behind" | "target_unreadable";
   /**
    * Since when the problem or its recovery has lasted.
    * @format date-time
@@ -1336,7 +1350,7 @@ export interface NewRecipient {
     | "slack"
     | "ntfy"
     | "pagerduty";
-  /** Whether this recipient gets alerts from watches without recipients of their own. */
+  /** Whether this recipient gets alerts from watches without recipients of their own. If left out: true while the wallet has no active default recipient and no active channel, otherwise false. */
   default?: boolean;
   /** Language of the texts. */
   locale?: "en" | "de" | "fr" | "bn" | "zh" | "hi" | "ar";
@@ -3208,6 +3222,8 @@ export interface Watch {
   minSeverity: "info" | "warning" | "critical";
   /** Chats and e-mail get no messages until this time; null if not muted. */
   mutedUntil: string | null;
+  /** Ids of the recipients that get an alert of this watch now, the wallet’s own channels included. A mute, quiet hours or a digest only delay it. */
+  notifies: number[];
   /** Ids of the recipients; null for the default recipients. */
   recipientIds: number[] | null;
   /** Settings of the watch. The shape depends on `type`. */
@@ -3235,6 +3251,8 @@ export interface Watch {
   updatedAt: string;
   /** Version number that increases with every change by the owner. */
   version: number;
+  /** nobody_is_notified: notifies is empty, so alerts are recorded but sent to no one. Add a recipient with default true, or name one in recipientIds. */
+  warnings: "nobody_is_notified"[];
 }
 
 export interface WatchChanges {

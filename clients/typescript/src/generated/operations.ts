@@ -593,7 +593,7 @@ export abstract class Operations extends Transport {
   /**
    * Create a recipient
    *
-   * Adds a mailbox, a webhook, or a destination in Discord, Slack, ntfy or PagerDuty, at most 20 recipients in all. A mailbox must be confirmed first; a webhook’s signing secret is shown once.
+   * Adds a mailbox, a webhook, or a destination in Discord, Slack, ntfy or PagerDuty, at most 20 recipients in all. With default true it gets the alerts of every watch without recipients of its own; the first one does so even if default is left out. A mailbox must be confirmed first; a webhook’s signing secret is shown once.
    *
    * Needs: write.
    */

@@ -26,7 +26,9 @@ const Settings = z.strictObject({})
  */
 const BLOCKS_PER_BATCH = 1500
 
-/** Two stored rounds that are further apart than this have a gap between them; a round takes 90 seconds. */
+/** Length of a voting round on all of Flare's chains. */
+const ROUND_SECONDS = 90
+/** Two stored rounds that are further apart than this have a gap between them. */
 const GAP_MS = 10 * MINUTE_MS
 
 /** Checks of a round in the summary for people, with their marks. */
@@ -98,7 +100,10 @@ export const providerFsp = defineWatchType<
       }
     },
   },
-  watermark: ({ facts }) => facts.rounds.progress(),
+  watermark: {
+    everySeconds: ROUND_SECONDS,
+    block: ({ facts }) => facts.rounds.indexedBlock(),
+  },
   observe: ({ facts }, requests, { after, upTo }) =>
     facts.rounds.observations(
       requests.map(({ target, isNew }) => ({ provider: target.provider, isNew })),

@@ -8,7 +8,7 @@ import { everySlice } from '#src/db/slices.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { type Cluster, PROGRAMS, startCluster } from '../../ops/rehearsal/cluster.ts'
+import { type Cluster, startCluster } from '../../ops/rehearsal/cluster.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { deliverAll } from '../support/deliver-all.ts'
@@ -22,14 +22,10 @@ const services: Service[] = []
 let cluster: Cluster
 let receiver: Awaited<ReturnType<typeof startReceiver>>
 
-const restorable = test.skipIf(PROGRAMS === undefined)
-
 beforeAll(async () => {
-  if (PROGRAMS === undefined) return
   ;[cluster, receiver] = await Promise.all([startCluster(), startReceiver({ clock })])
 })
 afterAll(async () => {
-  if (PROGRAMS === undefined) return
   await Promise.all(services.map((service) => service.stop()))
   await Promise.all([cluster.remove(), receiver.close()])
 })
@@ -45,7 +41,7 @@ function start(databaseUrl: string): Service {
   return service
 }
 
-restorable('a restored backup has its ledger, its tokens and its waiting deliveries', async () => {
+test('a restored backup has its ledger, its tokens and its waiting deliveries', async () => {
   const before = start(cluster.url)
   await migrate(before.sql, MIGRATIONS)
   const alice = await withTrial(await signIn(before, 'alice'))

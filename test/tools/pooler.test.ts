@@ -7,7 +7,7 @@ import { everySlice } from '#src/db/slices.ts'
 import { CHECK_EVERYTHING } from '#src/jobs/define.ts'
 import { judgeLedgers } from '#src/jobs/judge-ledgers.ts'
 import { silentLogger } from '#src/kernel/logger.ts'
-import { type Bouncer, HAS_BOUNCER, startBouncer } from '../../ops/rehearsal/bouncer.ts'
+import { type Bouncer, startBouncer } from '../../ops/rehearsal/bouncer.ts'
 import { testClock } from '../support/clock.ts'
 import { giveCredits } from '../support/credits.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -19,7 +19,6 @@ import { signIn, withTrial } from '../support/people.ts'
 
 const SERVERS = 2
 const signal = new AbortController().signal
-const pooled = test.skipIf(!HAS_BOUNCER)
 
 let database: FreshDatabase
 let bouncer: Bouncer
@@ -29,7 +28,6 @@ let receiver: Awaited<ReturnType<typeof startReceiver>>
 beforeAll(async () => {
   const clock = testClock()
   ;[database, receiver] = await Promise.all([freshDatabase(), startReceiver({ clock })])
-  if (!HAS_BOUNCER) return
   bouncer = await startBouncer(database.url, SERVERS)
   const config = loadConfig(testEnvironment({ DATABASE_POOLER_URL: bouncer.url }))
   service = createApp(config, {
@@ -40,14 +38,12 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  if (HAS_BOUNCER) {
-    await service.stop()
-    await bouncer.close()
-  }
+  await service.stop()
+  await bouncer.close()
   await Promise.all([database.drop(), receiver.close()])
 })
 
-pooled('its statements and transactions share the connections of the pooler', async () => {
+test('its statements and transactions share the connections of the pooler', async () => {
   const { db } = service.app
   const pid = query`select pg_backend_pid() as pid, pg_sleep(0.01), ${'x'}::text as parameter`
   const seen = await Promise.all(
@@ -64,7 +60,7 @@ pooled('its statements and transactions share the connections of the pooler', as
   expect(new Set(seen.flatMap((rows) => rows.map((row) => row.pid))).size).toBe(SERVERS)
 })
 
-pooled('requests, charges, evaluation and delivery work through it', async () => {
+test('requests, charges, evaluation and delivery work through it', async () => {
   const alice = await withTrial(await signIn(service, 'alice'))
   await giveCredits(service.app, alice.caller.wallet, 700)
   await alice.request('PUT', '/channels/webhook', { url: receiver.url() })

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 
-/** Folder of Node's compile cache for processes that tests start. */
-export const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/watchdog-tests')
+/**
+ * Folder of what tests keep from run to run: the browser from npm, its fonts, and Node's compile cache for processes
+ * that tests start.
+ */
+export const CACHE = join(import.meta.dirname, '../../node_modules/.cache/watchdog-tests')
 
 /**
  * Node option that preloads `src/quick-start.js`, for processes that tests start and for vitest's workers. It

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Db } from '#src/db/connection.ts'
 import { isolateEach, isSharedFailure } from '#src/db/isolate.ts'
 import { type Fence, transactUnder } from '#src/db/lock.ts'
-import { type Clock, earliest, latest } from '#src/kernel/clock.ts'
+import type { Clock } from '#src/kernel/clock.ts'
 import type { Severity } from '#src/kernel/display-values.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Quarantine } from '#src/kernel/quarantine.ts'
@@ -11,14 +11,16 @@ import type { AlertCandidate } from '../evaluate/evaluate.ts'
 import type { StoredState } from '../model.ts'
 import { saveStates } from '../state-store.ts'
 import { OUTAGE_STATE_KEY } from '../store.ts'
+import { TIP_CURSOR } from '../tables.ts'
 import * as store from '../target-store.ts'
-import { OutageData, outageSeverityOf } from './monitoring.ts'
+import { OutageData, outageSeverityOf, STALE_CHAIN_MS } from './monitoring.ts'
+import { standsStillSince, standstillMs, USUAL_MS } from './standstill.ts'
 import * as outages from './store.ts'
 
 /** Number of watches that are notified in one transaction. */
 const WATCHES_PER_WRITE = 1000
 
-export interface ChainOutageDeps {
+export interface OutageDeps {
   readonly db: Db
   /** Fence of the only process that may write outages; omitted where there is a single process. */
   readonly fence?: Fence | undefined
@@ -33,106 +35,155 @@ export interface ChainOutageDeps {
 }
 
 /**
- * Raises an alert for every watch of the chain when there was no answer of the chain, or no new block, for 90 seconds;
- * another alert when the outage becomes critical; and a recovery when it is over.
+ * Records since when the watches of each type have had no current data, and raises alerts about it: for all watches of a
+ * type that stands still for 90 seconds, and once more when that becomes critical; once for the watches of a single target
+ * that could not be read for 90 seconds; and a recovery for each when it has data again.
  *
  * Watches are visited only on such a change, in batches. If the process stops, no alert is repeated or
  * lost. A watch or type that cannot be notified is put into quarantine and does not affect others.
  *
  * @throws FenceError when another process took over; database errors
  */
-export async function fireChainOutages(
-  deps: ChainOutageDeps,
+export async function fireOutages(
+  deps: OutageDeps,
   types: readonly ChainWatchType[],
 ): Promise<void> {
   const now = deps.clock.now()
-  const tip = await store.findObservationCursor(deps.db, store.TIP_CURSOR)
+  const cursors = await store.listObservationCursors(deps.db)
+  const findCursor = (name: string) => cursors.find(({ type }) => type === name)
+  const tip = findCursor(TIP_CURSOR)
+  const concerned = await outages.listConcernedTypes(deps.db)
   const options = { quarantine: deps.quarantine, kind: 'watch_type', idOf: nameOf }
-  await isolateEach(types, options, ({ name }) => fireForType(deps, name, tip, now))
+  await isolateEach(types, options, async (type) => {
+    const cursor = findCursor(type.name)
+    const isOut = await fireForType(deps, type, { cursor, tip }, now)
+    if (!isOut && concerned.has(type.name)) await fireForTargets(deps, type.name, cursor, now)
+  })
 }
 
 const nameOf = ({ name }: ChainWatchType) => name
 
+/** @returns whether the type has had no current data for so long that its watches are notified */
 async function fireForType(
-  deps: ChainOutageDeps,
-  type: string,
-  tip: store.ObservationCursor | undefined,
+  deps: OutageDeps,
+  type: ChainWatchType,
+  {
+    cursor,
+    tip,
+  }: {
+    readonly cursor: store.ObservationCursor | undefined
+    readonly tip: store.ObservationCursor | undefined
+  },
   now: Date,
-): Promise<void> {
-  const cursor = await store.findObservationCursor(deps.db, type)
-  const since = earliest(cursor?.failingSince, tip?.failingSince)
-  // The outage lasts until the last check, not until now, because the clock may have jumped since. While the tip
-  // cannot be read no type is observed, so the check of the tip counts, too.
-  const isBlind = tip?.failingSince != null
-  const checkedAt = isBlind ? latest(cursor?.checkedAt, tip.checkedAt) : cursor?.checkedAt
-  const severity = outageSeverityOf(since, checkedAt ?? now)
-  const outageSeverity = cursor?.outageSeverity ?? null
-  if (severity === null && outageSeverity === null) return
-  if (severity === null || since === null) {
-    await endChainOutage(deps, type, now)
-    await save(deps, { type, outageSeverity: null, outageNotified: null })
-    return
+): Promise<boolean> {
+  const stillMs = standstillMs(type, cursor, tip?.blockAt ?? null, now)
+  const since = standsStillSince(cursor, stillMs, cursor, now)
+  const severity = outageSeverityOf(since, now)
+  if (since !== null || cursor?.failingSince != null) {
+    await save(deps, {
+      ...{ type: type.name, failingSince: since, checkedAt: since && now },
+      ...(severity === null && { outageNotified: null }),
+    })
   }
-  if (cursor?.outageNotified === severity) return
-  // Stored before the first alert, so that a recovery always follows.
-  await save(deps, { type, failingSince: since, outageSeverity: severity })
+  if (since === null || severity === null) return false
+  if (cursor?.outageNotified === severity) return true
   const outage: OutageData = {
     since,
     lastBlock:
       tip?.blockNumber == null || tip.blockAt === null
         ? null
         : { number: tip.blockNumber, at: tip.blockAt },
-    reason: tip?.observedAt?.getTime() === tip?.checkedAt?.getTime() ? 'no_block' : 'no_answer',
+    reason: reasonOf(tip),
     until: null,
   }
-  const reason = cursor?.failingSince == null ? outage.reason : 'no_answer'
-  await fireChainOutage(deps, type, severity, { ...outage, reason }, now)
-  await save(deps, { type, outageNotified: severity })
+  const list = (page: BatchPage) =>
+    outages.listUnnotifiedWatches(deps.db, severity, { ...page, type: type.name })
+  const notified = await raise(deps, type.name, list, () => ({ severity, outage }), now)
+  if (notified > 0)
+    deps.log.error(
+      { type: type.name, severity, since, reason: outage.reason, watches: notified },
+      'watch type has no data: alerts are sent to its watches',
+    )
+  await save(deps, { type: type.name, outageNotified: severity })
+  return true
+}
+
+/** Why a type has no current data: because of the chain as a whole, or of the type alone. */
+function reasonOf(tip: store.ObservationCursor | undefined): OutageData['reason'] {
+  if (tip?.checkedAt == null || tip.failingSince === null) return 'behind'
+  if (tip.checkedAt.getTime() - tip.failingSince.getTime() <= USUAL_MS) return 'behind'
+  return tip.observedAt?.getTime() === tip.checkedAt.getTime() ? 'no_block' : 'no_answer'
+}
+
+/** Notifies watches whose own target has no data while its type has, and those that have data again. */
+async function fireForTargets(
+  deps: OutageDeps,
+  type: string,
+  cursor: store.ObservationCursor | undefined,
+  now: Date,
+): Promise<void> {
+  await endOutages(deps, type, now)
+  if (cursor?.observedAt == null) return
+  // A target counts as unreadable only while its type is observed, so not while the service did not run.
+  const before = new Date(cursor.observedAt.getTime() - STALE_CHAIN_MS)
+  const list = (page: BatchPage) =>
+    outages.listWatchesWithoutData(deps.db, before, { ...page, type })
+  const outageOf = ({ noDataSince }: outages.OutageWatch) => ({
+    severity: 'warning' as const,
+    outage: {
+      since: noDataSince ?? now,
+      ...{ lastBlock: null, reason: 'target_unreadable' as const, until: null },
+    },
+  })
+  const notified = await raise(deps, type, list, outageOf, now)
+  if (notified > 0)
+    deps.log.warn(
+      { type, watches: notified },
+      'targets cannot be read: alerts are sent to their watches',
+    )
 }
 
 function save(
-  { db, fence }: ChainOutageDeps,
+  { db, fence }: OutageDeps,
   cursor: Parameters<typeof store.saveObservationCursor>[1],
 ) {
   return transactUnder(fence, db, (tx) => store.saveObservationCursor(tx, cursor))
 }
 
-async function fireChainOutage(
-  deps: ChainOutageDeps,
+/** Raises an alert for each listed watch. @returns their number */
+function raise(
+  deps: OutageDeps,
   type: string,
-  severity: Severity,
-  outage: OutageData,
+  list: ListBatch,
+  outageOf: (watch: outages.OutageWatch) => {
+    readonly severity: Severity
+    readonly outage: OutageData
+  },
   now: Date,
-): Promise<void> {
-  const data = z.encode(OutageData, outage)
-  const list = (page: BatchPage) =>
-    outages.listUnnotifiedWatches(deps.db, severity, { ...page, type })
-  const notified = await inBatches(deps, list, async (tx, watches) => {
-    const states = watches.map(({ id, state }) => ({
+): Promise<number> {
+  return inBatches(deps, list, async (tx, watches) => {
+    const raised = watches.map((watch) => ({ watch, ...outageOf(watch) }))
+    const states = raised.map(({ watch: { id, state }, severity, outage }) => ({
       watchId: id,
       state: openState(state, severity, outage, now),
     }))
     await saveStates(tx, states)
     await deps.recordAlerts(
       tx,
-      watches.map((watch) => ({
+      raised.map(({ watch, severity, outage }) => ({
         ...common(watch, type, now),
         event: 'fsp.monitoring',
         severity,
-        data,
+        data: z.encode(OutageData, outage),
         isRecovery: false,
       })),
     )
   })
-  if (notified === 0) return
-  deps.log.error(
-    { type, severity, since: data.since, watches: notified },
-    'chain outage: alerts are sent to the watches of this type',
-  )
 }
 
-async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): Promise<void> {
-  const list = (page: BatchPage) => outages.listNotifiedWatches(deps.db, { ...page, type })
+/** Ends the outages of watches of a type that has data, except of those whose own target has none. */
+async function endOutages(deps: OutageDeps, type: string, now: Date): Promise<void> {
+  const list = (page: BatchPage) => outages.listWatchesWithDataAgain(deps.db, { ...page, type })
   const notified = await inBatches(deps, list, async (tx, watches) => {
     const ids = watches.map(({ id }) => id)
     await outages.deleteNotified(tx, ids)
@@ -153,11 +204,11 @@ async function endChainOutage(deps: ChainOutageDeps, type: string, now: Date): P
       }),
     )
   })
-  if (notified > 0) deps.log.info({ type, watches: notified }, 'chain outage is over')
+  if (notified > 0) deps.log.info({ type, watches: notified }, 'watches have data again')
 }
 
 /** Common fields of every firing. A recovery is ordered after its alert, even at the same instant. */
-function common(watch: outages.ChainOutageWatch, type: string, now: Date) {
+function common(watch: outages.OutageWatch, type: string, now: Date) {
   const { id, wallet, label, recipientIds, minSeverity, mutedUntil, state } = watch
   const before = state?.lastFiredAt?.getTime() ?? 0
   return {
@@ -190,20 +241,17 @@ function openState(
 }
 
 type BatchPage = Pick<
-  Parameters<typeof outages.listNotifiedWatches>[1],
+  Parameters<typeof outages.listWatchesWithDataAgain>[1],
   'after' | 'limit' | 'onUnreadable'
 >
-type WriteWatches = (tx: Db, watches: readonly outages.ChainOutageWatch[]) => Promise<void>
+type ListBatch = (page: BatchPage) => Promise<outages.OutageWatchPage>
+type WriteWatches = (tx: Db, watches: readonly outages.OutageWatch[]) => Promise<void>
 
 /**
  * Lists batches and writes each, until one is empty.
  * @returns the number of watches that were written
  */
-async function inBatches(
-  deps: ChainOutageDeps,
-  list: (page: BatchPage) => Promise<outages.OutageWatchPage>,
-  write: WriteWatches,
-): Promise<number> {
+async function inBatches(deps: OutageDeps, list: ListBatch, write: WriteWatches): Promise<number> {
   const onUnreadable = (id: number, error: unknown) => deps.quarantine.add('watch', id, error)
   let count = 0
   for (let after = 0; ; ) {
@@ -221,8 +269,8 @@ async function inBatches(
  * @returns the number of watches that were written
  */
 async function writeBatch(
-  deps: ChainOutageDeps,
-  watches: readonly outages.ChainOutageWatch[],
+  deps: OutageDeps,
+  watches: readonly outages.OutageWatch[],
   write: WriteWatches,
 ): Promise<number> {
   const [first, ...others] = watches

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runs } from '../../test/support/runs.ts'
+import { EndpointBusy } from './failures.ts'
+import { createRequestBudget, type RequestBudget, type Urgency } from './request-budget.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const NEVER = new AbortController().signal
+
+/** An endpoint that allows so many requests, as a bucket that is refilled. */
+function endpointOf({ perMinute, burst }: { readonly perMinute: number; readonly burst: number }) {
+  let left = burst
+  let filledAt = performance.now()
+  return () => {
+    const now = performance.now()
+    left = Math.min(left + ((now - filledAt) / 60_000) * perMinute, burst)
+    filledAt = now
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+}
+
+/** Sends `count` requests through the budget, as fast as it allows, and repeats what is refused. */
+async function drive(
+  budget: RequestBudget,
+  accepts: () => boolean,
+  { count, everyMs = 0 }: { readonly count: number; readonly everyMs?: number },
+) {
+  const seen = { refused: 0, refusedTwice: 0, done: 0 }
+  const one = async () => {
+    for (let refusals = 0; ; refusals += 1) {
+      if (
+        !(await budget.begin(NEVER, 0).then(
+          () => true,
+          () => false,
+        ))
+      )
+        continue
+      const isAccepted = accepts()
+      budget.end(isAccepted ? 'answered' : 'limited')
+      if (isAccepted) break
+      seen.refused += 1
+      if (refusals > 0) seen.refusedTwice += 1
+    }
+    seen.done += 1
+  }
+  const all: Promise<void>[] = []
+  for (let sent = 0; sent < count; sent += 1) {
+    all.push(one())
+    if (everyMs > 0) await vi.advanceTimersByTimeAsync(everyMs)
+  }
+  await vi.advanceTimersByTimeAsync(120_000)
+  await Promise.all(all)
+  return seen
+}
+
+describe('a budget that is learned', () => {
+  test('lets through at once what a person needs', async () => {
+    const budget = createRequestBudget()
+    for (let sent = 0; sent < 20; sent += 1) await budget.begin(NEVER, 0)
+    expect(budget.pausedMs()).toBe(0)
+  })
+
+  test('finds the rate of an endpoint from a few refusals, and keeps it', async () => {
+    const budget = createRequestBudget()
+    const accepts = endpointOf({ perMinute: 300, burst: 300 })
+    // Four requests a second for 15 minutes, after a start that reads 400 blocks.
+    const start = await drive(budget, accepts, { count: 300 })
+    const later = await drive(budget, accepts, { count: 3600, everyMs: 250 })
+    expect(start.refusedTwice + later.refusedTwice).toBe(0)
+    expect(later.done).toBe(3600)
+    expect(start.refused + later.refused).toBeLessThan(20)
+  })
+
+  test('grows far beyond its first rate where nothing is refused', async () => {
+    const budget = createRequestBudget()
+    for (let second = 0; second < 20; second += 1) {
+      await drive(budget, () => true, { count: 400 })
+    }
+    expect(budget.perMinute()).toBeGreaterThan(5000)
+  })
+})
+
+test('a budget that is set is used from the start, and not exceeded', async () => {
+  const budget = createRequestBudget(600)
+  const accepts = endpointOf({ perMinute: 600, burst: 11 })
+  const seen = await drive(budget, accepts, { count: 150 })
+  expect(seen).toEqual({ refused: 0, refusedTwice: 0, done: 150 })
+  expect(budget.perMinute()).toBe(600)
+})
+
+test('an endpoint that refuses everything for a while has its rate again afterwards', async () => {
+  const budget = createRequestBudget()
+  let isOut = true
+  const seen = drive(budget, () => !isOut, { count: 20 })
+  await vi.advanceTimersByTimeAsync(600_000)
+  isOut = false
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect((await seen).done).toBe(20)
+  expect(budget.perMinute()).toBeGreaterThan(800)
+})
+
+test('the time that an endpoint states is waited', async () => {
+  const budget = createRequestBudget()
+  await budget.begin(NEVER, 0)
+  budget.end('limited', 7000)
+  let isLet = false
+  const waiting = budget.begin(NEVER, 0).then(() => {
+    isLet = true
+  })
+  await vi.advanceTimersByTimeAsync(6900)
+  expect(isLet).toBe(false)
+  await vi.advanceTimersByTimeAsync(1200)
+  await waiting
+})
+
+test('requests for the newest blocks go before open rounds, and those before the past', async () => {
+  const budget = createRequestBudget(60)
+  const order: Urgency[] = []
+  await budget.begin(NEVER, 0)
+  const all = ([2, 1, 0, 2, 0] as const).map(async (urgency) => {
+    await budget.begin(NEVER, urgency)
+    order.push(urgency)
+    budget.end('answered')
+  })
+  await vi.advanceTimersByTimeAsync(10_000)
+  await Promise.all(all)
+  expect(order).toEqual([0, 0, 1, 2, 2])
+})
+
+test('a request that waits too long is given up, as is one whose caller aborts', async () => {
+  const budget = createRequestBudget(1)
+  await budget.begin(NEVER, 0)
+  const late = expect(budget.begin(NEVER, 0)).rejects.toBeInstanceOf(EndpointBusy)
+  await vi.advanceTimersByTimeAsync(20_000)
+  await late
+  const controller = new AbortController()
+  const aborted = expect(budget.begin(controller.signal, 0)).rejects.toThrow('enough')
+  controller.abort(new Error('enough'))
+  await aborted
+})
+
+test('any order of ends leaves no request waiting for ever', async () => {
+  const outcomes = fc.constantFrom('answered', 'limited', 'failed')
+  await fc.assert(
+    fc.asyncProperty(fc.array(outcomes, { minLength: 1, maxLength: 60 }), async (ends) => {
+      const budget = createRequestBudget()
+      let done = 0
+      const all = ends.map(async (outcome) => {
+        await budget.begin(NEVER, 1).catch(() => undefined)
+        budget.end(outcome)
+        done += 1
+      })
+      await vi.advanceTimersByTimeAsync(300_000)
+      await Promise.all(all)
+      expect(done).toBe(ends.length)
+    }),
+    { numRuns: runs(30) },
+  )
+})

@@ -1,0 +1,71 @@
+import type { Address } from '#src/kernel/units.ts'
+import type { EpochVotes, VoteKind, VoterSignedAt } from '../reader/signing-protocol.ts'
+import type { StoredSignature } from './store.ts'
+
+/** One vote on a reward epoch, as far as it concerns one provider. */
+export interface ProviderVote {
+  readonly openedAt: Date | null
+  /** End of the vote; null while the vote is open, and where the chain does not return the time. */
+  readonly concludedAt: Date | null
+  readonly isConcluded: boolean
+  /**
+   * Time at which the provider signed the winning result, or any result while the vote is open; null if it
+   * did not sign.
+   */
+  readonly signedAt: Date | null
+  /** Time of its first signature of any result, as far as signatures were read. */
+  readonly firstSignedAt: Date | null
+  /** Whether it signed another result than the winning one. */
+  readonly signedOther: boolean
+  /** False if the signatures that were read so far do not show whether the provider signed. */
+  readonly isKnown: boolean
+  /** Share of the weight that has signed; null where not every signature was read. */
+  readonly weightSigned: number | null
+}
+
+/** Judges a provider's part in a vote by its state and the signatures that were read. */
+export function providerVote(
+  voter: Address,
+  kind: VoteKind,
+  evidence: {
+    readonly votes: EpochVotes
+    readonly stored: readonly StoredSignature[]
+    readonly shares: ReadonlyMap<Address, number>
+    readonly isComplete: boolean
+    readonly winners: ReadonlyMap<Address, VoterSignedAt> | null
+  },
+): ProviderVote {
+  const { openedAt, hash, concludedAt } = evidence.votes[kind]
+  const ofKind = evidence.stored.filter((signature) => signature.kind === kind)
+  const ofVoter = ofKind.filter((signature) => signature.voter === voter)
+  if (hash === null || evidence.winners === null) {
+    const total = [...evidence.shares.values()].reduce((sum, weight) => sum + weight, 0)
+    const signed = [...evidence.shares].filter(([signer]) =>
+      ofKind.some((vote) => vote.voter === signer),
+    )
+    return {
+      openedAt,
+      concludedAt: null,
+      isConcluded: false,
+      signedAt: ofVoter[0]?.signedAt ?? null,
+      firstSignedAt: ofVoter[0]?.signedAt ?? null,
+      signedOther: false,
+      isKnown: evidence.isComplete || ofVoter.length > 0,
+      weightSigned:
+        evidence.isComplete && total > 0
+          ? signed.reduce((sum, [, weight]) => sum + weight, 0) / total
+          : null,
+    }
+  }
+  const signing = evidence.winners.get(voter)
+  return {
+    openedAt,
+    concludedAt: concludedAt ?? ofKind.find(({ isLast }) => isLast)?.signedAt ?? null,
+    isConcluded: true,
+    signedAt: signing ?? null,
+    firstSignedAt: ofVoter[0]?.signedAt ?? signing ?? null,
+    signedOther: ofVoter.some((signature) => signature.hash !== hash),
+    isKnown: signing !== undefined,
+    weightSigned: null,
+  }
+}

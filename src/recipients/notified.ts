@@ -1,0 +1,24 @@
+/** Which of a wallet's recipients the alerts of its watches reach. */
+import type { Db } from '#src/db/connection.ts'
+import type { Caller } from '#src/kernel/caller.ts'
+import { highestSeverity } from '#src/watches/evaluate/severity.ts'
+import type { UnaddressedWatch, Watch } from '#src/watches/model.ts'
+import { notifiedRecipients } from './rules.ts'
+import * as store from './store.ts'
+
+/**
+ * Reads the recipients of a wallet, and returns a function that adds them to its watches: `notifies` and `warnings`.
+ * It is one statement, however many watches there are.
+ */
+export async function readNotified(
+  { db }: { readonly db: Db },
+  { wallet }: Caller,
+): Promise<(watch: UnaddressedWatch) => Watch> {
+  const candidates = await store.listSettledCandidates(db, wallet)
+  return (watch) => {
+    const severity = highestSeverity(watch)
+    const notifies =
+      severity === undefined ? [] : notifiedRecipients(candidates, { ...watch, severity })
+    return { ...watch, notifies, warnings: notifies.length === 0 ? ['nobody_is_notified'] : [] }
+  }
+}
