@@ -5,8 +5,9 @@ import { EndpointBusy } from './failures.ts'
  * share it.
  *
  * The number of requests per second starts low, and grows while requests wait and none is refused. A refusal
- * pauses all requests, for the time that the endpoint states if it states one, and lowers the rate to what
- * the endpoint answered since the refusal before: between two refusals it has answered as much as it allows.
+ * pauses all requests, longer with each in a row, or for the time that the endpoint states. When the endpoint
+ * answers again, the rate falls to what it has answered, pauses included: that is as much as it allows. If it
+ * then refuses as often as before, the number of requests was not the reason, and the rate rises again.
  */
 export interface RequestBudget {
   /**
@@ -37,21 +38,36 @@ export type Urgency = 0 | 1 | 2
 const RATE_START = 25
 const RATE_MAX = 250
 /** Lowest rate, which reads the newest block and little else. */
-const RATE_MIN = 0.5
+const RATE_MIN = 1
 /** Factor of the rate while no refusal is known, and afterwards. */
 const GROWTH = 1.5
-const CAREFUL_GROWTH = 1.05
+const CAREFUL_GROWTH = 1.1
 /** Seconds without a refusal after which the rate grows, while no refusal is known, and afterwards. */
 const GROWS_AFTER_S = 2
-const GROWS_CAREFULLY_AFTER_S = 30
-/** Factor of the rate at the first refusal, when nothing is known of the limit. */
-const FIRST_CUT = 0.6
-/** Lowest factor at a later refusal; few requests since the last one say little about the limit. */
-const CUT_MIN = 0.5
-/** Share of what the endpoint answers that is used. */
+const GROWS_CAREFULLY_AFTER_S = 20
+/** Lowest factor of a lower rate; an endpoint that was out of order seems to allow little. */
+const CUT_MIN = 0.25
+/**
+ * Share of what the endpoint answers that is used after several refusals in a row, and after others: those may
+ * be chance, which shows only when clearly fewer requests are sent.
+ */
 const MARGIN = 0.95
-const PAUSE_MS = 1000
-const PAUSE_MS_MAX = 16_000
+const TRIAL_MARGIN = 0.8
+/** Number of requests that say how often the endpoint refuses one. */
+const SAMPLE = 30
+/** Time without a refusal after which refusals have another reason than those before. */
+const QUIET_MS = 10_000
+/** Refusals in a row that are not chance, and those that are not while refusals are known to be chance. */
+const CERTAIN_IN_A_ROW = 3
+const CERTAIN_IN_A_ROW_BY_CHANCE = 6
+/** Share of the earlier refusals above which a lower rate has not helped. */
+const HELPED = 0.5
+/** Time for which refusals are taken for chance after a lower rate has not helped. */
+const CHANCE_MS = 600_000
+/** Pause after the first refusal, its factor after each other one in a row, and the longest pause. */
+const PAUSE_MS = 100
+const PAUSE_GROWTH = 4
+const PAUSE_MS_MAX = 8000
 const RETRY_AFTER_MS_MAX = 120_000
 /** Longest wait for a turn. */
 const WAIT_MS_MAX = 20_000
@@ -75,11 +91,19 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
   let refilledAt = performance.now()
   let underWay = 0
   let pausedUntil = 0
-  let pauseMs = PAUSE_MS
+  /** Refusals in a row, of which those during a pause count as one. */
+  let inARow = 0
   /** Time of the last refusal; undefined before the first. */
   let refusedAt: number | undefined
   let grownAt = refilledAt
-  let answered = 0
+  /** Requests since one that was refused, while refusals follow one another. */
+  let sample = { answered: 0, refused: 0, since: refilledAt }
+  /** Requests answered since the endpoint last refused several in a row, and when that ended. */
+  let sinceCertain = { answered: 0, since: refilledAt }
+  /** Rate before the first of several changes, and the share of requests that were refused then. */
+  let earlier: { readonly rate: number; readonly share: number } | undefined
+  /** Until when refusals are taken for chance. */
+  let chanceUntil = 0
   /** Whether a request waited for its turn since the rate was last changed. */
   let isShort = false
   let timer: NodeJS.Timeout | undefined
@@ -128,27 +152,43 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     isShort = false
   }
 
-  function shrink(now: number, retryAfterMs: number | undefined): void {
-    const wantedMs = Math.min(retryAfterMs ?? pauseMs, RETRY_AFTER_MS_MAX)
-    // Requests that were under way at a refusal are often refused too, which is no news.
-    if (now < pausedUntil) {
-      pausedUntil = Math.max(pausedUntil, retryAfterMs === undefined ? 0 : now + wantedMs)
-      return
+  function pause(now: number, retryAfterMs: number | undefined): void {
+    if (now - (refusedAt ?? 0) > QUIET_MS) {
+      sample = { answered: 0, refused: 0, since: now }
+      earlier = undefined
     }
-    // An endpoint that has answered nothing since then says nothing about its rate; only the pause grows.
-    if (refusedAt === undefined || answered > 0) {
-      const seconds = refusedAt === undefined ? 0 : (now - refusedAt) / 1000
-      const share = seconds < 1 ? FIRST_CUT : ((answered / seconds) * MARGIN) / rate
-      rate = Math.max(rate * Math.min(Math.max(share, CUT_MIN), 1), RATE_MIN)
-    }
+    sample.refused += 1
     refusedAt = now
-    grownAt = now
-    answered = 0
-    isShort = false
-    tokens = 0
-    pausedUntil = now + wantedMs
+    // Requests that were under way at a refusal are often refused too, which is no news.
+    const isNews = now >= pausedUntil
+    if (isNews) inARow += 1
+    const grownMs = Math.min(PAUSE_MS * PAUSE_GROWTH ** (inARow - 1), PAUSE_MS_MAX)
+    const wantedMs = Math.min(retryAfterMs ?? (isNews ? grownMs : 0), RETRY_AFTER_MS_MAX)
+    pausedUntil = Math.max(pausedUntil, now + wantedMs)
+    tokens = Math.min(tokens, 1)
     refilledAt = Math.max(refilledAt, pausedUntil)
-    pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)
+  }
+
+  /** Lowers the rate, or takes lower rates back, when the endpoint answers after refusals. */
+  function learn(now: number): void {
+    const isByChance = now < chanceUntil
+    const share = sample.refused / (sample.answered + sample.refused)
+    if (inARow >= (isByChance ? CERTAIN_IN_A_ROW_BY_CHANCE : CERTAIN_IN_A_ROW)) {
+      lower(share, MARGIN * perSecond(sinceCertain, now))
+      sinceCertain = { answered: 0, since: now }
+    } else if (sample.answered + sample.refused < SAMPLE) return
+    else if (earlier !== undefined && share > earlier.share * HELPED) {
+      rate = earlier.rate
+      chanceUntil = now + CHANCE_MS
+    } else if (!isByChance) lower(share, TRIAL_MARGIN * perSecond(sample, now))
+    sample = { answered: 0, refused: 0, since: now }
+    grownAt = now
+    isShort = false
+  }
+
+  function lower(share: number, to: number): void {
+    earlier ??= { rate, share }
+    rate = Math.max(Math.min(to, rate), rate * CUT_MIN, RATE_MIN)
   }
 
   return {
@@ -168,10 +208,14 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
       const now = performance.now()
       underWay -= 1
       if (outcome === 'answered') {
-        answered += 1
-        pauseMs = PAUSE_MS
+        sample.answered += 1
+        sinceCertain.answered += 1
+        if (inARow > 0 && now >= pausedUntil) {
+          learn(now)
+          inARow = 0
+        }
         grow(now)
-      } else if (outcome === 'limited') shrink(now, retryAfterMs)
+      } else if (outcome === 'limited') pause(now, retryAfterMs)
       wakeNext()
     },
     pausedMs: () => Math.max(pausedUntil - performance.now(), 0),
@@ -203,4 +247,11 @@ export function createRequestBudget(perMinute?: number): RequestBudget {
     wakeNext()
     return promise
   }
+}
+
+function perSecond(
+  span: { readonly answered: number; readonly since: number },
+  now: number,
+): number {
+  return (span.answered / Math.max(now - span.since, 1)) * 1000
 }
