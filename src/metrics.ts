@@ -119,13 +119,13 @@ function headReading({ clock, meters }: JobApp): MetricReading {
 }
 
 /** Metric of the contact with Telegram; unknown in a process that does not run the bot. */
-function telegramReading({ clock, meters }: JobApp): MetricReading {
+function telegramReading({ meters }: JobApp): MetricReading {
   return {
     name: 'watchdog_telegram_answer_age_seconds',
     help: 'Time since Telegram answered a request of this process for updates, or since the start of the bot.',
     read: async () => {
-      const at = meters.telegramAnswer()
-      return at && Math.max(0, clock.now().getTime() - at.getTime()) / 1000
+      const ms = meters.telegramAnswerAgeMs()
+      return ms && ms / 1000
     },
   }
 }

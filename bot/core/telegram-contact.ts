@@ -5,7 +5,6 @@
  * while.
  */
 import { isConnectionFailure } from '#src/db/session.ts'
-import type { Clock } from '#src/kernel/clock.ts'
 import type { Logger } from '#src/kernel/logger.ts'
 import type { Meters } from '#src/kernel/meters.ts'
 import { cleanOutsideText } from '#src/kernel/outside-text.ts'
@@ -41,7 +40,8 @@ type FailureKind = 'token' | 'conflict' | 'unavailable' | 'refused'
 interface CallFailure {
   readonly kind: FailureKind
   readonly words: string
-  readonly since: Date
+  /** By `performance.now`: a clock that jumps is no silence of Telegram. */
+  readonly since: number
   readonly failures: number
 }
 
@@ -67,25 +67,24 @@ export interface TelegramContact {
 }
 
 export interface ContactDeps {
-  readonly clock: Clock
   readonly log: Logger
-  readonly meters: Pick<Meters, 'setTelegramAnswer' | 'telegramAnswer'>
+  readonly meters: Pick<Meters, 'setTelegramAnswer' | 'telegramAnswerAgeMs'>
 }
 
 /** Creates a contact without calls. Long because the calls share their failures. */
-export function createTelegramContact({ clock, log, meters }: ContactDeps): TelegramContact {
+export function createTelegramContact({ log, meters }: ContactDeps): TelegramContact {
   const calls = new Map<string, CallFailure>()
-  let conflictAt: Date | undefined
+  let conflictAt: number | undefined
   let undelivered: string | undefined
-  let receivingSince: Date | undefined
-  const msSince = (at: Date) => clock.now().getTime() - at.getTime()
+  let receivingSince: number | undefined
+  const msSince = (at: number) => performance.now() - at
 
   function fail(what: string, error: unknown): void {
     const kind = kindOf(error)
     const before = calls.get(what)
-    const { since = clock.now(), failures = 0 } = before ?? {}
+    const { since = performance.now(), failures = 0 } = before ?? {}
     calls.set(what, { kind, words: wordsOf(error), since, failures: failures + 1 })
-    if (kind === 'conflict') conflictAt = clock.now()
+    if (kind === 'conflict') conflictAt = performance.now()
     if (before?.kind === kind) return
     const isExpected = kind === 'unavailable' || kind === 'conflict'
     const phrase = kind === 'token' ? 'telegram refuses the bot token' : what
@@ -103,7 +102,7 @@ export function createTelegramContact({ clock, log, meters }: ContactDeps): Tele
     const failures = [...calls]
     const refused = failures.find(([, { kind }]) => kind === 'token')
     if (refused !== undefined) return `Telegram refuses the bot token: ${refused[1].words}`
-    if (conflictAt !== undefined && Math.abs(msSince(conflictAt)) < CONFLICT_SHOWN_MS)
+    if (conflictAt !== undefined && msSince(conflictAt) < CONFLICT_SHOWN_MS)
       return 'another program receives updates with the same bot token'
     for (const [what, { kind, words, since }] of failures) {
       if (kind === 'refused') return `${what}: ${words}`
@@ -112,8 +111,7 @@ export function createTelegramContact({ clock, log, meters }: ContactDeps): Tele
     if (undelivered !== undefined)
       return `Telegram cannot deliver updates to the webhook: ${undelivered}`
     if (receivingSince === undefined) return undefined
-    const answeredAt = meters.telegramAnswer() ?? receivingSince
-    const silentMs = Math.min(msSince(answeredAt), msSince(receivingSince))
+    const silentMs = Math.min(meters.telegramAnswerAgeMs() ?? Infinity, msSince(receivingSince))
     return silentMs > SILENT_MS
       ? `no answer to a request for updates for ${seconds(silentMs)}`
       : undefined
@@ -136,11 +134,11 @@ export function createTelegramContact({ clock, log, meters }: ContactDeps): Tele
       return undefined
     },
     setReceiving(isReceiving) {
-      receivingSince = isReceiving ? clock.now() : undefined
+      receivingSince = isReceiving ? performance.now() : undefined
     },
-    setAnswered: () => meters.setTelegramAnswer(clock.now()),
+    setAnswered: () => meters.setTelegramAnswer(),
     setConflict() {
-      conflictAt = clock.now()
+      conflictAt = performance.now()
     },
     setUndelivered(words) {
       undelivered = words === undefined ? undefined : cleanOutsideText(words, WORDS_MAX)

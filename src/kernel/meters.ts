@@ -52,10 +52,10 @@ export interface Meters {
   countTelegramLimit(): void
   /** Counts updates of Telegram that were received and stored. */
   countTelegramUpdates(updates: number): void
-  /** Stores when Telegram last answered a request for updates. */
-  setTelegramAnswer(at: Date): void
-  /** Returns when Telegram last answered, or the start of the bot; undefined if the bot does not run in this process. */
-  telegramAnswer(): Date | undefined
+  /** Telegram answered a request for updates, or the bot has begun. */
+  setTelegramAnswer(): void
+  /** Milliseconds since that, whatever the clock shows; undefined if the bot does not run in this process. */
+  telegramAnswerAgeMs(): number | undefined
 }
 
 /** Creates meters whose counts are 0. */
@@ -125,21 +125,21 @@ function metersOfTelegram(
   counter: MakeCounter,
 ): Pick<
   Meters,
-  'countTelegramLimit' | 'countTelegramUpdates' | 'setTelegramAnswer' | 'telegramAnswer'
+  'countTelegramLimit' | 'countTelegramUpdates' | 'setTelegramAnswer' | 'telegramAnswerAgeMs'
 > {
   const limited = counter('watchdog_telegram_limited_total', 'Answers 429 of Telegram.')
   const updates = counter(
     'watchdog_telegram_updates_total',
     'Updates of Telegram that this process received and stored.',
   )
-  let answeredAt: Date | undefined
+  let answeredAt: number | undefined
   return {
     countTelegramLimit: () => limited.inc(),
     countTelegramUpdates: (count) => updates.inc(count),
-    setTelegramAnswer(at) {
-      answeredAt = at
+    setTelegramAnswer() {
+      answeredAt = performance.now()
     },
-    telegramAnswer: () => answeredAt,
+    telegramAnswerAgeMs: () => answeredAt && performance.now() - answeredAt,
   }
 }
 
